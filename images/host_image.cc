@@ -1,0 +1,116 @@
+#include "images/host_image.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+
+#include "sandbox/sys/file.h"
+#include "sandbox/sys/spawn.h"
+
+namespace images {
+
+using sandbox::ImageEntry;
+using sandbox::ImagePlan;
+using sys::Error;
+using sys::Result;
+using Kind = sandbox::ImageEntry::Kind;
+
+namespace {
+
+bool beneath(const std::string& path, const std::string& directory) {
+  return path == directory ||
+         (path.size() > directory.size() && path.starts_with(directory) && path[directory.size()] == '/');
+}
+
+// /bin, /lib, ... are links into /usr on a merged system, directories of their own on others.
+void add_top_level(ImagePlan& plan) {
+  for (const char* path : {"/bin", "/lib", "/lib64", "/sbin", "/lib32", "/libx32"}) {
+    char link[PATH_MAX];
+    ssize_t n = ::readlink(path, link, sizeof link);
+    if (n > 0) {
+      plan.push_back({Kind::kSymlink, path, std::string(link, static_cast<size_t>(n))});
+    } else if (::access(path, F_OK) == 0) {
+      plan.push_back({Kind::kBind, path, path});
+    }
+  }
+}
+
+void add_etc(ImagePlan& plan) {
+  for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/python3", "/etc/python3.11"}) {
+    if (::access(path, R_OK) == 0) plan.push_back({Kind::kBind, path, path});
+  }
+  plan.push_back({Kind::kFile, "/etc/passwd",
+                  "root:x:0:0:root:/:/usr/sbin/nologin\n"
+                  "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
+                  "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"});
+  plan.push_back({Kind::kFile, "/etc/group", "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n"});
+  plan.push_back({Kind::kFile, "/etc/hosts", "127.0.0.1 localhost\n"});
+  plan.push_back({Kind::kFile, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"});
+}
+
+void add_devices(ImagePlan& plan) {
+  for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
+    plan.push_back({Kind::kDevice, path, path});
+  }
+}
+
+// Directories an interpreter outside /usr loads from, by its own word.
+Result<std::vector<std::string>> interpreter_directories(const std::string& python) {
+  std::string program =
+      "import os,sys,sysconfig\n"
+      "p={sys.prefix,sys.base_prefix,sys.exec_prefix,sys.base_exec_prefix,"
+      "os.path.dirname(os.path.realpath(sys.executable)),sysconfig.get_path('stdlib')}\n"
+      "p|={x for x in sys.path if os.path.isdir(x)}\n"
+      "print('\\n'.join(p|{os.path.realpath(x) for x in p}))\n";
+  sys::SpawnOutput output = TRY(sys::run_and_read({python, "-I", "-c", program}));
+  if (output.status != 0) {
+    return Error::because(python + ": it cannot tell where its files are (exit status " +
+                          std::to_string(output.status) + ")");
+  }
+  std::vector<std::string> paths;
+  for (size_t at = 0; at < output.text.size();) {
+    size_t end = std::min(output.text.find('\n', at), output.text.size());
+    if (end > at) paths.push_back(output.text.substr(at, end - at));
+    at = end + 1;
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+Result<ImagePlan> host_image(const std::string& python, const std::string& shim) {
+  if (python.empty() || python[0] != '/') return Error::because("python: \"" + python + "\" is not an absolute path");
+  if (::access(python.c_str(), X_OK) < 0) return Error::from_errno("python " + python);
+  ImagePlan plan;
+  plan.push_back({Kind::kBind, "/usr", "/usr"});
+  add_top_level(plan);
+  add_etc(plan);
+  add_devices(plan);
+  plan.push_back({Kind::kDirectory, "/tmp", ""});
+  plan.push_back({Kind::kBind, kShimTarget, shim});
+  if (!beneath(python, "/usr")) {
+    std::vector<std::string> bound = {"/usr"};
+    for (const std::string& path : TRY(interpreter_directories(python))) {
+      if (path == "/" || path[0] != '/') continue;
+      if (std::any_of(bound.begin(), bound.end(), [&path](const std::string& b) { return beneath(path, b); })) continue;
+      plan.push_back({Kind::kBind, path, path});
+      bound.push_back(path);
+    }
+  }
+  return plan;
+}
+
+std::string plan_text(const ImagePlan& plan) {
+  std::string text;
+  for (const ImageEntry& entry : plan) {
+    text += std::to_string(static_cast<int>(entry.kind)) + entry.target + '\0' + entry.source + '\0';
+  }
+  return text;
+}
+
+}  // namespace images

@@ -1,0 +1,22 @@
+#pragma once
+// The default image: a read-only view of the host's own /usr and of what the chosen interpreter
+// needs, nothing else. Made in the daemon, before a template starts; carried out by the launcher.
+
+#include <string>
+#include <vector>
+
+#include "sandbox/mounts.h"
+#include "sandbox/sys/result.h"
+
+namespace images {
+
+// `python` is the interpreter's absolute path; `shim` the host directory with bootstrap and module,
+// which appears as kShimTarget. An interpreter outside /usr is asked where its files lie.
+sys::Result<sandbox::ImagePlan> host_image(const std::string& python, const std::string& shim);
+
+inline constexpr const char* kShimTarget = "/run/zygo";
+
+// A digest of the plan, for the template's identity.
+std::string plan_text(const sandbox::ImagePlan& plan);
+
+}  // namespace images

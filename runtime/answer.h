@@ -1,0 +1,51 @@
+#pragma once
+// The answer region of a cell as the daemon sees it: a sealed-size memfd that the cell's processes
+// write and the daemon only reads, after every process of the job is gone.
+
+#include <optional>
+#include <string>
+
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/result.h"
+#include "shim/value_format.h"
+
+namespace runtime {
+
+class SharedAnswer {
+ public:
+  SharedAnswer() = default;
+  SharedAnswer(SharedAnswer&& other) noexcept { *this = std::move(other); }
+  SharedAnswer& operator=(SharedAnswer&& other) noexcept;
+  ~SharedAnswer();
+  static sys::Result<SharedAnswer> create(size_t payload_capacity);
+
+  int fd() const { return fd_.get(); }
+  size_t bytes() const { return bytes_; }
+
+  struct Answer {
+    shim::AnswerKind kind = shim::AnswerKind::kNothing;
+    std::string payload;
+  };
+  // The answer, if its header carries `nonce`. A payload longer than `most` or than the region is
+  // nothing a correct core writes: nullopt.
+  std::optional<Answer> take(uint64_t nonce, size_t most) const;
+
+  // Testimony about the operation that was refused just now: event name and line.
+  struct Note {
+    uint64_t count = 0;
+    int line = -1;
+    std::string event;
+  };
+  Note note() const;
+
+  // Gives back what a job made the region occupy beyond a few pages.
+  void trim() const;
+
+ private:
+  const shim::AnswerRegion* region() const { return static_cast<const shim::AnswerRegion*>(at_); }
+  sys::OwnedFd fd_;
+  void* at_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+}  // namespace runtime

@@ -1,0 +1,182 @@
+#include "runtime/api/job_parts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/json_text.h"
+#include "runtime/utf8.h"
+#include "sandbox/policy.h"
+
+namespace runtime {
+
+using Type = JsonReader::Type;
+
+namespace {
+
+bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+// Python allows letters of every script; what the other bytes mean is left to the interpreter.
+bool is_identifier(std::string_view name) {
+  if (name.empty() || is_digit(name.front())) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return is_alpha(c) || is_digit(c) || c == '_' || static_cast<uint8_t>(c) >= 0x80;
+  });
+}
+
+bool is_template_name(std::string_view name) {
+  if (name.empty() || name.front() == '.' || name.front() == '-') return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return is_alpha(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+  });
+}
+
+bool read_text(JsonReader& in, size_t limit, std::string& text) {
+  if (in.peek() != Type::kString) return in.expected("a string");
+  if (!in.read_string(text)) return false;
+  if (text.size() > limit) return in.fail("longer than " + std::to_string(limit) + " bytes");
+  return !has_nul(text) || in.fail("a NUL inside");
+}
+
+const char* objection_to_path(std::string_view path) {
+  constexpr size_t kMaxComponent = 255;
+  if (path.empty()) return "a path is not empty";
+  if (has_nul(path)) return "a NUL inside";
+  if (path.front() == '/') return "a path is relative";
+  while (true) {
+    const size_t slash = path.find('/');
+    const std::string_view component = path.substr(0, slash);
+    if (component.empty()) return "a path has no empty part";
+    if (component == "." || component == "..") return "a path has no \".\" or \"..\"";
+    if (component.size() > kMaxComponent) return "a part of a path is at most 255 bytes";
+    if (slash == std::string_view::npos) return nullptr;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// {"text": ..} or {"b64": ..}
+bool read_content(JsonReader& in, std::string& content) {
+  if (in.peek() != Type::kObject) return in.expected(R"({"text": ..} or {"b64": ..})");
+  std::string key, text;
+  bool given = false;
+  in.open_object();
+  for (; in.next_key(!given, key); given = true) {
+    if (key == "blob") return in.fail("blobs are not supported yet");
+    if (key != "text" && key != "b64") return in.fail("unknown field " + printable(key) + "; expected text or b64");
+    if (given) return in.fail("either text or b64, once");
+    if (in.peek() != Type::kString) return in.expected("a string");
+    if (!in.read_string(text)) return false;
+    if (key == "text") content = text;
+    if (key == "b64" && !append_from_base64(text, content)) return in.fail("not base64");
+  }
+  return given || in.fail(R"(expected {"text": ..} or {"b64": ..})");
+}
+
+// A file cannot be the folder of another.
+bool paths_fit_together(JsonReader& in, const std::vector<InputFile>& files) {
+  std::set<std::string_view> paths;
+  for (const InputFile& file : files) paths.insert(file.path);
+  for (const std::string_view path : paths) {
+    for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+      if (!paths.contains(path.substr(0, slash))) continue;
+      in.fail("the folder of this path is given as a file");
+      return in.at_key(path);
+    }
+  }
+  return true;
+}
+
+// Puts `fresh` over what the defaults gave, by key.
+template <typename Item, typename Key>
+void merge(std::vector<Item>& into, std::vector<Item>& fresh, Key key) {
+  std::set<std::string_view> names;
+  for (const Item& item : fresh) names.insert(key(item));
+  std::erase_if(into, [&](const Item& item) { return names.contains(key(item)); });
+  std::move(fresh.begin(), fresh.end(), std::back_inserter(into));
+}
+
+}  // namespace
+
+std::string printable(std::string_view name) {
+  constexpr size_t kLongest = 64;
+  std::string quoted;
+  append_json_string(utf8_head(name, kLongest), quoted);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+bool text_is_fit(JsonReader& in, const Field& field, const std::string& text) {
+  if (field.path == "id" && text.empty()) return in.fail("is not empty");
+  if (field.path == "func" && !is_identifier(text)) return in.fail("expected the name of a function");
+  if (field.path == "template" && !is_template_name(text)) {
+    return in.fail("expected a name of letters, digits, '.', '_' and '-'");
+  }
+  return true;
+}
+
+bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& argv) {
+  if (in.peek() != Type::kArray) return in.expected("a list of strings");
+  argv.clear();
+  std::string text;
+  in.open_array();
+  for (; in.next_item(argv.empty()); argv.push_back(text)) {
+    if (!read_text(in, static_cast<size_t>(field.max), text)) return in.at_index(argv.size());
+  }
+  return in.ok();
+}
+
+bool read_env(JsonReader& in, const Field& field,
+              std::vector<std::pair<std::string, std::string>>& env) {
+  if (in.peek() != Type::kObject) return in.expected("an object of strings");
+  std::vector<std::pair<std::string, std::string>> fresh;
+  std::set<std::string> names;
+  std::string name, value;
+  in.open_object();
+  for (; in.next_key(fresh.empty(), name); fresh.emplace_back(name, value)) {
+    if (name.empty() || has_nul(name) || name.find('=') != std::string::npos) {
+      in.fail("not a name of a variable");
+    } else if (!names.insert(name).second) {
+      in.fail("given twice");
+    }
+    if (!in.ok() || !read_text(in, static_cast<size_t>(field.max), value)) return in.at_key(name);
+  }
+  if (in.ok()) merge(env, fresh, [](const auto& pair) -> std::string_view { return pair.first; });
+  return in.ok();
+}
+
+bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& files) {
+  if (in.peek() != Type::kObject) return in.expected("an object of files");
+  std::vector<InputFile> fresh;
+  std::set<std::string> paths;
+  std::string path;
+  in.open_object();
+  while (in.next_key(fresh.empty(), path)) {
+    InputFile file;
+    const char* wrong = objection_to_path(path);
+    if (wrong == nullptr && path.size() > static_cast<size_t>(field.max)) wrong = "a path is too long";
+    if (wrong == nullptr && !paths.insert(path).second) wrong = "given twice";
+    if (wrong != nullptr) in.fail(wrong);
+    if (!in.ok() || !read_content(in, file.content)) return in.at_key(path);
+    file.path = path;
+    fresh.push_back(std::move(file));
+  }
+  if (!in.ok()) return false;
+  merge(files, fresh, [](const InputFile& file) -> std::string_view { return file.path; });
+  return paths_fit_together(in, files);
+}
+
+bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require) {
+  if (in.peek() != Type::kArray) return in.expected("a list of level and layer names");
+  require.clear();
+  std::string name;
+  in.open_array();
+  for (; in.next_item(require.empty()); require.push_back(name)) {
+    if (!read_text(in, static_cast<size_t>(field.max), name)) return in.at_index(require.size());
+    if (sandbox::level_named(name) || sandbox::layer_named(name)) continue;
+    in.fail("unknown level or layer " + printable(name));
+    return in.at_index(require.size());
+  }
+  return in.ok();
+}
+
+}  // namespace runtime

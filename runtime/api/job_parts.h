@@ -1,0 +1,26 @@
+#pragma once
+// The fields of a job that have rules of their own: names, arguments, environment, files, layers.
+// Internal to job_json. All leave the reason, and the path below the field, with the reader.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/api/job_fields.h"
+#include "runtime/api/json_reader.h"
+
+namespace runtime {
+
+// Rules of single texts: an id is not empty, a template and a function have names.
+bool text_is_fit(JsonReader& in, const Field& field, const std::string& text);
+
+bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& argv);
+bool read_env(JsonReader& in, const Field& field,
+              std::vector<std::pair<std::string, std::string>>& env);
+bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& files);
+bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require);
+
+// A name out of a caller's JSON, bounded and without control characters, for an error.
+std::string printable(std::string_view name);
+
+}  // namespace runtime

@@ -1,0 +1,62 @@
+// The reference page of jobs, written from the table that validates them.
+
+#include "runtime/api/job_fields.h"
+#include "runtime/api/job_json.h"
+
+namespace runtime {
+
+namespace {
+
+constexpr std::string_view kHead =
+    "# The job\n"
+    "\n"
+    "One JSON object: a line of `zygo batch`, or the whole of what `zygo run` makes of its arguments.\n"
+    "Every field but `source` has a default; the smallest job is `{\"source\": \"print(1)\"}`.\n"
+    "Unknown fields, wrong types, values out of range and repeated keys are errors (`BadJob`) that name\n"
+    "the path. Sizes are binary: 1 kb is 1024 bytes.\n"
+    "\n"
+    "This page is generated from the table that validates jobs: change `runtime/api/job_fields.cc`, then\n"
+    "run `ZYGO_REGENERATE=1 zygo_unit_tests` in the root of the repository.\n"
+    "\n"
+    "| field | type | default | meaning |\n"
+    "|---|---|---|---|\n";
+
+constexpr std::string_view kTail =
+    "\n"
+    "## Values\n"
+    "\n"
+    "`inputs`, `calls` and the `value` of a result are JSON. What JSON cannot say has one tagged form, the\n"
+    "same in both directions; in a job, `\"$type\"` is the first key of its object.\n"
+    "\n"
+    "| value | form |\n"
+    "|---|---|\n"
+    "| bytes | `{\"$type\": \"bytes\", \"data\": \"aGk=\"}` |\n"
+    "| nan, infinities | `{\"$type\": \"float\", \"value\": \"nan\"}`, `\"inf\"`, `\"-inf\"` |\n"
+    "| complex | `{\"$type\": \"complex\", \"real\": 1.0, \"imag\": -2.0}` |\n"
+    "| tuple, set, frozenset | `{\"$type\": \"tuple\", \"items\": [1, 2]}` |\n"
+    "| dict with other keys than strings, or with the key `$type` | "
+    "`{\"$type\": \"dict\", \"items\": [[1, \"one\"]]}` |\n"
+    "| numpy array | `{\"$type\": \"ndarray\", \"dtype\": \"int64\", \"shape\": [2, 2], "
+    "\"data\": [[1, 2], [3, 4]]}` |\n"
+    "\n"
+    "Integers keep all their digits, up to 4300. Floats are written in the shortest form that reads back\n"
+    "as the same number, and `1.0` stays `1.0`.\n"
+    "\n"
+    "## Defaults\n"
+    "\n"
+    "`zygo batch --defaults FILE` takes one object of the same schema that lies under every job. Objects\n"
+    "(`limits`, `policy`, `determinism`, `env`, `files`) are merged by key; everything else is replaced.\n";
+
+}  // namespace
+
+std::string jobs_reference_markdown() {
+  std::string page(kHead);
+  for (const Field& field : job_fields()) {
+    page += "| `" + std::string(field.path) + "` | " + type_of(field) + " | " + default_of(field) +
+            " | " + std::string(field.meaning) + " |\n";
+  }
+  page += kTail;
+  return page;
+}
+
+}  // namespace runtime

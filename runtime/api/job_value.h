@@ -1,0 +1,15 @@
+#pragma once
+// From the JSON of a job's inputs to the value format, in one pass and without a tree. The tagged
+// forms ({"$type": ...}) that results use are understood; "$type" is the first key of its object.
+
+#include "runtime/api/json_reader.h"
+#include "runtime/value.h"
+
+namespace runtime {
+
+// One call per element: `inputs` gives each as the only argument, `calls` gives args and kwargs. The
+// encoded list of [args, kwargs] goes to `calls`. On failure the reader has the reason and the path.
+bool read_inputs(JsonReader& in, std::string& calls);
+bool read_calls(JsonReader& in, std::string& calls);
+
+}  // namespace runtime

@@ -1,0 +1,175 @@
+#include "runtime/api/result_json.h"
+
+#include <cmath>
+
+#include "runtime/json_text.h"
+#include "runtime/signal_names.h"
+#include "runtime/value.h"
+
+namespace runtime {
+
+namespace {
+
+// `,"key":` - every field but the first of an object.
+void key(const char* name, std::string& out) {
+  out += ",\"";
+  out += name;
+  out += "\":";
+}
+
+void text(const char* name, std::string_view value, std::string& out) {
+  key(name, out);
+  append_json_string(value, out);
+}
+
+void number(const char* name, int64_t value, std::string& out) {
+  key(name, out);
+  append_json_integer(value, out);
+}
+
+void boolean(const char* name, bool value, std::string& out) {
+  key(name, out);
+  out += value ? "true" : "false";
+}
+
+void append_detail_value(const DetailValue& value, std::string& out) {
+  if (const auto* words = std::get_if<std::string>(&value)) {
+    append_json_string(*words, out);
+  } else if (const auto* integer = std::get_if<int64_t>(&value)) {
+    append_json_integer(*integer, out);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    std::isfinite(*real) ? append_json_double(*real, out) : void(out += "null");
+  } else {
+    out += std::get<bool>(value) ? "true" : "false";
+  }
+}
+
+void append_detail(const Detail& detail, std::string& out) {
+  key("detail", out);
+  out += '{';
+  for (size_t i = 0; i < detail.size(); ++i) {
+    if (i > 0) out += ',';
+    append_json_string(detail[i].first, out);
+    out += ':';
+    append_detail_value(detail[i].second, out);
+  }
+  out += '}';
+}
+
+void append_exit(const std::optional<ExitStatus>& exit, std::string& out) {
+  key("exit", out);
+  out += "{\"code\":";
+  exit && !exit->signalled ? append_json_integer(exit->code, out) : void(out += "null");
+  out += ",\"signal\":";
+  exit && exit->signalled ? void(append_json_string(signal_name(exit->code), out)) : void(out += "null");
+  out += '}';
+}
+
+// A cap may cut a character in two; what is left of it becomes U+FFFD, and `lossy` says so.
+void append_output(const char* name, const Output& output, std::string& out) {
+  key(name, out);
+  out += "{\"text\":";
+  const Repair repair = append_json_string(output.bytes, out);
+  number("bytes", static_cast<int64_t>(output.total), out);
+  boolean("truncated", output.truncated, out);
+  boolean("lossy", repair == Repair::kReplaced, out);
+  out += '}';
+}
+
+void append_value(const JobResult& result, std::string& out) {
+  key("value", out);
+  result.value.empty() ? void(out += "null") : append_json(result.value, result.array, out);
+}
+
+void append_exception(const std::optional<Exception>& exception, std::string& out) {
+  if (!exception) return;
+  key("exception", out);
+  out += "{\"type\":";
+  append_json_string(exception->type, out);
+  text("message", exception->message, out);
+  text("traceback", exception->traceback, out);
+  out += '}';
+}
+
+int64_t to_milliseconds(int64_t us) { return us <= 0 ? 0 : (us + 500) / 1000; }
+
+void append_usage(const Usage& usage, std::string& out) {
+  key("usage", out);
+  out += "{\"cpu_ms\":";
+  append_json_integer(to_milliseconds(usage.cpu_us), out);
+  number("wall_ms", to_milliseconds(usage.wall_us), out);
+  number("memory_peak_kb", usage.memory_peak_bytes / 1024, out);
+  number("pids_peak", usage.pids_peak, out);
+  boolean("contended", usage.contended, out);
+  number("cpu_us", usage.cpu_us, out);
+  number("wall_us", usage.wall_us, out);
+  out += '}';
+}
+
+void append_timing(const Timing& timing, std::string& out) {
+  key("timing_us", out);
+  out += "{\"admit\":";
+  append_json_integer(timing.admit, out);
+  number("lease", timing.lease, out);
+  number("fork", timing.fork, out);
+  number("confine", timing.confine, out);
+  number("run", timing.run, out);
+  number("collect", timing.collect, out);
+  number("judge", timing.judge, out);
+  out += '}';
+}
+
+void append_determinism(const std::optional<DeterminismReport>& report, std::string& out) {
+  if (!report || report->runs <= 1) return;
+  key("determinism", out);
+  out += "{\"runs\":";
+  append_json_integer(report->runs, out);
+  boolean("same", report->same, out);
+  if (!report->same) {
+    text("axis", report->axis, out);
+    text("where", report->where, out);
+  }
+  out += '}';
+}
+
+void append_enforced(sandbox::Layers layers, std::string& out) {
+  key("enforced", out);
+  out += '[';
+  bool first = true;
+  for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
+    const auto layer = static_cast<sandbox::Layer>(i);
+    if (!layers.has(layer)) continue;
+    if (!first) out += ',';
+    first = false;
+    append_json_string(name_of(layer), out);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+void append_result(const JobResult& result, std::string& out) {
+  out += "{\"id\":";
+  append_json_string(result.id, out);
+  key("tag", out);
+  out += result.tag.empty() ? "null" : result.tag;
+  text("label", result.verdict.label(), out);
+  text("by", name_of(result.verdict.by), out);
+  boolean("ok", result.verdict.ok(), out);
+  append_detail(result.verdict.detail, out);
+  append_exit(result.exit, out);
+  append_output("stdout", result.out, out);
+  append_output("stderr", result.err, out);
+  append_value(result, out);
+  append_exception(result.exception, out);
+  append_usage(result.usage, out);
+  append_timing(result.timing, out);
+  append_determinism(result.determinism, out);
+  append_enforced(result.enforced, out);
+  key("level", out);
+  result.level ? void(append_json_string(name_of(*result.level), out)) : void(out += "null");
+  text("template", result.template_id, out);
+  out += '}';
+}
+
+}  // namespace runtime

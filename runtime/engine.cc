@@ -1,0 +1,88 @@
+#include "runtime/engine.h"
+
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "runtime/setting.h"
+#include "runtime/shard.h"
+#include "runtime/task.h"
+#include "sandbox/sys/file.h"
+
+namespace runtime {
+
+namespace {
+
+// More cells than cores: a job that sleeps, or one that never ends, leaves its core to others.
+constexpr unsigned kCellsPerCore = 2;
+
+std::vector<unsigned> usable_cpu_numbers() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> cpus;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    }
+  }
+  if (cpus.empty()) cpus.push_back(0);
+  return cpus;
+}
+
+class PooledEngine : public Engine {
+ public:
+  PooledEngine(std::unique_ptr<Setting> setting, unsigned workers) : setting_(std::move(setting)) {
+    std::vector<unsigned> cpus = usable_cpu_numbers();
+    if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
+    workers_ = workers;
+    unsigned shards = std::min<unsigned>(workers, static_cast<unsigned>(cpus.size()));
+    for (unsigned i = 0; i < shards; ++i) {
+      unsigned capacity = workers / shards + (i < workers % shards ? 1 : 0);
+      shards_.push_back(std::make_unique<Shard>(*setting_, admission_, ShardPlan{cpus[i], true, capacity}));
+    }
+  }
+
+  ~PooledEngine() override { shards_.clear(); }
+
+  void submit(Job job, std::function<void(JobResult)> done) override {
+    auto task = std::make_unique<Task>();
+    task->accepted_at = sys::monotonic_now();
+    task->job = std::move(job);
+    task->done = std::move(done);
+    // Every run must read the same input.
+    if (task->job.determinism_runs > 1 && task->job.stdin_fd >= 0) {
+      if (auto bytes = sys::read_all(task->job.stdin_fd); bytes.ok()) task->job.stdin_bytes = std::move(*bytes);
+      task->job.stdin_fd = -1;
+    }
+    admission_.put(std::move(task));
+    for (std::unique_ptr<Shard>& shard : shards_) {
+      if (!shard->idle()) continue;
+      shard->wake();
+      return;
+    }
+  }
+
+  unsigned workers() const override { return workers_; }
+
+  void cancel_all() override {
+    for (std::unique_ptr<Shard>& shard : shards_) shard->cancel();
+  }
+
+ private:
+  std::unique_ptr<Setting> setting_;
+  Admission admission_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  unsigned workers_ = 0;
+};
+
+}  // namespace
+
+sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
+  ::signal(SIGPIPE, SIG_IGN);  // a program that closes its stdin is no reason to die
+  unsigned workers = options.workers;
+  std::unique_ptr<Setting> setting = TRY(Setting::create(options));
+  return std::unique_ptr<Engine>(std::make_unique<PooledEngine>(std::move(setting), workers));
+}
+
+}  // namespace runtime

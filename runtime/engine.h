@@ -1,0 +1,52 @@
+#pragma once
+// Engine: the warm pool behind every front end. Owns one shard (thread, libuv loop, template
+// zygotes, cells) per core. `zygo run`, `zygo batch` and later `zygo serve` submit jobs to it.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/job.h"
+#include "runtime/result.h"
+#include "sandbox/sys/result.h"
+
+namespace runtime {
+
+// A template as a user may define it: an interpreter and what is imported before the first fork.
+struct TemplateSpec {
+  std::string name;
+  std::vector<std::string> preloads;  // module names, imported in order
+  std::string setup;                  // Python source run after the preloads; may be empty
+};
+// "python", "python-numpy", "python-pandas".
+const std::vector<TemplateSpec>& builtin_templates();
+
+struct EngineOptions {
+  std::string python = "/usr/bin/python3";
+  std::vector<TemplateSpec> templates;     // in addition to the built-in ones
+  unsigned workers = 0;                    // cells that may run a job at once; 0: chosen by cores
+  sandbox::Level level = sandbox::Level::kFull;
+  sandbox::Layers require;                 // layers without which no job starts
+  sandbox::Layers without;                 // for tests of the layers: taken out on purpose
+};
+
+class Engine {
+ public:
+  // Checks the host (levels, layers, interpreter) but starts no template yet: they start with the
+  // first job that needs them. An error names what is missing and the cure.
+  static sys::Result<std::unique_ptr<Engine>> start(EngineOptions options);
+  // Cancels what runs (label Cancelled), ends every cell and template, and waits for them.
+  virtual ~Engine() = default;
+
+  // Thread-safe. `done` is called exactly once, on a shard's thread; it must not block.
+  virtual void submit(Job job, std::function<void(JobResult)> done) = 0;
+
+  // The number of jobs that run at once.
+  virtual unsigned workers() const = 0;
+
+  // Cancels every queued and running job: each gets its `done` with label Cancelled.
+  virtual void cancel_all() = 0;
+};
+
+}  // namespace runtime

@@ -1,0 +1,83 @@
+#include "runtime/loop/loop.h"
+
+#include <uv.h>
+
+#include <algorithm>
+
+#include "sandbox/sys/result.h"
+
+namespace runtime {
+
+template <typename Handle>
+void UvClose<Handle>::operator()(Handle* handle) const {
+  uv_close(reinterpret_cast<uv_handle_t*>(handle),
+           [](uv_handle_t* closed) { delete reinterpret_cast<Handle*>(closed); });
+}
+template struct UvClose<uv_timer_s>;
+template struct UvClose<uv_poll_s>;
+template struct UvClose<uv_async_s>;
+
+Loop::Loop() : loop_(std::make_unique<uv_loop_s>()) { VERIFY(uv_loop_init(loop_.get()) == 0); }
+
+Loop::~Loop() {
+  uv_run(loop_.get(), UV_RUN_DEFAULT);
+  VERIFY(uv_loop_close(loop_.get()) == 0);
+}
+
+void Loop::run() { uv_run(loop_.get(), UV_RUN_DEFAULT); }
+void Loop::stop() { uv_stop(loop_.get()); }
+
+Timer::Timer(Loop& loop, std::function<void()> fired) : fired_(std::move(fired)), handle_(new uv_timer_s) {
+  VERIFY(uv_timer_init(loop.raw(), handle_.get()) == 0);
+  handle_->data = this;
+}
+
+void Timer::start(std::chrono::nanoseconds delay) {
+  // Rounded up: a deadline must have passed when its timer fires.
+  auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(delay, std::chrono::nanoseconds(0)));
+  uv_update_time(handle_->loop);
+  uv_timer_start(handle_.get(), [](uv_timer_t* t) { static_cast<Timer*>(t->data)->fired_(); },
+                 static_cast<uint64_t>(ms.count()), 0);
+}
+
+void Timer::stop() { uv_timer_stop(handle_.get()); }
+
+Readable::Readable(Loop& loop, int fd, std::function<void()> ready)
+    : ready_(std::move(ready)), handle_(new uv_poll_s) {
+  VERIFY(uv_poll_init(loop.raw(), handle_.get(), fd) == 0);
+  handle_->data = this;
+}
+
+void Readable::start() {
+  active_ = true;
+  uv_poll_start(handle_.get(), UV_READABLE | UV_DISCONNECT,
+                [](uv_poll_t* p, int, int) { static_cast<Readable*>(p->data)->ready_(); });
+}
+
+void Readable::stop() {
+  active_ = false;
+  uv_poll_stop(handle_.get());
+}
+
+Writable::Writable(Loop& loop, int fd, std::function<void()> ready)
+    : ready_(std::move(ready)), handle_(new uv_poll_s) {
+  VERIFY(uv_poll_init(loop.raw(), handle_.get(), fd) == 0);
+  handle_->data = this;
+}
+
+void Writable::start() {
+  uv_poll_start(handle_.get(), UV_WRITABLE | UV_DISCONNECT,
+                [](uv_poll_t* p, int, int) { static_cast<Writable*>(p->data)->ready_(); });
+}
+
+void Writable::stop() { uv_poll_stop(handle_.get()); }
+
+Wakeup::Wakeup(Loop& loop, std::function<void()> woken) : woken_(std::move(woken)), handle_(new uv_async_s) {
+  VERIFY(uv_async_init(loop.raw(), handle_.get(),
+                       [](uv_async_t* a) { static_cast<Wakeup*>(a->data)->woken_(); }) == 0);
+  handle_->data = this;
+}
+
+void Wakeup::wake() { uv_async_send(handle_.get()); }
+
+}  // namespace runtime

@@ -1,0 +1,93 @@
+#pragma once
+// Thin owners of libuv handles: the only folder that includes <uv.h>. One Loop per shard thread;
+// nothing here is thread-safe but Wakeup::wake(). Callbacks run inside Loop::run().
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+struct uv_loop_s;
+struct uv_timer_s;
+struct uv_poll_s;
+struct uv_async_s;
+
+namespace runtime {
+
+// A libuv handle is freed in its close callback, never before.
+template <typename Handle>
+struct UvClose {
+  void operator()(Handle* handle) const;
+};
+template <typename Handle>
+using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
+
+class Loop {
+ public:
+  Loop();
+  ~Loop();  // every handle must have been dropped; runs the pending closes
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void run();   // until stop()
+  void stop();
+  uv_loop_s* raw() { return loop_.get(); }
+
+ private:
+  std::unique_ptr<uv_loop_s> loop_;
+};
+
+class Timer {
+ public:
+  Timer(Loop& loop, std::function<void()> fired);
+  Timer(const Timer&) = delete;
+  // Fires once, `delay` from now; a second call moves it.
+  void start(std::chrono::nanoseconds delay);
+  void stop();
+
+ private:
+  std::function<void()> fired_;
+  UvHandle<uv_timer_s> handle_;
+};
+
+// Tells when a descriptor is readable (or hung up). Borrows the descriptor, which must stay open
+// until stop() or destruction.
+class Readable {
+ public:
+  Readable(Loop& loop, int fd, std::function<void()> ready);
+  Readable(const Readable&) = delete;
+  void start();
+  void stop();
+  bool active() const { return active_; }
+
+ private:
+  std::function<void()> ready_;
+  UvHandle<uv_poll_s> handle_;
+  bool active_ = false;
+};
+
+// The same for writing.
+class Writable {
+ public:
+  Writable(Loop& loop, int fd, std::function<void()> ready);
+  Writable(const Writable&) = delete;
+  void start();
+  void stop();
+
+ private:
+  std::function<void()> ready_;
+  UvHandle<uv_poll_s> handle_;
+};
+
+// Wakes the loop from another thread; several wakes may become one call.
+class Wakeup {
+ public:
+  Wakeup(Loop& loop, std::function<void()> woken);
+  Wakeup(const Wakeup&) = delete;
+  void wake();
+
+ private:
+  std::function<void()> woken_;
+  UvHandle<uv_async_s> handle_;
+};
+
+}  // namespace runtime

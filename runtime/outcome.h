@@ -1,0 +1,111 @@
+#pragma once
+// The closed set of outcomes, the evidence and testimony they are made from, and judge(), the one
+// pure and total function that makes them. No system header, no I/O, no clock.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace runtime {
+
+enum class Outcome : uint8_t {
+  kOk, kWrongAnswer, kException, kNonZeroExit, kSignalled, kCompilationError, kInvalidResult,
+  kParsingCodeFailed,
+  kTimeout, kMemoryLimit, kOutputLimit, kDiskLimit, kProcessLimit,
+  kUnsafeCode, kNonDeterministic,
+  kBadJob, kCancelled,
+  kSandboxError,
+};
+
+enum class By : uint8_t { kProgram, kLimit, kPolicy, kCaller, kSandbox };
+
+std::string_view name_of(Outcome outcome);  // the wire label; kException has none of its own: "Exception"
+std::string_view name_of(By by);
+
+// Detail of a verdict: a small ordered object. Keys are fixed words, values hostile text or numbers.
+using DetailValue = std::variant<std::string, int64_t, double, bool>;
+using Detail = std::vector<std::pair<std::string, DetailValue>>;
+
+struct Verdict {
+  Outcome outcome = Outcome::kSandboxError;
+  std::string exception_type;  // kException only: the class name as the program has it
+  By by = By::kSandbox;
+  Detail detail;
+  bool ok() const { return outcome == Outcome::kOk; }
+  // The wire label: a name of the closed set, the class name, or "program.NAME" on a collision.
+  std::string label() const;
+};
+
+// One refused operation. Evidence: the kernel's filter named call and arguments, the supervisor
+// read the path or address. `line` and `event` are the interpreter's word (testimony).
+struct Violation {
+  std::string call;      // "openat", "socket", ...
+  std::string argument;  // path, address or flags in words; may be empty
+  int line = -1;
+  std::string event;  // audit event, e.g. "open", "os.system"; may be empty
+  uint32_t count = 1;    // how many attempts were refused
+  bool operator==(const Violation&) const = default;
+};
+
+struct ExitStatus {
+  bool signalled = false;
+  int code = 0;    // exit code, or signal number when signalled
+  bool operator==(const ExitStatus&) const = default;
+};
+
+enum class DeadlineKind : uint8_t { kNone, kCpu, kWall };
+enum class Stream : uint8_t { kNone, kStdout, kStderr };
+
+// What the kernel and the supervisor know about how a run ended. The program cannot forge it.
+struct Evidence {
+  // Our own trouble; either makes SandboxError. `step` names a station or set-up step.
+  struct Fault {
+    std::string step;
+    int error = 0;  // errno
+    std::string message;
+    bool operator==(const Fault&) const = default;
+  };
+  std::optional<Fault> fault;
+  bool cancelled = false;
+  std::optional<Violation> violation;  // the first one; count tells how many
+  bool killed_for_violation = false;
+  uint32_t oom_kills = 0;             // the cell's OOM counter moved by this much
+  DeadlineKind deadline = DeadlineKind::kNone;  // our clock fired and we killed
+  Stream overflow = Stream::kNone;    // an output cap was passed and we killed
+  bool disk_full = false;             // scratch had no block or no inode left
+  uint32_t pids_refused = 0;          // the cell's pids counter refused this many
+  bool contended = false;             // the cell got much less CPU than it asked for
+  ExitStatus exit;
+  // Limits and measurements, for the detail.
+  int64_t wall_limit_ms = 0, wall_ms = 0, cpu_limit_ms = 0, cpu_ms = 0;
+  int64_t memory_limit_bytes = 0, memory_peak_bytes = 0;
+  int64_t stdout_limit_bytes = 0, stderr_limit_bytes = 0, disk_limit_bytes = 0, pids_limit = 0;
+  bool operator==(const Evidence&) const = default;
+};
+
+// What the program's side says. Bounded and decoded, believed last; it may worsen a verdict only.
+struct Exception {
+  std::string type, message, traceback;
+  int64_t line = -1;
+  bool operator==(const Exception&) const = default;
+};
+struct Testimony {
+  enum class Kind : uint8_t { kNothing, kFinished, kValue, kException, kInvalid, kExited, kGarbled };
+  Kind kind = Kind::kNothing;
+  bool call_mode = false;              // from the job, not from the program
+  std::optional<Exception> exception;
+  bool memory_error_by_interpreter = false;
+  bool no_space_by_interpreter = false;
+  bool no_thread_by_interpreter = false;
+  bool could_not_start = false;
+  std::string invalid_reason, invalid_path;
+  std::string value;  // value format, checked by decode
+};
+
+Verdict judge(const Evidence& seen, const Testimony& said);
+
+}  // namespace runtime

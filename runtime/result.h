@@ -1,0 +1,54 @@
+#pragma once
+// JobResult: everything zygo says about one job. Written as JSON by api/result_json.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/outcome.h"
+#include "sandbox/policy.h"
+
+namespace runtime {
+
+struct Output {
+  std::string bytes;   // what was kept, raw
+  uint64_t total = 0;  // what the program wrote, as far as it was read
+  bool truncated = false;
+};
+
+struct Usage {
+  int64_t cpu_us = 0, wall_us = 0;
+  int64_t memory_peak_bytes = 0;  // approximate: the cell's peak above its base
+  uint32_t pids_peak = 1;
+  bool contended = false;
+};
+
+struct Timing {  // microseconds spent at each station
+  int64_t admit = 0, lease = 0, fork = 0, confine = 0, run = 0, collect = 0, judge = 0;
+};
+
+struct DeterminismReport {
+  unsigned runs = 1;
+  bool same = true;
+  std::string axis;   // "outcome", "value", "stdout"
+  std::string where;  // "[0][3][1]" or "byte 17"
+};
+
+struct JobResult {
+  std::string id;
+  std::string tag = "null";
+  Verdict verdict;
+  std::optional<ExitStatus> exit;  // none when the program never ran
+  Output out, err;
+  std::string value;  // value format; empty: null
+  bool array = false; // arrays in the value become plain lists
+  std::optional<Exception> exception;
+  Usage usage;
+  Timing timing;
+  std::optional<DeterminismReport> determinism;
+  sandbox::Layers enforced;
+  std::optional<sandbox::Level> level;  // none when the job never reached a cell
+  std::string template_id;  // "python-numpy@sha256:..."
+};
+
+}  // namespace runtime

@@ -1,0 +1,380 @@
+#include "runtime/shard.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <future>
+
+#include "runtime/determinism.h"
+#include "runtime/proc.h"
+#include "runtime/value.h"
+#include "sandbox/sys/file.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+using sys::Error;
+using sys::Nanoseconds;
+using sys::Result;
+
+namespace {
+
+int64_t micros(Nanoseconds t) { return std::chrono::duration_cast<std::chrono::microseconds>(t).count(); }
+
+CellShape shape_of(const Job& job) {
+  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value};
+}
+
+// Children inherit the CPU: a wake-up between daemon, cell and job then stays on it.
+void pin_to(unsigned cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  (void)::sched_setaffinity(0, sizeof set, &set);
+}
+
+}  // namespace
+
+Shard::Shard(Setting& setting, Admission& admission, ShardPlan plan)
+    : setting_(setting), admission_(admission), plan_(plan) {
+  std::promise<void> started;
+  thread_ = std::thread([this, &started] {
+    if (plan_.pin) pin_to(plan_.cpu);
+    loop_ = std::make_unique<Loop>();
+    wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { on_wake(); });
+    started.set_value();
+    thread_main();
+  });
+  started.get_future().wait();
+}
+
+Shard::~Shard() {
+  stopping_ = true;
+  wake();
+  thread_.join();
+}
+
+void Shard::thread_main() {
+  loop_->run();
+  // Everything with a handle goes before the loop does.
+  graveyard_.clear();
+  cells_.clear();
+  zygotes_.clear();
+  wakeup_.reset();
+  loop_.reset();
+}
+
+void Shard::cancel() {
+  cancelling_ = true;
+  wake();
+}
+
+void Shard::on_wake() {
+  std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
+  if (cancelling_.exchange(false) || stopping_) {
+    for (TaskPtr& task : admission_.take_all()) withdraw(std::move(task));
+    for (auto& [key, zygote] : zygotes_) {
+      for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
+        --leased_;
+        withdraw(std::move(task));
+      }
+    }
+    for (CellSlot& slot : cells_) {
+      if (slot.cell->state() == Cell::State::kRunning) {
+        slot.cell->cancel();
+      } else if (slot.task) {
+        --leased_;
+        withdraw(std::move(slot.task));
+      }
+    }
+  }
+  if (stopping_) return shut_down();
+  pump();
+}
+
+// Ends when no job is running and every cell's processes are gone.
+void Shard::shut_down() {
+  for (auto slot = cells_.begin(); slot != cells_.end();) {
+    auto next = std::next(slot);
+    if (slot->cell->state() != Cell::State::kRunning) bury(slot);
+    slot = next;
+  }
+  if (cells_.empty() && graveyard_.empty()) loop_->stop();
+}
+
+void Shard::pump() {
+  while (leased_ < plan_.capacity) {
+    TaskPtr task = admission_.take();
+    if (!task) {
+      idle_ = true;
+      // A task may have come between the look and the flag.
+      task = admission_.take();
+      if (!task) return;
+    }
+    idle_ = false;
+    ++leased_;
+    task->admitted_at = sys::monotonic_now();
+    if (task->job.deadline && task->admitted_at - task->accepted_at > *task->job.deadline) {
+      --leased_;
+      withdraw(std::move(task));
+      continue;
+    }
+    place(std::move(task));
+  }
+  idle_ = false;
+}
+
+// Finds the template for the task's next run, and a cell of it, now or when it is ready.
+void Shard::place(TaskPtr task) {
+  const TemplateSpec* spec = setting_.find_template(task->job.template_name);
+  if (!spec) {
+    return refuse(std::move(task), "template: \"" + task->job.template_name + "\" is not known; known are " +
+                                       setting_.template_names() + " (define one with --preload)");
+  }
+  if (task->request.empty()) task->request = encode_request(task->job);
+  ZygoteKey key{spec->name, task->run};
+  std::string problem;
+  ZygoteSlot* zygote = zygote_for(*spec, task->run, problem);
+  if (!zygote) return fail(std::move(task), "start template", 0, problem);
+  switch (zygote->zygote->state()) {
+    case Zygote::State::kStarting:
+      zygote->waiting.push_back(std::move(task));
+      return;
+    case Zygote::State::kReady:
+      return lease(std::move(task), key, *zygote);
+    case Zygote::State::kRefused:
+      return refuse(std::move(task), "template " + spec->name + ": " + zygote->zygote->reason());
+    case Zygote::State::kFailed:
+      return fail(std::move(task), "start template", 0, zygote->zygote->reason());
+  }
+}
+
+Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed, std::string& problem) {
+  ZygoteKey key{spec.name, seed};
+  auto found = zygotes_.find(key);
+  if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed) return &found->second;
+  if (found != zygotes_.end()) zygotes_.erase(found);
+  ZygotePlan plan = setting_.zygote_plan(spec, seed);
+  // The callback may run while a slot of this map is used; it acts on the next turn of the loop.
+  Result<std::unique_ptr<Zygote>> started = Zygote::start(*loop_, plan, [this, key] { on_zygote(key); });
+  if (!started) {
+    problem = started.error().text();
+    return nullptr;
+  }
+  ZygoteSlot& slot = zygotes_[key];
+  slot.zygote = std::move(started).value();
+  slot.identity = plan.identity;
+  return &slot;
+}
+
+void Shard::on_zygote(const ZygoteKey& key) {
+  ZygoteSlot& slot = zygotes_.at(key);
+  std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
+  for (TaskPtr& task : waiting) {
+    if (slot.zygote->state() == Zygote::State::kFailed) {
+      fail(std::move(task), "start template", 0, slot.zygote->reason());
+    } else {
+      place(std::move(task));
+    }
+  }
+  if (slot.zygote->state() != Zygote::State::kReady) pump();
+}
+
+void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
+  auto slot = idle_cell(key, shape_of(task->job));
+  if (slot != cells_.end()) {
+    slot->task = std::move(task);
+    return start_run(slot);
+  }
+  trim_idle();
+  Result<void> ordered = order_cell(task, key, zygote);
+  if (!ordered) fail(std::move(task), "order cell", ordered.error().code(), ordered.error().text());
+}
+
+// The cell that was used last is the warmest.
+Shard::Cells::iterator Shard::idle_cell(const ZygoteKey& key, const CellShape& shape) {
+  auto best = cells_.end();
+  for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
+    if (slot->cell->state() != Cell::State::kIdle || slot->task || slot->zygote != key) continue;
+    if (slot->cell->shape() != shape) continue;
+    if (best == cells_.end() || slot->idle_since > best->idle_since) best = slot;
+  }
+  return best;
+}
+
+Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
+  CellPlan plan;
+  plan.number = setting_.next_cell_number();
+  plan.shape = shape_of(task->job);
+  plan.layers = setting_.layers();
+  plan.filter = TRY(setting_.filter(plan.shape.profile));
+  plan.cgroups = setting_.cgroups();
+  if (setting_.maps_ranges()) {
+    uint32_t slot = static_cast<uint32_t>(plan.number % ((shim::kTemplateIdCount - shim::kFirstCellId) / 2));
+    plan.outer_init_id = shim::kFirstCellId + 2 * slot;
+    plan.outer_job_id = plan.outer_init_id + 1;
+  }
+  cells_.emplace_front();
+  auto slot = cells_.begin();
+  slot->zygote = key;
+  Cell::Events events;
+  events.ready = [this, slot] { on_cell_ready(slot); };
+  events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
+  events.dead = [this, slot] { on_cell_dead(slot); };
+  Result<std::unique_ptr<Cell>> cell = Cell::order(*loop_, *zygote.zygote, plan, std::move(events));
+  if (!cell) {
+    cells_.erase(slot);
+    return std::move(cell).error();
+  }
+  slot->cell = std::move(cell).value();
+  slot->task = std::move(task);
+  return {};
+}
+
+// Idle cells of other templates, profiles or sizes are kept while there is room.
+void Shard::trim_idle() {
+  const size_t most = size_t{4} * plan_.capacity + 4;
+  while (cells_.size() >= most) {
+    auto oldest = cells_.end();
+    for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
+      if (slot->cell->state() != Cell::State::kIdle || slot->task) continue;
+      if (oldest == cells_.end() || slot->idle_since < oldest->idle_since) oldest = slot;
+    }
+    if (oldest == cells_.end()) return;
+    bury(oldest);
+  }
+}
+
+void Shard::bury(Cells::iterator slot) {
+  graveyard_.splice(graveyard_.begin(), cells_, slot);
+  slot->cell->end([this] { wake(); });
+}
+
+void Shard::on_cell_ready(Cells::iterator slot) {
+  slot->idle_since = sys::monotonic_now();
+  if (slot->task) start_run(slot);
+}
+
+void Shard::on_cell_dead(Cells::iterator slot) {
+  Evidence::Fault fault = slot->cell->fault();
+  TaskPtr task = std::move(slot->task);
+  bury(slot);
+  if (!task) return;
+  fail(std::move(task), fault.step, fault.error, fault.message);
+  pump();
+}
+
+void Shard::start_run(Cells::iterator slot) {
+  Task& task = *slot->task;
+  Result<int> input = stdin_of(task);
+  if (!input) {
+    TaskPtr failed = std::move(slot->task);
+    return fail(std::move(failed), "stdin", input.error().code(), input.error().text());
+  }
+  slot->cell->run({task.request, &task.job, *input});
+  if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
+}
+
+Result<int> Shard::stdin_of(Task& task) {
+  task.stdin_feed.reset();
+  if (task.job.stdin_fd >= 0) {
+    task.stdin_feed = TRY(StdinFeed::from_descriptor(task.job.stdin_fd));
+  } else if (!task.job.stdin_bytes.empty()) {
+    task.stdin_feed = TRY(StdinFeed::from_bytes(*loop_, task.job.stdin_bytes));
+  } else {
+    return -1;
+  }
+  return task.stdin_feed->reader();
+}
+
+void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
+  TaskPtr task = std::move(slot->task);
+  JobResult answer = assemble(*task, *slot, std::move(result));
+  task->stdin_feed.reset();
+  if (slot->cell->state() == Cell::State::kIdle && !slot->cell->worn()) {
+    slot->idle_since = sys::monotonic_now();
+  } else {
+    bury(slot);
+  }
+  conclude(std::move(task), std::move(answer));
+  pump();
+}
+
+JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
+  Nanoseconds begin = sys::monotonic_now();
+  JobResult result;
+  result.id = task.job.id;
+  result.tag = task.job.tag;
+  result.verdict = judge(run.evidence, run.testimony);
+  if (run.ran) result.exit = run.evidence.exit;
+  result.out = std::move(run.out);
+  result.err = std::move(run.err);
+  result.value = std::move(run.testimony.value);
+  result.array = task.job.array;
+  result.exception = std::move(run.testimony.exception);
+  result.usage = run.usage;
+  result.timing = run.timing;
+  result.timing.admit = micros(task.admitted_at - task.accepted_at);
+  result.enforced = slot.cell->layers();
+  result.level = setting_.level();
+  auto zygote = zygotes_.find(slot.zygote);
+  if (zygote != zygotes_.end()) result.template_id = zygote->second.identity;
+  result.timing.judge = micros(sys::monotonic_now() - begin);
+  return result;
+}
+
+// A run has a verdict: compare, run again under the next seed, or reply.
+void Shard::conclude(TaskPtr task, JobResult result) {
+  if (task->job.determinism_runs <= 1) return reply(std::move(task), std::move(result));
+  ++task->run;
+  if (!task->first) {
+    result.determinism = DeterminismReport{1, true, "", ""};
+    if (stands_alone(result.verdict)) return reply(std::move(task), std::move(result));
+    task->first = std::move(result);
+  } else {
+    bool our_fault = result.verdict.by == By::kSandbox || result.verdict.by == By::kCaller;
+    if (our_fault) return reply(std::move(task), std::move(result));
+    compare_runs(*task->first, result, task->run);
+  }
+  if (!task->first->determinism->same || task->run >= task->job.determinism_runs) {
+    JobResult first = std::move(*task->first);
+    return reply(std::move(task), std::move(first));
+  }
+  place(std::move(task));
+}
+
+void Shard::reply(TaskPtr task, JobResult result) {
+  --leased_;
+  task->done(std::move(result));
+}
+
+void Shard::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  Evidence seen;
+  seen.fault = Evidence::Fault{step, error, message};
+  result.verdict = judge(seen, {});
+  reply(std::move(task), std::move(result));
+}
+
+void Shard::refuse(TaskPtr task, const std::string& message) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  result.verdict = {Outcome::kBadJob, "", By::kCaller, {{"message", message}}};
+  reply(std::move(task), std::move(result));
+}
+
+// The caller withdrew it before it ran. Not counted as leased here.
+void Shard::withdraw(TaskPtr task) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  Evidence seen;
+  seen.cancelled = true;
+  result.verdict = judge(seen, {});
+  task->done(std::move(result));
+}
+
+}  // namespace runtime

@@ -1,0 +1,88 @@
+#pragma once
+// Shard: one thread, one loop, one CPU, with the templates and cells that run there. Takes tasks from
+// the admission queue when it has room, leads each through lease, run, judge and reply, and grows,
+// renews and trims its cells. Shards share nothing but the queue and the setting.
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/cell.h"
+#include "runtime/loop/loop.h"
+#include "runtime/setting.h"
+#include "runtime/task.h"
+
+namespace runtime {
+
+struct ShardPlan {
+  unsigned cpu = 0;       // pinned to, with all its processes
+  bool pin = true;
+  unsigned capacity = 2;  // jobs that run at once
+};
+
+class Shard {
+ public:
+  Shard(Setting& setting, Admission& admission, ShardPlan plan);
+  ~Shard();  // ends the thread; running jobs are answered with Cancelled first
+
+  // Thread-safe.
+  bool idle() const { return idle_.load(); }  // has room and found the queue empty
+  void wake() { wakeup_->wake(); }
+  void cancel();
+
+ private:
+  using ZygoteKey = std::pair<std::string, unsigned>;  // template name, seed
+  struct ZygoteSlot {
+    std::unique_ptr<Zygote> zygote;
+    std::vector<TaskPtr> waiting;  // for it to be ready
+    std::string identity;
+  };
+  struct CellSlot {
+    std::unique_ptr<Cell> cell;
+    ZygoteKey zygote;
+    TaskPtr task;               // starting: to be run first; running: running
+    sys::Nanoseconds idle_since{};
+  };
+  using Cells = std::list<CellSlot>;
+
+  void thread_main();
+  void on_wake();
+  void pump();
+  void place(TaskPtr task);
+  void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
+  Cells::iterator idle_cell(const ZygoteKey& key, const CellShape& shape);
+  sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
+  ZygoteSlot* zygote_for(const TemplateSpec& spec, unsigned seed, std::string& problem);
+  void on_zygote(const ZygoteKey& key);
+  void on_cell_ready(Cells::iterator slot);
+  void on_cell_dead(Cells::iterator slot);
+  void on_run_finished(Cells::iterator slot, RunResult result);
+  void start_run(Cells::iterator slot);
+  sys::Result<int> stdin_of(Task& task);
+  JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
+  void conclude(TaskPtr task, JobResult result);
+  void reply(TaskPtr task, JobResult result);
+  void fail(TaskPtr task, const std::string& step, int error, const std::string& message);
+  void refuse(TaskPtr task, const std::string& message);
+  void withdraw(TaskPtr task);
+  void bury(Cells::iterator slot);
+  void trim_idle();
+  void shut_down();
+
+  Setting& setting_;
+  Admission& admission_;
+  ShardPlan plan_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<Wakeup> wakeup_;
+  std::atomic<bool> idle_{true}, cancelling_{false}, stopping_{false};
+  std::map<ZygoteKey, ZygoteSlot> zygotes_;
+  Cells cells_, graveyard_;
+  unsigned leased_ = 0;  // tasks between admission and reply
+  std::thread thread_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,30 @@
+#include "runtime/task.h"
+
+namespace runtime {
+
+void Admission::put(TaskPtr task) {
+  std::lock_guard lock(mutex_);
+  queues_[task->job.priority].push_back(std::move(task));
+}
+
+TaskPtr Admission::take() {
+  std::lock_guard lock(mutex_);
+  if (queues_.empty()) return nullptr;
+  auto best = queues_.begin();
+  TaskPtr task = std::move(best->second.front());
+  best->second.pop_front();
+  if (best->second.empty()) queues_.erase(best);
+  return task;
+}
+
+std::deque<TaskPtr> Admission::take_all() {
+  std::lock_guard lock(mutex_);
+  std::deque<TaskPtr> all;
+  for (auto& [priority, queue] : queues_) {
+    for (TaskPtr& task : queue) all.push_back(std::move(task));
+  }
+  queues_.clear();
+  return all;
+}
+
+}  // namespace runtime

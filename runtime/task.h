@@ -1,0 +1,42 @@
+#pragma once
+// Task: an accepted job on its way to its one result. Admission: the queue that the shards share,
+// and nothing else. Thread-safe.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "runtime/job.h"
+#include "runtime/result.h"
+#include "runtime/stdin_feed.h"
+#include "sandbox/sys/units.h"
+
+namespace runtime {
+
+struct Task {
+  Job job;
+  std::function<void(JobResult)> done;
+  sys::Nanoseconds accepted_at{}, admitted_at{};
+  std::string request;
+  unsigned run = 0;                   // which run of a determinism check is next
+  std::optional<JobResult> first;     // of the first run
+  std::unique_ptr<StdinFeed> stdin_feed;
+};
+using TaskPtr = std::unique_ptr<Task>;
+
+class Admission {
+ public:
+  void put(TaskPtr task);
+  TaskPtr take();  // highest priority first, then oldest; null when empty
+  std::deque<TaskPtr> take_all();
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::deque<TaskPtr>, std::greater<>> queues_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,116 @@
+#include <bit>
+#include <cstring>
+
+#include "runtime/job.h"
+#include "runtime/utf8.h"
+#include "runtime/value.h"
+
+namespace runtime {
+
+static_assert(std::endian::native == std::endian::little, "the value format is little-endian");
+
+namespace {
+template <typename T>
+void append_raw(std::string& out, T value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof bytes);
+}
+}  // namespace
+
+void Writer::integer(int64_t value) {
+  if (value >= 0 && value <= 255) {
+    const char both[] = {static_cast<char>(shim::Tag::kSmall), static_cast<char>(value)};
+    out_.append(both, sizeof both);
+    return;
+  }
+  tag(shim::Tag::kInt);
+  append_raw(out_, value);
+}
+
+void Writer::big_integer(std::string_view digits) { counted(shim::Tag::kBigInt, digits); }
+
+void Writer::number(double value) {
+  tag(shim::Tag::kFloat);
+  append_raw(out_, value);
+}
+
+void Writer::complex(double real, double imaginary) {
+  tag(shim::Tag::kComplex);
+  append_raw(out_, real);
+  append_raw(out_, imaginary);
+}
+
+void Writer::container(shim::Tag kind, uint32_t count) {
+  tag(kind);
+  append_raw(out_, count);
+}
+
+size_t Writer::open(shim::Tag kind) {
+  container(kind, 0);
+  return out_.size() - sizeof(uint32_t);
+}
+
+void Writer::close(size_t mark, uint32_t count) { std::memcpy(out_.data() + mark, &count, sizeof count); }
+
+void Writer::counted(shim::Tag kind, std::string_view content) {
+  VERIFY(content.size() <= UINT32_MAX);
+  container(kind, static_cast<uint32_t>(content.size()));
+  out_.append(content);
+}
+
+// ---- The request ---------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::string_view kProgramName = "main.py";
+
+void put_text(Writer& writer, std::string_view text) {
+  if (is_utf8(text)) return writer.text(text);
+  writer.text(repaired_utf8(text));
+}
+
+size_t estimated_size(const Job& job) {
+  size_t size = 256 + job.source.size() + job.calls.size();
+  for (const InputFile& file : job.files) size += 32 + file.path.size() + file.content.size();
+  return size;
+}
+
+void put_files(Writer& writer, const Job& job) {
+  writer.container(shim::Tag::kList, static_cast<uint32_t>(job.files.size()));
+  for (const InputFile& file : job.files) {
+    writer.container(shim::Tag::kList, 3);
+    put_text(writer, file.path);
+    writer.bytes(file.content);
+    writer.boolean(file.executable);
+  }
+}
+
+}  // namespace
+
+std::string encode_request(const Job& job) {
+  Writer writer;
+  writer.reserve(estimated_size(job));
+  writer.container(shim::Tag::kList, 8);
+  put_text(writer, job.source);
+  writer.integer(static_cast<int64_t>(job.mode));
+  put_text(writer, job.func);
+  if (job.calls.empty()) {
+    writer.container(shim::Tag::kList, 0);
+  } else {
+    writer.raw(job.calls);
+  }
+  writer.boolean(job.array);
+  writer.container(shim::Tag::kList, static_cast<uint32_t>(job.argv.size() + 1));
+  writer.text(kProgramName);
+  for (const std::string& argument : job.argv) put_text(writer, argument);
+  writer.container(shim::Tag::kDict, static_cast<uint32_t>(job.env.size()));
+  for (const auto& [name, value] : job.env) {
+    put_text(writer, name);
+    put_text(writer, value);
+  }
+  put_files(writer, job);
+  return writer.take();
+}
+
+}  // namespace runtime

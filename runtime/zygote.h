@@ -1,0 +1,74 @@
+#pragma once
+// Zygote: the daemon's handle on one template process - an interpreter, warm and confined, that
+// forks cells on order. Owned by a shard, used on its loop only. Dropping it ends the template and,
+// because it is the init process of their pid namespace, every cell of it.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/loop/loop.h"
+#include "sandbox/mounts.h"
+#include "sandbox/policy.h"
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/result.h"
+#include "sandbox/sys/spawn.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+// All that a template process is made from. The same for every shard; `seed` alone tells templates of
+// one name apart.
+struct ZygotePlan {
+  std::string name;                   // of the template
+  std::string identity;               // "python-numpy@sha256:..."
+  unsigned seed = 0;                  // 0, 1, ...: which hash seed and address layout
+  std::string launcher;               // path of zygo-launch
+  std::string python;
+  std::vector<std::string> preloads;
+  std::string setup;                  // Python source, run after the preloads
+  sandbox::ImagePlan image;
+  sandbox::Layers layers;
+  uint32_t id_base = 0;               // host ids of the template; id_count 0: only the caller's own id
+  uint32_t id_count = 0;
+};
+
+class Zygote {
+ public:
+  enum class State { kStarting, kReady, kRefused, kFailed };
+  // Called with CellBorn of an order and the cell's pidfd.
+  using Born = std::function<void(const shim::CellBorn&, sys::OwnedFd)>;
+
+  // Starts the launcher. `changed` is called when the state leaves kStarting, and again if a ready
+  // template dies.
+  static sys::Result<std::unique_ptr<Zygote>> start(Loop& loop, const ZygotePlan& plan, std::function<void()> changed);
+  ~Zygote();
+
+  State state() const { return state_; }
+  // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed (ours).
+  const std::string& reason() const { return reason_; }
+
+  // Orders a cell; only in kReady. The answer comes through `born`, unless the zygote dies first.
+  sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds, Born born);
+
+ private:
+  Zygote(Loop& loop, std::function<void()> changed);
+  void on_control();
+  void on_message(uint64_t tag, const std::vector<std::byte>& bytes, std::vector<sys::OwnedFd> fds);
+  void on_talk();
+  void ended();
+
+  std::function<void()> changed_;
+  State state_ = State::kStarting;
+  std::string reason_, talk_;
+  sys::OwnedFd control_, talk_fd_;
+  sys::Child launcher_;
+  std::optional<sys::Child> process_;
+  std::vector<std::pair<uint64_t, Born>> orders_;  // in order; answers come in the same order
+  Loop& loop_;
+  std::unique_ptr<Readable> control_ready_, talk_ready_;
+};
+
+}  // namespace runtime

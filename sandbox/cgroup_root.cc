@@ -1,0 +1,197 @@
+// The daemon's own groups: made, handed controllers, swept after a crash.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "sandbox/cgroup.h"
+#include "sandbox/sys/file.h"
+
+namespace sandbox {
+
+using sys::OwnedFd;
+using sys::Result;
+
+namespace {
+
+struct Slot {
+  Layer layer;
+  const char* name;  // of the controller
+  std::optional<CgroupLayout::Controller> CgroupLayout::*where;
+};
+constexpr std::array<Slot, 3> kSlots = {{
+    {Layer::kCgroupMemory, "memory", &CgroupLayout::memory},
+    {Layer::kCgroupPids, "pids", &CgroupLayout::pids},
+    {Layer::kCgroupCpu, "cpu", &CgroupLayout::cpu},
+}};
+
+size_t index_of(Layer layer) {
+  for (size_t i = 0; i < kSlots.size(); ++i) {
+    if (kSlots[i].layer == layer) return i;
+  }
+  VERIFY(!"a cgroup layer");
+  return 0;
+}
+
+constexpr std::string_view kPrefix = "zygo-";
+
+// The pid in "zygo-123" or "zygo-123-probe"; 0 for any other name.
+pid_t daemon_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return 0;
+  name.remove_prefix(kPrefix.size());
+  pid_t pid = 0;
+  auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  if (problem != std::errc{} || pid <= 0) return 0;
+  return end == name.data() + name.size() || *end == '-' ? pid : 0;
+}
+
+// A group with our own pid was made by an earlier process of that number.
+bool process_exists(pid_t pid) {
+  return pid != ::getpid() && (::kill(pid, 0) == 0 || errno == EPERM);
+}
+
+// The owner may also live in another pid namespace, where its number means nothing to us; the
+// owner's lock tells.
+bool is_locked(const std::string& path) {
+  Result<OwnedFd> directory = sys::open(path, O_RDONLY | O_DIRECTORY);
+  return directory && ::flock(directory->get(), LOCK_EX | LOCK_NB) < 0;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+// Never kills: on v2 the daemon itself lives below its root group.
+Result<GroupDirectory> make_group(const std::string& path) {
+  Result<GroupDirectory> made = GroupDirectory::create(path, Leftovers::kSpared);
+  // What an earlier process with our pid left behind, and the sweep could not remove.
+  if (!made && made.error().code() == EEXIST)
+    made = GroupDirectory::adopt(path, Leftovers::kSpared);
+  if (made) TRY(made->lock());
+  return made;
+}
+
+}  // namespace
+
+int sweep_cgroups(const std::string& own_group) {
+  std::vector<std::string> stale;
+  std::unique_ptr<DIR, CloseDirectory> directory(::opendir(own_group.c_str()));
+  if (!directory) return 0;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    pid_t pid = daemon_of(entry->d_name);
+    std::string path = own_group + "/" + entry->d_name;
+    if (pid > 0 && !process_exists(pid) && !is_locked(path)) stale.push_back(path);
+  }
+  int removed = 0;
+  for (const std::string& path : stale) {
+    if (remove_group_tree(path)) ++removed;
+  }
+  return removed;
+}
+
+CgroupRoot CgroupRoot::create() {
+  Result<CgroupLayout> own = detect_own_cgroups();
+  if (own) return create_in(*own, std::string(kPrefix) + std::to_string(::getpid()));
+  CgroupRoot none;
+  none.obstacles_.fill(own.error().text());
+  return none;
+}
+
+CgroupRoot CgroupRoot::create_in(const CgroupLayout& own, const std::string& name) {
+  CgroupRoot root;
+  for (const Controller& directory : own.directories()) {
+    Result<void> used = root.use(own, directory, name);
+    if (used) continue;
+    for (size_t i = 0; i < kSlots.size(); ++i) {
+      if (own.*kSlots[i].where == directory) root.obstacles_[i] = used.error().text();
+    }
+  }
+  for (size_t i = 0; i < kSlots.size(); ++i) {
+    if (own.*kSlots[i].where) continue;
+    root.obstacles_[i] = std::string("no mounted hierarchy with the ") + kSlots[i].name +
+                         " controller shows our group";
+  }
+  return root;
+}
+
+Result<void> CgroupRoot::use(const CgroupLayout& own, const Controller& directory,
+                             const std::string& name) {
+  sweep_cgroups(directory.path);
+  GroupDirectory group = TRY(make_group(directory.path + "/" + name));
+  Controller ours{group.path(), directory.v2};
+  if (directory.v2) {
+    TRY(hand_down(own, directory, group.path()));
+  } else {
+    for (const Slot& slot : kSlots) {
+      if (own.*slot.where == directory) layout_.*slot.where = ours;
+    }
+  }
+  if (own.cpuacct == directory) layout_.cpuacct = ours;
+  groups_.push_back(std::move(group));
+  return {};
+}
+
+Result<void> CgroupRoot::hand_down(const CgroupLayout& own, const Controller& directory,
+                                   const std::string& group) {
+  std::vector<std::string> present =
+      words_of(TRY(sys::read_file(directory.path + "/cgroup.controllers")));
+  auto was_given = [&](const Slot& slot) {
+    return std::find(present.begin(), present.end(), slot.name) != present.end();
+  };
+  DaemonLeaf leaf;
+  bool any = std::any_of(kSlots.begin(), kSlots.end(), was_given);
+  if (any && !is_hierarchy_root(directory.path)) {
+    leaf = TRY(DaemonLeaf::enter(directory.path, group));
+  }
+
+  std::vector<std::string> lent;
+  for (size_t i = 0; i < kSlots.size(); ++i) {
+    const Slot& slot = kSlots[i];
+    if (own.*slot.where != directory) continue;
+    if (!was_given(slot)) {
+      obstacles_[i] = directory.path + " was given no " + slot.name + " controller";
+      continue;
+    }
+    Result<std::vector<std::string>> above = enable_controllers(directory.path, {slot.name});
+    if (above) lent.insert(lent.end(), above->begin(), above->end());
+    Result<std::vector<std::string>> below =
+        above ? enable_controllers(group, {slot.name}) : std::move(above);
+    if (below) {
+      layout_.*slot.where = Controller{group, true};
+    } else {
+      obstacles_[i] = below.error().text();
+    }
+  }
+  // At the root of the hierarchy a controller, once given, stays: others may rely on it by now.
+  leaf.lent(std::move(lent));
+  leaf_ = std::move(leaf);
+  return {};
+}
+
+Layers CgroupRoot::layers() const {
+  Layers all;
+  for (const Slot& slot : kSlots) {
+    if (layout_.*slot.where) all = all.with(slot.layer);
+  }
+  return all;
+}
+
+const std::string& CgroupRoot::obstacle(Layer layer) const { return obstacles_[index_of(layer)]; }
+
+Result<void> CgroupRoot::yield_cpu() {
+  if (!layout_.cpu) return {};
+  const std::string& group = layout_.cpu->path;
+  // 2 and 1 are the least the kernel takes, 10000 the most.
+  if (!layout_.cpu->v2) return sys::write_control(group + "/cpu.shares", "2");
+  if (leaf_) return sys::write_control(group + "/daemon/cpu.weight", "10000");
+  return sys::write_control(group + "/cpu.weight", "1");
+}
+
+}  // namespace sandbox

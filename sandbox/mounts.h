@@ -1,0 +1,40 @@
+#pragma once
+// The root file system of a template and of its cells. The launcher gathers every source as a
+// detached mount (open_tree, Linux 5.2), builds the image on a fresh tmpfs, makes it read-only
+// (mount_setattr, Linux 5.12) and pivots into it. A cell adds its private scratch.
+
+#include <string>
+#include <vector>
+
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/result.h"
+#include "sandbox/sys/units.h"
+
+namespace sandbox {
+
+struct ImageEntry {
+  enum class Kind { kBind, kDevice, kSymlink, kFile, kDirectory };
+  Kind kind;
+  std::string target;  // absolute path inside the image
+  std::string source;  // host path (kBind, kDevice), link text (kSymlink) or content (kFile)
+};
+using ImagePlan = std::vector<ImageEntry>;
+
+// Builds the image on a tmpfs mounted over `staging` (any existing directory, in this mount
+// namespace only). Needs CAP_SYS_ADMIN over the mount namespace. Everything ends read-only, nosuid;
+// nodev except for the devices named in the plan.
+sys::Result<void> build_image(const ImagePlan& plan, const std::string& staging);
+
+// Makes `staging` the root of this mount namespace and drops everything else.
+sys::Result<void> pivot_into(const std::string& staging);
+
+// A procfs of the caller's pid namespace that is mounted nowhere: only the descriptor reaches it.
+// Needs a fully visible /proc in the caller's mount namespace when in a user namespace (mount_too_revealing).
+sys::Result<sys::OwnedFd> detached_proc();
+
+// Mounts the scratch tmpfs of a cell. `exec` false adds MS_NOEXEC. Returns 0 or an errno; does not
+// allocate.
+enum class Exec { kNo, kYes };
+int mount_scratch(const char* target, uint64_t bytes, uint64_t inodes, Exec exec);
+
+}  // namespace sandbox

@@ -1,0 +1,180 @@
+#include "sandbox/notify.h"
+
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "sandbox/notify_files.h"
+#include "sandbox/notify_words.h"
+#include "sandbox/syscall_names.h"
+
+// Linux 6.6; absent from older headers.
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+namespace sandbox {
+namespace {
+
+// Newer kernels may have longer structures than our headers, and write all of them.
+union ReceiveBuffer {
+  seccomp_notif notif;
+  std::byte room[512];
+};
+union SendBuffer {
+  seccomp_notif_resp response;
+  std::byte room[256];
+};
+
+bool structures_fit() {
+  static const bool fit = [] {
+    seccomp_notif_sizes sizes{};
+    if (::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0) return false;
+    return sizes.seccomp_notif <= sizeof(ReceiveBuffer) &&
+           sizes.seccomp_notif_resp <= sizeof(SendBuffer);
+  }();
+  return fit;
+}
+
+enum class Waiting : uint8_t { kCall, kNothing, kNobodyLeft };
+
+Waiting look_at(int listener) {
+  pollfd poll = {.fd = listener, .events = POLLIN, .revents = 0};
+  if (::poll(&poll, 1, 0) <= 0) return Waiting::kNothing;
+  if ((poll.revents & POLLIN) != 0) return Waiting::kCall;
+  return (poll.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 ? Waiting::kNobodyLeft
+                                                              : Waiting::kNothing;
+}
+
+Notice notice_of(const seccomp_notif& notif) {
+  Notice notice = {.id = notif.id,
+                   .pid = static_cast<int>(notif.pid),
+                   .nr = notif.data.nr,
+                   .arch = notif.data.arch,
+                   .args = {},
+                   .ip = notif.data.instruction_pointer};
+  static_assert(sizeof notice.args == sizeof notif.data.args);
+  std::memcpy(notice.args, notif.data.args, sizeof notice.args);
+  return notice;
+}
+
+// False when the caller died: its pid may be another process's by now.
+bool still_waiting(int listener, const Notice& notice) {
+  uint64_t id = notice.id;
+  return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+Ruling go_on() { return {.proceed = true, .refusal = std::nullopt, .error = 0}; }
+Ruling fail_quietly(int error) {
+  return {.proceed = false, .refusal = std::nullopt, .error = error};
+}
+Ruling refuse(std::string call, std::string argument) {
+  return {.proceed = false,
+          .refusal = Refusal{std::move(call), std::move(argument), EPERM},
+          .error = EPERM};
+}
+
+Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& notice) {
+  FileReach reached = reach_of(call, cell, notice);
+  // `pure` writes nowhere, so a path that nobody can see through is no excuse there.
+  bool writes_allowed = cell.profile != Profile::kPure;
+  auto refusal = [&](std::string argument) {
+    return refuse(name_of_call(notice.arch, notice.nr), std::move(argument));
+  };
+  switch (reached.reach) {
+    case Reach::kNothing:
+      return go_on();
+    case Reach::kScratch:
+    case Reach::kUnknown:
+      return writes_allowed ? go_on() : refusal(escaped(reached.path));
+    case Reach::kUnreadable:
+      return writes_allowed ? go_on() : refusal("unreadable");
+    case Reach::kOutside:
+      return refusal(escaped(reached.path));
+  }
+  return refusal("");
+}
+
+// What a filter of exact matches cannot say: "every other command". Programs try commands on
+// whatever descriptor they have and expect to be told that it does not know them.
+std::optional<int> quiet_error(std::string_view call, const Notice& notice) {
+  constexpr uint32_t kPushInput = 0x5412, kConsole = 0x541c;  // TIOCSTI, TIOCLINUX
+  uint32_t command = static_cast<uint32_t>(notice.args[1]);
+  if (call == "ioctl" && command != kPushInput && command != kConsole) return ENOTTY;
+  if (call == "fcntl") return EINVAL;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool prepare_listener(int listener) {
+  return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+                 static_cast<unsigned long>(SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)) == 0;
+}
+
+sys::Result<std::optional<Notice>> receive_notice(int listener) {
+  if (!structures_fit()) return sys::Error::because("seccomp notifications: unknown layout");
+  // The kernel's receive blocks whatever the flags of the descriptor, so ask first. We are the only
+  // reader; a caller that dies in between leaves a wake-up behind, and receive says ENOENT.
+  switch (look_at(listener)) {
+    case Waiting::kCall:
+      break;
+    case Waiting::kNothing:
+      return std::optional<Notice>();
+    case Waiting::kNobodyLeft:
+      return sys::Error::from_errno("receive seccomp notification", EPIPE);
+  }
+  ReceiveBuffer buffer;
+  std::memset(&buffer, 0, sizeof buffer);  // or EINVAL
+  if (::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer) == 0) {
+    return std::optional<Notice>(notice_of(buffer.notif));
+  }
+  if (errno == ENOENT || errno == EINTR || errno == EAGAIN) return std::optional<Notice>();
+  return sys::Error::from_errno("receive seccomp notification");
+}
+
+Ruling rule(int listener, const CellView& cell, const Notice& notice) {
+  // Pid 1 forks jobs and wipes after them. Its number cannot be another's while the cell lives.
+  if (notice.pid > 0 && notice.pid == cell.init_pid) return go_on();
+  std::string name = name_of_call(notice.arch, notice.nr);
+  if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
+  if (const FileCall* call = file_call(notice.nr); call != nullptr) {
+    Ruling ruling = rule_on_files(*call, cell, notice);
+    return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);
+  }
+  if (std::optional<int> error = quiet_error(name, notice); error) return fail_quietly(*error);
+  std::string argument = describe_arguments(name, notice);
+  // A caller that died in the middle was killed by somebody; its attempt stands, our reading of
+  // its memory does not.
+  if (!still_waiting(listener, notice)) argument = "unreadable";
+  return refuse(std::move(name), std::move(argument));
+}
+
+sys::Result<void> answer(int listener, const Notice& notice, const Ruling& ruling) {
+  if (!structures_fit()) return sys::Error::because("seccomp notifications: unknown layout");
+  SendBuffer buffer;
+  std::memset(&buffer, 0, sizeof buffer);
+  buffer.response.id = notice.id;
+  if (ruling.proceed) {
+    buffer.response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  } else {
+    int error = ruling.refusal ? ruling.refusal->error : ruling.error;
+    buffer.response.error = -error;
+  }
+  while (::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &buffer) < 0) {
+    if (errno == ENOENT || errno == EINPROGRESS) return {};
+    if (errno != EINTR) return sys::Error::from_errno("answer seccomp notification");
+  }
+  return {};
+}
+
+}  // namespace sandbox

@@ -1,0 +1,270 @@
+#include "sandbox/notify_files.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <string_view>
+#include <unordered_map>
+
+#include "sandbox/notify_memory.h"
+#include "sandbox/sys/fd.h"
+#include "sandbox/syscall_names.h"
+
+namespace sandbox {
+
+namespace {
+enum class Effect : uint8_t {
+  kOpen,        // by the flags
+  kCreate,      // a new name; fails by itself if it exists
+  kRemove,      // a name; fails by itself if it is missing
+  kReplace,     // a name, existing or not
+  kChange,      // what the name stands for, through a last link
+  kChangeLink,  // likewise, not through a last link
+};
+constexpr int8_t kNone = -1;
+
+struct PathUse {
+  int8_t directory = kNone;  // number of the argument; none: the working directory
+  int8_t path = kNone;
+  Effect effect = Effect::kChange;
+};
+}  // namespace
+
+struct FileCall {
+  const char* name;
+  PathUse first;
+  PathUse second{};
+  int8_t flags = kNone;  // open flags for kOpen, otherwise AT_ flags
+};
+
+namespace {
+
+// link() and symlink(): only the new name counts, the old one is merely read or not even that.
+constexpr FileCall kFileCalls[] = {
+    {"open", {kNone, 0, Effect::kOpen}, {}, 1},
+    {"openat", {0, 1, Effect::kOpen}, {}, 2},
+    {"creat", {kNone, 0, Effect::kOpen}},
+    {"truncate", {kNone, 0, Effect::kChange}},
+    {"mkdir", {kNone, 0, Effect::kCreate}},
+    {"mkdirat", {0, 1, Effect::kCreate}},
+    {"mknod", {kNone, 0, Effect::kCreate}},
+    {"mknodat", {0, 1, Effect::kCreate}},
+    {"link", {kNone, 1, Effect::kCreate}},
+    {"linkat", {2, 3, Effect::kCreate}},
+    {"symlink", {kNone, 1, Effect::kCreate}},
+    {"symlinkat", {1, 2, Effect::kCreate}},
+    {"unlink", {kNone, 0, Effect::kRemove}},
+    {"unlinkat", {0, 1, Effect::kRemove}},
+    {"rmdir", {kNone, 0, Effect::kRemove}},
+    {"rename", {kNone, 0, Effect::kRemove}, {kNone, 1, Effect::kReplace}},
+    {"renameat", {0, 1, Effect::kRemove}, {2, 3, Effect::kReplace}},
+    {"renameat2", {0, 1, Effect::kRemove}, {2, 3, Effect::kReplace}},
+    {"chmod", {kNone, 0, Effect::kChange}},
+    {"fchmodat", {0, 1, Effect::kChange}},
+    {"chown", {kNone, 0, Effect::kChange}},
+    {"lchown", {kNone, 0, Effect::kChangeLink}},
+    {"fchownat", {0, 1, Effect::kChange}, {}, 4},
+    {"utime", {kNone, 0, Effect::kChange}},
+    {"utimes", {kNone, 0, Effect::kChange}},
+    {"futimesat", {0, 1, Effect::kChange}},
+    {"utimensat", {0, 1, Effect::kChange}, {}, 3},
+    {"setxattr", {kNone, 0, Effect::kChange}},
+    {"lsetxattr", {kNone, 0, Effect::kChangeLink}},
+    {"removexattr", {kNone, 0, Effect::kChange}},
+    {"lremovexattr", {kNone, 0, Effect::kChangeLink}},
+};
+
+std::unordered_map<int, const FileCall*> number_file_calls() {
+  std::unordered_map<int, const FileCall*> out;
+  for (const FileCall& call : kFileCalls) {
+    if (CallNumber number = call_number(call.name); number.value >= 0) out[number.value] = &call;
+  }
+  return out;
+}
+
+enum class LastLink : uint8_t { kFollow, kStay };
+
+struct Found {
+  sys::OwnedFd file;
+  int error = 0;  // errno when there is none
+  struct stat status {};
+  explicit operator bool() const { return error == 0; }
+};
+
+// `path` inside the cell's root, as the job would walk it, but never out through /proc's links.
+Found look(const CellView& cell, const std::string& path, LastLink link) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC | (link == LastLink::kStay ? O_NOFOLLOW : 0);
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  Found found;
+  found.file = sys::OwnedFd(
+      static_cast<int>(::syscall(SYS_openat2, cell.root_fd, path.c_str(), &how, sizeof how)));
+  if (!found.file || ::fstat(found.file.get(), &found.status) < 0) found.error = errno;
+  return found;
+}
+
+std::string_view without_trailing_slashes(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return path;
+}
+
+// The directory that holds the last name. "." and ".." are no names, so they stay whole.
+std::string parent_of(std::string_view path) {
+  path = without_trailing_slashes(path);
+  size_t slash = path.rfind('/');
+  std::string_view last = path.substr(slash + 1);
+  if (last == "." || last == ".." || slash == std::string_view::npos) return std::string(path);
+  return slash == 0 ? "/" : std::string(path.substr(0, slash));
+}
+
+Reach reach_of_error(int error) {
+  bool by_itself = error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
+  return by_itself ? Reach::kNothing : Reach::kUnknown;
+}
+
+Reach reach_of_found(const CellView& cell, const Found& found) {
+  if (!found) return reach_of_error(found.error);
+  return found.status.st_dev == cell.scratch_device ? Reach::kScratch : Reach::kOutside;
+}
+
+// null, zero, full and tty: the terminal of the job, if any.
+bool is_harmless_device(const struct stat& status) {
+  if (!S_ISCHR(status.st_mode)) return false;
+  dev_t device = status.st_rdev;
+  return device == makedev(1, 3) || device == makedev(1, 5) || device == makedev(1, 7) ||
+         device == makedev(5, 0);
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "/dev/stdout" and its kin open what the job has open already. They lead through links of /proc
+// that mean something else in our own process.
+bool names_own_descriptor(std::string_view path) {
+  if (path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr") return true;
+  if (path.starts_with("/dev/fd/")) return is_number(path.substr(8));
+  if (!path.starts_with("/proc/")) return false;
+  path.remove_prefix(6);
+  size_t slash = path.find('/');
+  if (slash == std::string_view::npos) return false;
+  std::string_view who = path.substr(0, slash);
+  std::string_view rest = path.substr(slash);
+  if (who != "self" && who != "thread-self" && !is_number(who)) return false;
+  return rest.starts_with("/fd/") && is_number(rest.substr(4));
+}
+
+Reach reach_of_new_file(const CellView& cell, std::string path) {
+  constexpr int kMaxLinks = 8;
+  for (int i = 0; i < kMaxLinks; ++i) {
+    Found name = look(cell, path, LastLink::kStay);
+    if (!name || !S_ISLNK(name.status.st_mode)) break;
+    // A link to nothing: the file will be made where it points.
+    char target[PATH_MAX];
+    ssize_t n = ::readlinkat(name.file.get(), "", target, sizeof target);
+    if (n <= 0) return Reach::kUnknown;
+    std::string_view text(target, static_cast<size_t>(n));
+    path = text.front() == '/' ? std::string(text) : parent_of(path) + "/" + std::string(text);
+  }
+  return reach_of_found(cell, look(cell, parent_of(path), LastLink::kFollow));
+}
+
+Reach reach_of_open(const CellView& cell, const std::string& path, uint64_t flags) {
+  if ((flags & O_PATH) != 0 || names_own_descriptor(path)) return Reach::kNothing;
+  if (path.starts_with("/proc/")) return Reach::kOutside;  // "self" is not us
+  bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  bool stay = (flags & O_NOFOLLOW) != 0 || exclusive;
+  Found found = look(cell, path, stay ? LastLink::kStay : LastLink::kFollow);
+  if (found && is_harmless_device(found.status)) return Reach::kNothing;
+  if (found || found.error != ENOENT || (flags & O_CREAT) == 0) return reach_of_found(cell, found);
+  return stay ? reach_of_found(cell, look(cell, parent_of(path), LastLink::kFollow))
+              : reach_of_new_file(cell, path);
+}
+
+// A name in a directory. Outside scratch, a call that would fail anyway is left to the kernel:
+// mkdir of what exists (exist_ok) and unlink of what does not (missing_ok) are honest programs.
+Reach reach_of_name(const CellView& cell, const std::string& path, Effect effect) {
+  Reach parent = reach_of_found(cell, look(cell, parent_of(path), LastLink::kFollow));
+  if (parent != Reach::kOutside || effect == Effect::kReplace) return parent;
+  Found name = look(cell, path, LastLink::kStay);
+  bool fails_by_itself = effect == Effect::kCreate ? static_cast<bool>(name) : name.error == ENOENT;
+  return fails_by_itself ? Reach::kNothing : parent;
+}
+
+struct Request {
+  const FileCall& call;
+  const CellView& cell;
+  const Notice& notice;
+
+  uint64_t flags() const {
+    if (call.flags != kNone) return notice.args[call.flags] & 0xffffffff;
+    return call.first.effect == Effect::kOpen ? O_CREAT | O_WRONLY | O_TRUNC : 0;  // creat
+  }
+};
+
+Reach reach_of_path(const Request& request, const std::string& path, Effect effect) {
+  switch (effect) {
+    case Effect::kOpen:
+      return reach_of_open(request.cell, path, request.flags());
+    case Effect::kCreate:
+    case Effect::kRemove:
+    case Effect::kReplace:
+      return reach_of_name(request.cell, path, effect);
+    case Effect::kChange:
+    case Effect::kChangeLink: {
+      bool stay = effect == Effect::kChangeLink || (request.flags() & AT_SYMLINK_NOFOLLOW) != 0;
+      Found found = look(request.cell, path, stay ? LastLink::kStay : LastLink::kFollow);
+      return reach_of_found(request.cell, found);
+    }
+  }
+  return Reach::kUnknown;
+}
+
+// The text of a directory as the job sees it. Without a mount namespace of its own, a job's root is
+// a directory of ours, and /proc shows our view of it.
+std::string inside_root(const CellView& cell, std::string directory) {
+  std::optional<std::string> root = Caller{::getpid()}.directory(cell.root_fd);
+  if (!root || root->size() <= 1 || !directory.starts_with(*root)) return directory;
+  if (directory.size() == root->size()) return "/";
+  return directory[root->size()] == '/' ? directory.substr(root->size()) : directory;
+}
+
+FileReach reach_of_use(const Request& request, const PathUse& use) {
+  Caller caller{request.notice.pid};
+  std::optional<std::string> path = caller.path(request.notice.args[use.path]);
+  if (!path) return {Reach::kUnreadable, {}};
+  if (path->empty()) return {Reach::kNothing, {}};  // ENOENT, or a descriptor (AT_EMPTY_PATH)
+  if (path->front() != '/') {
+    int fd =
+        use.directory == kNone ? AT_FDCWD : static_cast<int>(request.notice.args[use.directory]);
+    std::optional<std::string> base = caller.directory(fd);
+    if (!base) return {Reach::kUnknown, *path};
+    *path = inside_root(request.cell, *base) + "/" + *path;
+    if (path->starts_with("//")) path->erase(0, 1);
+  }
+  return {reach_of_path(request, *path, use.effect), *path};
+}
+
+}  // namespace
+
+const FileCall* file_call(int number) {
+  static const std::unordered_map<int, const FileCall*> calls = number_file_calls();
+  auto found = calls.find(number);
+  return found == calls.end() ? nullptr : found->second;
+}
+
+FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice) {
+  Request request{call, cell, notice};
+  FileReach first = reach_of_use(request, call.first);
+  if (call.second.path == kNone || first.reach == Reach::kNothing) return first;
+  FileReach second = reach_of_use(request, call.second);
+  return second.reach == Reach::kScratch || first.reach == Reach::kOutside ? first : second;
+}
+
+}  // namespace sandbox

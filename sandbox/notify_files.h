@@ -1,0 +1,30 @@
+#pragma once
+// Calls that change files by path: which paths they touch, and whether those lie in the scratch
+// directory of the cell. Daemon side; the answer only decides a label (see notify.h).
+
+#include <optional>
+#include <string>
+
+#include "sandbox/notify.h"
+
+namespace sandbox {
+
+struct FileCall;
+// Null if the call (of our own ABI) changes no file by path.
+const FileCall* file_call(int number);
+
+enum class Reach : uint8_t {
+  kNothing,  // the kernel will fail it by itself, or a harmless device is meant
+  kScratch,
+  kOutside,
+  kUnreadable,  // the path could not be read
+  kUnknown,     // the path could not be followed
+};
+struct FileReach {
+  Reach reach = Reach::kUnknown;
+  std::string path;  // the one that decided; absolute where that could be found out
+};
+// The worst of the call's paths.
+FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice);
+
+}  // namespace sandbox

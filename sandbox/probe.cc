@@ -1,0 +1,219 @@
+#include "sandbox/probe.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "sandbox/cgroup.h"
+#include "sandbox/cgroup_file.h"
+#include "sandbox/landlock.h"
+#include "sandbox/probe_child.h"
+#include "sandbox/probe_cures.h"
+#include "sandbox/probe_ids.h"
+#include "sandbox/sys/file.h"
+
+namespace sandbox {
+
+namespace {
+
+std::optional<long> sysctl(const std::string& name) {
+  sys::Result<std::string> text = sys::read_file("/proc/sys/" + name);
+  long value = 0;
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc{}) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+HostHints hints_of_host() {
+  sys::Result<std::string> status = sys::read_file("/proc/self/status");
+  return {.root = ::geteuid() == 0,
+          .filtered = status && status->find("\nSeccomp:\t2") != std::string::npos,
+          .unprivileged_userns_clone = sysctl("kernel/unprivileged_userns_clone"),
+          .apparmor_restricts_userns = sysctl("kernel/apparmor_restrict_unprivileged_userns"),
+          .max_user_namespaces = sysctl("user/max_user_namespaces")};
+}
+
+std::string sentence(const ProbeAnswer& answer) {
+  return std::string(answer.step) + ": " + std::strerror(answer.error);
+}
+
+// Collects the reports, in the order in which they are read by people.
+class Survey {
+ public:
+  void add(std::string name, const ProbeAnswer& answer, std::string evidence) {
+    if (answer.ok()) {
+      reports_.push_back({std::move(name), true, std::move(evidence), ""});
+    } else {
+      std::string cure = cure_for(name, answer.error, hints_);
+      reports_.push_back({std::move(name), false, sentence(answer), std::move(cure)});
+    }
+  }
+  void add_denied(std::string name, std::string why, int error = 0) {
+    std::string cure = cure_for(name, error, hints_);
+    reports_.push_back({std::move(name), false, std::move(why), std::move(cure)});
+  }
+  // Cells make theirs inside a user namespace; a host that forbids that may still allow it to root.
+  void add_namespace(std::string_view name, ProbeFunction trial, int flag) {
+    using Where = NamespaceTrial::Where;
+    NamespaceTrial inside{.flag = flag, .where = Where::kUserNamespace};
+    NamespaceTrial here{.flag = flag, .where = Where::kHere};
+    ProbeAnswer nested = run_in_child(trial, &inside);
+    if (nested.ok()) return add(std::string(name), nested, "inside a user namespace");
+    ProbeAnswer direct = run_in_child(trial, &here);
+    if (!direct.ok()) return add(std::string(name), nested, "");
+    add(std::string(name), direct, "directly; inside a user namespace: " + sentence(nested));
+  }
+  const HostHints& hints() const { return hints_; }
+  std::vector<LayerReport> take() { return std::move(reports_); }
+
+ private:
+  HostHints hints_ = hints_of_host();
+  std::vector<LayerReport> reports_;
+};
+
+SpareIds spare_ids_of_host() {
+  SpareIds ids;
+  sys::Result<std::string> uids = sys::read_file("/proc/self/uid_map");
+  sys::Result<std::string> gids = sys::read_file("/proc/self/gid_map");
+  if (uids) ids.uid = spare_id(*uids).value_or(ids.uid);
+  if (gids) ids.gid = spare_id(*gids).value_or(ids.gid);
+  return ids;
+}
+
+void survey_namespaces(Survey& survey) {
+  const NamespaceTrial alone{};
+  const SpareIds ids = spare_ids_of_host();
+  survey.add("userns", run_in_child(try_namespace, &alone), "one id mapped to 0");
+  if (survey.hints().root) {
+    survey.add("userns.unprivileged", run_in_child(try_unprivileged_user_namespace, &ids),
+               "made by uid " + std::to_string(ids.uid));
+  }
+  ProbeAnswer range = run_in_child(try_map_range, &ids);
+  survey.add("idmap.range", range, "two ids mapped, the second one used");
+
+  survey.add_namespace(name_of(Layer::kPidNs), try_namespace, CLONE_NEWPID);
+  survey.add_namespace(name_of(Layer::kMountNs), try_namespace, CLONE_NEWNS);
+  survey.add_namespace(name_of(Layer::kNetNs), try_namespace, CLONE_NEWNET);
+  survey.add_namespace(name_of(Layer::kIpcNs), try_namespace, CLONE_NEWIPC);
+  survey.add_namespace(name_of(Layer::kUtsNs), try_namespace, CLONE_NEWUTS);
+  survey.add_namespace(name_of(Layer::kCgroupNs), try_namespace, CLONE_NEWCGROUP);
+  survey.add_namespace(name_of(Layer::kScratch), try_scratch, CLONE_NEWNS);
+  survey.add("proc", run_in_child(try_fresh_proc), "fresh, in a new pid namespace");
+
+  ProbeAnswer other = run_in_child(try_another_uid, &ids);
+  survey.add("uid", range.ok() ? range : other,
+             range.ok() ? "by mapping a range of ids" : "by setresuid");
+  survey.add("chroot", run_in_child(try_chroot), "done");
+}
+
+void survey_filters(Survey& survey) {
+  sys::Result<sys::OwnedFd> ruleset = make_ruleset({});
+  if (ruleset) {
+    int fd = ruleset->get();
+    survey.add("landlock", run_in_child(try_landlock, &fd),
+               "ABI " + std::to_string(landlock_abi()) + ", enforced");
+  } else {
+    survey.add_denied("landlock", ruleset.error().text(), ruleset.error().code());
+  }
+  survey.add("seccomp", run_in_child(try_seccomp), "a filter refused a call");
+  survey.add("seccomp.notify", run_in_child(try_notification), "a notification was answered");
+  survey.add("caps", run_in_child(try_drop_caps), "dropped, none left");
+  survey.add("nnp", run_in_child(try_no_new_privs), "set");
+  survey.add("rlimits", run_in_child(try_rlimits), "lowered");
+}
+
+void survey_processes(Survey& survey) {
+  survey.add("fds", run_in_child(try_close_range), "close_range works");
+  survey.add("clone3", run_in_child(try_clone3), "with a pidfd");
+  survey.add("pidfd", run_in_child(try_pidfd), "clone, signal and wait");
+  survey.add("cpu policy", run_in_child(try_sched_idle), "SCHED_IDLE");
+  survey.add("oom_score_adj", run_in_child(try_oom_score), "raised and taken back");
+}
+
+void report_cgroups(Survey& survey, const CgroupRoot& root, Layers usable) {
+  for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu}) {
+    std::string name(name_of(layer));
+    if (usable.has(layer)) {
+      const CgroupLayout& layout = root.layout();
+      const auto& where = layer == Layer::kCgroupMemory ? layout.memory
+                          : layer == Layer::kCgroupPids ? layout.pids
+                                                        : layout.cpu;
+      survey.add(name, {},
+                 std::string(where->v2 ? "v2" : "v1") + ", below " +
+                     where->path.substr(0, where->path.rfind('/')));
+    } else {
+      survey.add_denied(name, root.obstacle(layer));
+    }
+  }
+}
+
+// In this process, not in a child: it needs the allocator. The groups are gone at the end.
+void survey_cgroups(Survey& survey, const CgroupRoot* running) {
+  if (running) return report_cgroups(survey, *running, running->layers());
+  sys::Result<CgroupLayout> own = detect_own_cgroups();
+  CgroupRoot root = CgroupRoot::create_in(own ? *own : CgroupLayout{},
+                                          "zygo-" + std::to_string(::getpid()) + "-probe");
+  sys::Result<CellCgroup> cell = CellCgroup::create(root, "cell");
+  if (cell) return report_cgroups(survey, root, cell->layers());
+  for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu}) {
+    survey.add_denied(std::string(name_of(layer)), cell.error().text());
+  }
+}
+
+bool is_available(const std::vector<LayerReport>& reports, std::string_view name) {
+  return std::any_of(reports.begin(), reports.end(), [name](const LayerReport& report) {
+    return report.available && report.name == name;
+  });
+}
+
+std::vector<std::string_view> needs_of(Level level) {
+  switch (level) {
+    case Level::kFull:
+      return {"userns", "pidns", "mntns", "netns", "ipcns", "utsns", "seccomp", "seccomp.notify"};
+    case Level::kContained:
+      return {"uid", "landlock", "seccomp"};
+    case Level::kMinimal:
+      return {"landlock", "seccomp"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<LayerReport> probe_host(const CgroupRoot* running) {
+  Survey survey;
+  survey_namespaces(survey);
+  survey_cgroups(survey, running);
+  survey_filters(survey);
+  survey_processes(survey);
+  return survey.take();
+}
+
+Layers available_layers(const std::vector<LayerReport>& reports) {
+  Layers found;
+  for (const LayerReport& report : reports) {
+    std::optional<Layer> layer = layer_named(report.name);
+    if (layer && report.available) found = found.with(*layer);
+  }
+  return found;
+}
+
+std::vector<std::string_view> missing_for(Level level, const std::vector<LayerReport>& reports) {
+  std::vector<std::string_view> missing = needs_of(level);
+  std::erase_if(missing, [&](std::string_view name) { return is_available(reports, name); });
+  return missing;
+}
+
+std::optional<Level> best_level(const std::vector<LayerReport>& reports) {
+  for (Level level : {Level::kFull, Level::kContained, Level::kMinimal}) {
+    if (missing_for(level, reports).empty()) return level;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sandbox

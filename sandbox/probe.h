@@ -1,0 +1,37 @@
+#pragma once
+// What this host gives: each layer is tried for real in a short-lived child, and found or not found
+// with evidence and a cure. Called at start-up and by `zygo doctor`; safe in a process with threads
+// (children use async-signal-safe calls only), bounded in time, leaves nothing behind.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/policy.h"
+
+namespace sandbox {
+
+class CgroupRoot;
+
+struct LayerReport {
+  // The wire name of a Layer, or one of the abilities that layers and levels build on:
+  // "userns.unprivileged", "idmap.range", "proc", "chroot", "seccomp.notify", "clone3", "pidfd",
+  // "oom_score_adj", "cpu policy".
+  std::string name;
+  bool available = false;
+  std::string why;   // the evidence, or what said no
+  std::string cure;  // empty when available
+};
+
+// `running` is the daemon's group if it has made one: its findings count then, because a process
+// can try for groups of its own only before it has moved.
+std::vector<LayerReport> probe_host(const CgroupRoot* running = nullptr);
+
+Layers available_layers(const std::vector<LayerReport>& reports);
+
+// The names of what a level needs and the reports deny. Empty: the level can be had.
+std::vector<std::string_view> missing_for(Level level, const std::vector<LayerReport>& reports);
+std::optional<Level> best_level(const std::vector<LayerReport>& reports);
+
+}  // namespace sandbox

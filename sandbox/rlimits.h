@@ -1,0 +1,32 @@
+#pragma once
+// Resource limits of a job: the second fence, behind the cell's cgroup. They count per process or
+// per user, never per job. Values are made by the daemon; apply_rlimits() runs after a fork.
+
+#include <cstdint>
+#include <optional>
+
+#include "sandbox/sys/units.h"
+
+namespace sandbox {
+
+struct Rlimits {
+  sys::Bytes core{0};  // does not stop a core_pattern that is a pipe: stay non-dumpable too
+  uint64_t open_files = 256;
+  sys::Bytes memlock{0};
+  // RLIMIT_NPROC: counts the whole uid and never binds uid 0.
+  std::optional<uint64_t> processes = {};
+  std::optional<sys::Bytes> file_size = {};
+  // RLIMIT_DATA: counts the inherited image too, so add its size.
+  std::optional<sys::Bytes> data = {};
+  std::optional<sys::Bytes> stack = {};
+  // Reached: SIGKILL, because soft and hard are the same.
+  std::optional<uint64_t> cpu_seconds = {};
+
+  bool operator==(const Rlimits&) const = default;
+};
+
+// Sets soft and hard to the wanted value or to the hard limit in force, whichever is lower: nothing
+// is ever raised above what we were given. No allocation. 0 or the first errno.
+int apply_rlimits(const Rlimits& limits);
+
+}  // namespace sandbox

@@ -1,0 +1,223 @@
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <span>
+
+#include "sandbox/caps.h"
+#include "sandbox/landlock.h"
+#include "sandbox/mounts.h"
+#include "sandbox/namespaces.h"
+#include "sandbox/seccomp.h"
+#include "sandbox/sys/socket.h"
+#include "shim/cell.h"
+
+namespace shim {
+
+using sandbox::Layer;
+
+namespace {
+
+constexpr const char* kScratch = "/tmp";
+
+// What pid 1 needs for its duties in the cell's user namespace: giving jobs their id, ending them,
+// choosing their pid, wiping directories they made unreadable.
+constexpr sandbox::CapMask kInitCapabilities =
+    sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |
+    sandbox::cap_bit(CAP_DAC_OVERRIDE) | sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
+
+// Tells the daemon which step failed, and ends the cell.
+class Setup {
+ public:
+  explicit Setup(int socket) : socket_(socket) {}
+
+  void require(Step step, int error) const {
+    if (error == 0) return;
+    CellReady ready;
+    ready.failure = {step, error};
+    (void)sys::send_message(socket_, sys::bytes_of(ready));
+    ::_exit(1);
+  }
+  // For calls that answer -1 and set errno.
+  void require_call(Step step, long result) const { require(step, result < 0 ? errno : 0); }
+
+  int socket() const { return socket_; }
+
+ private:
+  int socket_;
+};
+
+// The interpreter's handlers would let signals through to pid 1; with the default actions the kernel
+// shields it (pid_namespaces(7)). The job reinstalls what Python needs.
+void reset_signals() {
+  for (int signal = 1; signal < 65; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Frees the fixed numbers: what travels is moved up, and the numbers themselves are taken, so that no
+// later open() lands on one of them.
+void clear_fixed_numbers(const Setup& setup, int* descriptors, unsigned count, int& mapped) {
+  constexpr int kAbove = 64;
+  for (unsigned i = 0; i < count; ++i) {
+    descriptors[i] = ::fcntl(descriptors[i], F_DUPFD_CLOEXEC, kAbove);
+    setup.require_call(Step::kStdio, descriptors[i]);
+  }
+  mapped = ::fcntl(mapped, F_DUPFD_CLOEXEC, kAbove);
+  setup.require_call(Step::kStdio, mapped);
+  for (int fd = 3; fd < kAbove; ++fd) {
+    if (fd != kProcFd) setup.require_call(Step::kStdio, ::dup2(0, fd));
+  }
+}
+
+void join_cgroups(const Setup& setup, const CellOrder& order, const int* descriptors) {
+  for (unsigned i = 0; i < order.cgroup_count; ++i) {
+    setup.require_call(Step::kCgroup, ::write(descriptors[kCellCgroups + i], "0", 1));
+  }
+  if (sandbox::Layers::from_bits(order.layers).has(Layer::kCgroupNs)) {
+    setup.require_call(Step::kNamespaces, ::unshare(CLONE_NEWCGROUP));
+  }
+}
+
+void make_scratch(const Setup& setup, const CellOrder& order, Cell& cell) {
+  if (cell.layers.has(Layer::kScratch)) {
+    auto exec = order.scratch_exec ? sandbox::Exec::kYes : sandbox::Exec::kNo;
+    setup.require(Step::kScratch,
+                  sandbox::mount_scratch(kScratch, order.scratch_bytes, order.scratch_inodes, exec));
+  }
+  int fd = ::open(kScratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  setup.require_call(Step::kScratch, fd);
+  setup.require_call(Step::kScratch, ::dup2(fd, kFdScratch));
+  setup.require_call(Step::kScratch, ::chdir(kScratch));
+  struct statfs info {};
+  setup.require_call(Step::kScratch, ::fstatfs(kFdScratch, &info));
+  cell.scratch_blocks = info.f_bfree;
+  cell.scratch_inodes = info.f_ffree;
+}
+
+void open_proc_files(const Setup& setup) {
+  int oom = ::openat(kProcFd, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  setup.require_call(Step::kProc, oom);
+  setup.require_call(Step::kProc, ::dup2(oom, kFdOomScore));
+  int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+  if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
+}
+
+void make_ruleset(const Setup& setup, const CellOrder& order, const Cell& cell) {
+  if (!cell.layers.has(Layer::kLandlock)) return;
+  sys::OwnedFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  setup.require_call(Step::kRuleset, root.get());
+  sandbox::LandlockRules rules;
+  rules.readable = {root.get()};
+  rules.scratch = {kFdScratch};
+  using Execution = sandbox::LandlockRules::Execution;
+  rules.in_scratch = order.scratch_exec ? Execution::kAllowed : Execution::kDenied;
+  sys::OwnedFd null(::open("/dev/null", O_PATH | O_CLOEXEC)), full(::open("/dev/full", O_PATH | O_CLOEXEC));
+  for (const sys::OwnedFd* device : {&null, &full}) {
+    if (*device) rules.devices.push_back(device->get());
+  }
+  auto ruleset = sandbox::make_ruleset(rules);
+  if (!ruleset.ok()) setup.require(Step::kRuleset, ruleset.error().code() ? ruleset.error().code() : ENOSYS);
+  setup.require_call(Step::kRuleset, ::dup2(ruleset->get(), kFdRuleset));
+}
+
+void map_answer(const Setup& setup, const CellOrder& order, int memfd, Cell& cell) {
+  void* at = ::mmap(nullptr, order.answer_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+  setup.require(Step::kAnswer, at == MAP_FAILED ? errno : 0);
+  cell.answer = static_cast<AnswerRegion*>(at);
+  cell.answer_bytes = order.answer_bytes;
+}
+
+void make_report_pipe(const Setup& setup) {
+  int ends[2];
+  setup.require_call(Step::kStdio, ::pipe2(ends, O_CLOEXEC));
+  // Away from the numbers they are to have, first.
+  int reader = ::fcntl(ends[0], F_DUPFD_CLOEXEC, kFdCount + 32);
+  int writer = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kFdCount + 32);
+  setup.require_call(Step::kStdio, ::dup2(reader, kFdReportRead));
+  setup.require_call(Step::kStdio, ::dup2(writer, kFdReportWrite));
+  setup.require_call(Step::kStdio, ::fcntl(kFdReportRead, F_SETFL, O_NONBLOCK));
+}
+
+void drop_privileges(const Setup& setup, const Cell& cell) {
+  if (cell.layers.has(Layer::kCaps)) {
+    setup.require(Step::kCapabilities, sandbox::drop_bounding_set(kInitCapabilities));
+    setup.require(Step::kCapabilities, sandbox::keep_only(kInitCapabilities));
+  }
+  setup.require_call(Step::kCapabilities, ::prctl(PR_SET_DUMPABLE, 0));
+  if (cell.layers.has(Layer::kNoNewPrivs)) setup.require(Step::kCapabilities, sandbox::set_no_new_privs());
+}
+
+// The filter is the last layer: it forbids everything above. Its listener goes to the daemon.
+void load_filter_and_report(const Setup& setup, const CellOrder& order, int filter, const Cell& cell) {
+  struct stat scratch {};
+  setup.require_call(Step::kReady, ::fstat(kFdScratch, &scratch));
+  sys::OwnedFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  setup.require_call(Step::kReady, root.get());
+  CellReady ready;
+  ready.scratch_device = scratch.st_dev;
+  int fds[2] = {root.get(), -1};
+  sys::OwnedFd listener;
+  if (cell.layers.has(Layer::kSeccomp)) {
+    void* program = ::mmap(nullptr, order.filter_bytes, PROT_READ, MAP_PRIVATE, filter, 0);
+    setup.require(Step::kFilter, program == MAP_FAILED ? errno : 0);
+    auto loaded = sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
+    if (!loaded.ok()) setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
+    listener = std::move(*loaded);
+    fds[1] = listener.get();
+    ready.has_listener = 1;
+    ::munmap(program, order.filter_bytes);
+  }
+  auto sent = sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, ready.has_listener ? 2u : 1u});
+  if (!sent.ok()) ::_exit(1);
+}
+
+}  // namespace
+
+void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped, int* tid_address) {
+  clear_fixed_numbers(Setup(descriptors[kCellSocket]), descriptors, count, mapped);
+  Setup setup(descriptors[kCellSocket]);
+  Cell cell;
+  cell.layers = sandbox::Layers::from_bits(order.layers);
+  cell.two_ids = order.outer_job_id != 0;
+  cell.job_id = cell.layers.has(Layer::kUserNs) ? kJobId : order.outer_job_id;
+  cell.tid_address = tid_address;
+
+  char go = 0;
+  setup.require(Step::kIdMaps, ::read(mapped, &go, 1) == 1 ? 0 : ECHILD);
+  reset_signals();
+  open_proc_files(setup);  // before the change of uid: it makes the process non-dumpable, and these files root's
+  if (cell.two_ids && cell.layers.has(Layer::kUserNs)) {
+    setup.require(Step::kIdentity, sandbox::become(0, 0, true));
+  }
+  setup.require_call(Step::kIdentity, ::prctl(PR_SET_PDEATHSIG, SIGKILL));
+  join_cgroups(setup, order, descriptors);
+  map_answer(setup, order, descriptors[kCellAnswer], cell);
+  make_scratch(setup, order, cell);
+  if (cell.layers.has(Layer::kUtsNs)) setup.require_call(Step::kHostname, ::sethostname("zygo", 4));
+  make_ruleset(setup, order, cell);
+  make_report_pipe(setup);
+  setup.require_call(Step::kStdio, ::dup2(descriptors[kCellStdout], 1));
+  setup.require_call(Step::kStdio, ::dup2(descriptors[kCellStderr], 2));
+  setup.require_call(Step::kStdio, ::dup2(descriptors[kCellRequest], kFdRequest));
+  int filter = ::dup2(descriptors[kCellFilter], kFdCount);
+  setup.require_call(Step::kStdio, ::dup2(descriptors[kCellSocket], kFdSocket));
+  Setup late(kFdSocket);
+  ::close_range(kFdCount + 1, ~0u, 0);
+  drop_privileges(late, cell);
+  load_filter_and_report(late, order, filter, cell);
+  ::close_range(kFdCount, ~0u, 0);
+  serve_jobs(cell);
+}
+
+}  // namespace shim

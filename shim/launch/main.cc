@@ -1,0 +1,124 @@
+// zygo-launch: builds the namespaces, id maps and image of one template and executes its interpreter
+// in them. Started by the daemon with descriptor 3 as the control socket; its errors are one line on
+// stderr and exit status 125. The template becomes the daemon's own child (CLONE_PARENT), and the
+// launcher ends.
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "sandbox/mounts.h"
+#include "sandbox/namespaces.h"
+#include "sandbox/sys/file.h"
+#include "sandbox/sys/socket.h"
+#include "shim/launch/options.h"
+#include "shim/protocol.h"
+
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000
+#endif
+
+namespace {
+
+using namespace shim;
+using sandbox::Layer;
+using sys::Error;
+using sys::OwnedFd;
+using sys::Result;
+
+constexpr const char* kStaging = "/tmp";  // covered in the template's mount namespace only
+
+bool maps_a_range(const LaunchOptions& options) { return options.id_count > 0; }
+
+// With a range of ids the launcher is privileged and builds the image before it gives that up: files
+// readable by the host's root alone can be bound. Without, only the new namespace has the right.
+Result<void> prepare_host_side(const LaunchOptions& options) {
+  for (const std::string& file : options.cgroup_files) TRY(sys::write_control(file, "0"));
+  if (maps_a_range(options)) {
+    if (::unshare(CLONE_NEWNS) < 0) return Error::from_errno("unshare mount namespace");
+    TRY(sandbox::build_image(options.image, kStaging));
+  }
+  return {};
+}
+
+Result<void> enter_identity(bool range) {
+  int error = sandbox::become(0, 0, range);
+  if (error != 0) return Error::from_errno("become uid 0 of the template", error);
+  return {};
+}
+
+Result<void> template_side(const LaunchOptions& options, int mapped) {
+  char go = 0;
+  if (::read(mapped, &go, 1) != 1) return Error::because("the launcher ended early");
+  bool range = maps_a_range(options);
+  TRY(enter_identity(range));
+  if (!range) TRY(sandbox::build_image(options.image, kStaging));
+  OwnedFd proc = TRY(sandbox::detached_proc());
+  if (::dup2(proc.get(), kProcFd) < 0) return Error::from_errno("keep proc");
+  TRY(sandbox::pivot_into(kStaging));
+  if (options.layers.has(Layer::kUtsNs) && ::sethostname("zygo", 4) < 0) return Error::from_errno("sethostname");
+  if (options.layers.has(Layer::kCgroupNs) && ::unshare(CLONE_NEWCGROUP) < 0) {
+    return Error::from_errno("unshare cgroup namespace");
+  }
+  // After the change of uid, which clears it. The parent is the daemon's thread.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return Error::from_errno("PR_SET_PDEATHSIG");
+  if (::prctl(PR_SET_DUMPABLE, 1) < 0) return Error::from_errno("PR_SET_DUMPABLE");
+  if (::chdir("/tmp") < 0) return Error::from_errno("chdir /tmp");
+  std::vector<char*> argv;
+  for (const std::string& word : options.command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  // The interpreter must not inherit what only this file needs.
+  ::syscall(SYS_close_range, static_cast<unsigned>(kProcFd + 1), ~0u, 0u);
+  ::execv(argv[0], argv.data());
+  return Error::from_errno("execute " + options.command[0]);
+}
+
+[[noreturn]] void fail(const Error& error) {
+  std::fprintf(stderr, "zygo-launch: %s\n", error.text().c_str());
+  std::_Exit(125);
+}
+
+Result<void> launch(const LaunchOptions& options) {
+  TRY(prepare_host_side(options));
+  sys::Pipe mapped = TRY(sys::make_pipe());
+  OwnedFd proc = TRY(sys::open("/proc", O_PATH | O_DIRECTORY));
+  uint64_t flags = sandbox::clone_flags_for(options.layers) | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
+  int pidfd = -1;
+  long pid = ::syscall(SYS_clone, flags | CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+  if (pid < 0) return Error::from_errno("clone with namespaces");
+  if (pid == 0) {
+    mapped.writer.reset();
+    Result<void> ran = template_side(options, mapped.reader.get());
+    fail(std::move(ran).error());
+  }
+  OwnedFd born(pidfd);
+  TemplateBorn message;
+  TRY(sys::send_message(kControlFd, sys::bytes_of(message), std::vector<int>{born.get()}));
+  sandbox::IdRange range = {0, maps_a_range(options) ? options.id_base : ::geteuid(),
+                            maps_a_range(options) ? options.id_count : 1};
+  int error;
+  if (maps_a_range(options)) {
+    error = sandbox::write_id_maps(proc.get(), static_cast<pid_t>(pid), &range, 1);
+  } else {
+    // uid and gid may differ for an ordinary user; each map names its own id.
+    error = sandbox::write_single_id_maps(proc.get(), static_cast<pid_t>(pid), 0);
+  }
+  if (error != 0) return Error::from_errno("write id maps", error);
+  return sys::write_all(mapped.writer.get(), "m");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Result<LaunchOptions> options = parse_launch_options(argc, argv);
+  if (!options) fail(options.error());
+  Result<void> launched = launch(*options);
+  if (!launched) fail(launched.error());
+  return 0;
+}

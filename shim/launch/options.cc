@@ -1,0 +1,52 @@
+#include "shim/launch/options.h"
+
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace shim {
+
+using sandbox::ImageEntry;
+
+namespace {
+
+std::optional<ImageEntry::Kind> image_kind(std::string_view option) {
+  if (option == "--bind") return ImageEntry::Kind::kBind;
+  if (option == "--device") return ImageEntry::Kind::kDevice;
+  if (option == "--symlink") return ImageEntry::Kind::kSymlink;
+  if (option == "--file") return ImageEntry::Kind::kFile;
+  if (option == "--directory") return ImageEntry::Kind::kDirectory;
+  return std::nullopt;
+}
+
+}  // namespace
+
+sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
+  LaunchOptions options;
+  int at = 1;
+  auto next = [&]() -> std::string { return at < argc ? argv[at++] : ""; };
+  auto number = [&] { return static_cast<uint32_t>(std::strtoul(next().c_str(), nullptr, 10)); };
+  while (at < argc) {
+    std::string option = next();
+    if (option == "--") break;
+    if (option == "--layers") {
+      options.layers = sandbox::Layers::from_bits(number());
+    } else if (option == "--id-base") {
+      options.id_base = number();
+    } else if (option == "--id-count") {
+      options.id_count = number();
+    } else if (option == "--cgroup") {
+      options.cgroup_files.push_back(next());
+    } else if (std::optional<ImageEntry::Kind> kind = image_kind(option)) {
+      std::string target = next();
+      options.image.push_back({*kind, target, next()});
+    } else {
+      return sys::Error::because("unknown option " + option);
+    }
+  }
+  while (at < argc) options.command.push_back(next());
+  if (options.command.empty()) return sys::Error::because("no command");
+  return options;
+}
+
+}  // namespace shim

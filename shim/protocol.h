@@ -1,0 +1,112 @@
+#pragma once
+// The wire between the daemon and its processes: fixed-size structs on SEQPACKET sockets, with
+// descriptors by position. Both ends are built from the same tree, so layout is not versioned; a
+// message of another size is refused.
+//
+//   launcher  -> daemon    TemplateBorn   + pidfd of the template
+//   template  -> daemon    TemplateReady
+//   daemon    -> template  CellOrder      + CellDescriptors
+//   template  -> daemon    CellBorn       + pidfd of the cell
+//   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
+//   daemon    -> cell      JobOrder       (+ stdin) | kKill
+//   cell      -> daemon    JobDone
+
+#include <cstdint>
+
+#include "sandbox/policy.h"
+#include "sandbox/rlimits.h"
+#include "shim/value_format.h"
+
+namespace shim {
+
+// Descriptors of a template process; fixed, so that the interpreter's start cannot move them.
+inline constexpr int kControlFd = 3;
+inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, mounted nowhere
+
+// The uids of cells, as the template's user namespace numbers them: cell n has pid 1 as kFirstCellId
+// + 2n and its job as the next one. Inside the cell they are 0 and kJobId.
+inline constexpr uint32_t kFirstCellId = 1000;
+inline constexpr uint32_t kJobId = 1000;
+inline constexpr uint32_t kTemplateIdCount = 65536;
+
+// Stations and set-up steps that can fail; what a SandboxError names.
+enum class Step : uint32_t {
+  kNone, kClone, kIdMaps, kIdentity, kCgroup, kNamespaces, kScratch, kHostname, kRuleset, kAnswer,
+  kProc, kCapabilities, kFilter, kReady,                                     // of a cell
+  kFork, kStdio, kLimits, kDescriptors, kJobIdentity, kJobCapabilities, kLandlock, kSchedule,
+  kRequest, kRunning,                                                        // of a job
+};
+const char* name_of(Step step);
+
+struct SetupFailure {
+  Step step = Step::kNone;
+  int32_t error = 0;
+};
+
+struct TemplateBorn {
+  uint64_t tag = 1;
+};
+
+struct TemplateReady {
+  uint64_t tag = 2;
+  uint32_t threads = 0;
+};
+
+struct CellOrder {
+  uint64_t tag = 3;
+  uint64_t cell = 0;           // the daemon's number; comes back in CellBorn
+  uint32_t layers = 0;         // sandbox::Layers bits to put in force
+  uint32_t outer_init_id = 0;  // ids in the template's user namespace; both 0: a single id is mapped
+  uint32_t outer_job_id = 0;
+  uint32_t scratch_exec = 0;
+  uint64_t scratch_bytes = 0;
+  uint64_t scratch_inodes = 0;
+  uint64_t answer_bytes = 0;   // size of the answer region, header included
+  uint32_t filter_bytes = 0;
+  uint32_t cgroup_count = 0;   // descriptors to write "0" into
+};
+// Positions of the descriptors that travel with a CellOrder; the cgroup ones follow.
+enum CellDescriptor : unsigned { kCellSocket, kCellStdout, kCellStderr, kCellRequest, kCellAnswer, kCellFilter, kCellCgroups };
+
+struct CellBorn {
+  uint64_t tag = 4;
+  uint64_t cell = 0;
+  SetupFailure failure;
+};
+
+struct CellReady {
+  uint64_t tag = 5;
+  SetupFailure failure;
+  uint64_t scratch_device = 0;
+  uint32_t has_listener = 0;
+};
+
+enum class OrderKind : uint32_t { kRun = 1, kKill = 2 };
+
+struct JobOrder {
+  uint64_t tag = 6;
+  OrderKind kind = OrderKind::kRun;
+  uint32_t has_stdin = 0;
+  uint64_t nonce = 0;
+  uint64_t request_bytes = 0;
+  uint64_t value_bytes = 0;
+  sandbox::Rlimits rlimits;
+};
+
+struct JobDone {
+  uint64_t tag = 7;
+  uint64_t nonce = 0;
+  SetupFailure failure;       // the job never reached its program
+  uint32_t signalled = 0;
+  int32_t code = 0;           // exit code or signal
+  int64_t cpu_ns = 0;         // of the job and of everything that was reaped with it
+  int64_t max_rss_kb = 0;
+  int64_t forked_at_ns = 0;   // CLOCK_MONOTONIC: the fork returned
+  int64_t confined_at_ns = 0; // the child was about to run the program; 0: it never was
+  int64_t ended_at_ns = 0;    // the job's process was reaped
+  uint32_t swept = 0;         // processes were left behind and killed
+  uint32_t scratch_full = 0;  // no block or no inode was left at the end
+  uint32_t clean = 0;         // empty and wiped: the cell may serve again
+};
+
+}  // namespace shim

@@ -1,0 +1,168 @@
+#include "shim/python/ending.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "shim/python/audit.h"
+#include "shim/python/kept.h"
+#include "shim/python/setup.h"
+
+namespace shim {
+namespace {
+
+void write_raw(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+// To the program's sys.stderr, as CPython would.
+void write_stderr(std::string_view text) {
+  PyObject* current = PySys_GetObject("stderr");
+  if (!current || current == Py_None) return;
+  if (current != kept().err) {
+    Ref held = Ref::share(current);
+    Ref content = decode_text(text);
+    if (content && Ref::steal(PyObject_CallMethod(current, "write", "O", content.get()))) return;
+  } else {
+    call(kept().text_flush, kept().err);
+  }
+  PyErr_Clear();
+  write_raw(text);
+}
+
+// None: 0. An integer: its low byte, as the kernel keeps it. Anything else is printed: 1.
+int exit_code_of(PyObject* exception) {
+  Ref code = field(kept().exit_code, exception);
+  if (!code) return 0;
+  if (PyLong_Check(code.get())) {
+    int overflow = 0;
+    const long number = PyLong_AsLongAndOverflow(code.get(), &overflow);
+    return overflow == 0 ? static_cast<int>(number & 0xFF) : 0xFF;
+  }
+  static char buffer[kMaxMessage];
+  BoundedText text(buffer);
+  add_message(text, code.get(), kMaxMessage);
+  write_stderr(text.view());
+  write_stderr("\n");
+  return 1;
+}
+
+void report_broken_hook(const Testimony& original, std::string_view source) {
+  static char buffer[kMaxTraceback];
+  Ref failure = take_exception();
+  BoundedText text(buffer);
+  if (failure) format_exception(text, failure.get(), source);
+  write_stderr("Error in sys.excepthook:\n");
+  write_stderr(text.view());
+  write_stderr("\nOriginal exception was:\n");
+  write_stderr(original.traceback);
+}
+
+void show(PyObject* exception, const Testimony& testimony, std::string_view source) {
+  Ref hook = Ref::share(PySys_GetObject("excepthook"));
+  if (!hook || hook.get() == kept().system_excepthook) return write_stderr(testimony.traceback);
+  Ref traceback = Ref::steal(PyException_GetTraceback(exception));
+  Ref done = call(hook.get(), reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception,
+                  traceback ? traceback.get() : Py_None);
+  if (!done) report_broken_hook(testimony, source);
+}
+
+enum class Show : uint8_t { kNo, kYes };
+
+Ending end(const Answer& answer, Stage stage, std::string_view source, AnswerKind exit, Show shown) {
+  release_reserve();
+  Ref exception = take_exception();
+  if (!exception) return {exit, 0, 1};
+  if (PyErr_GivenExceptionMatches(exception.get(), PyExc_SystemExit)) {
+    return {exit, 0, exit_code_of(exception.get())};
+  }
+  const Testimony testimony = describe(exception.get(), stage, source);
+  if (shown == Show::kYes) show(exception.get(), testimony, source);
+  const size_t size = write_testimony(testimony, answer.payload(), answer.space.capacity);
+  return {AnswerKind::kException, size, 1};
+}
+
+// What the program calls sys.stdout now, unless it is ours.
+void flush_current(const char* name, PyObject* ours) {
+  Ref stream = Ref::share(PySys_GetObject(name));
+  if (stream && stream.get() != ours && stream.get() != Py_None) {
+    Ref::steal(PyObject_CallMethod(stream.get(), "flush", nullptr));
+  }
+  PyErr_Clear();
+}
+
+// Files that the program left open would lose what they hold, for the interpreter is not finalized.
+// The heap of the template is frozen, so these are the program's own objects: text first, since it
+// sits on top of binary.
+void flush_open_files() {
+  const Kept& k = kept();
+  Ref objects = call(k.gc_objects);
+  PyErr_Clear();
+  if (!objects || !PyList_Check(objects.get())) return;
+  const struct {
+    PyTypeObject* type;
+    PyObject* flush;
+  } rounds[] = {{k.text_type, k.text_flush},
+                {k.writer_type, k.writer_flush},
+                {k.random_file_type, k.random_flush}};
+  for (const auto& round : rounds) {
+    for (Py_ssize_t i = 0; i < PyList_Size(objects.get()); ++i) {
+      PyObject* object = PyList_GetItem(objects.get(), i);
+      if (!PyObject_TypeCheck(object, round.type)) continue;
+      call(round.flush, object);
+      PyErr_Clear();
+    }
+  }
+}
+
+void flush_everything() {
+  const Kept& k = kept();
+  flush_current("stdout", k.out);
+  flush_current("stderr", k.err);
+  call(k.text_flush, k.out);
+  PyErr_Clear();
+  call(k.text_flush, k.err);
+  PyErr_Clear();
+  if (opened_for_writing()) flush_open_files();
+  std::fflush(nullptr);
+}
+
+void write_answer(const Answer& answer, const Ending& ending) {
+  if (getpid() != answer.owner) return;
+  AnswerHeader& header = answer.space.region->header;
+  header.kind = ending.kind;
+  header.size = static_cast<uint32_t>(ending.size);
+  std::atomic_ref<uint64_t>(header.nonce).store(answer.space.nonce, std::memory_order_release);
+}
+
+}  // namespace
+
+Ending end_script(const Answer& answer, Stage stage, std::string_view source) {
+  return end(answer, stage, source, AnswerKind::kFinished, Show::kYes);
+}
+
+Ending end_calls(const Answer& answer, Stage stage, std::string_view source) {
+  return end(answer, stage, source, AnswerKind::kExited, Show::kNo);
+}
+
+void finish(const Answer& answer, const Ending& ending) {
+  constexpr int kUsualRecursionLimit = 1000;
+  Py_SetRecursionLimit(kUsualRecursionLimit);
+  call(kept().threading_shutdown);
+  PyErr_Clear();
+  call(kept().run_exitfuncs);
+  PyErr_Clear();
+  flush_everything();
+  write_answer(answer, ending);
+  _exit(ending.code);
+}
+
+}  // namespace shim

@@ -1,0 +1,31 @@
+// The extension module `_zygo`, imported by bootstrap.py in the template process.
+
+#include "shim/python/ref.h"
+#include "shim/serve.h"
+
+namespace {
+
+// Counted with the descriptor of proc that the launcher left; without it, the threads that the
+// interpreter knows.
+PyObject* thread_count(PyObject* /*self*/, PyObject* /*none*/) {
+  const int native = shim::native_thread_count();
+  if (native > 0) return PyLong_FromLong(native);
+  shim::Ref threading = shim::Ref::steal(PyImport_ImportModule("threading"));
+  if (!threading) return nullptr;
+  return PyObject_CallMethod(threading.get(), "active_count", nullptr);
+}
+
+PyMethodDef functions[] = {
+    {"serve", shim::serve, METH_VARARGS,
+     "serve(control_fd): forks cells on demand. Never returns."},
+    {"thread_count", thread_count, METH_NOARGS,
+     "thread_count() -> int: the threads of this process, those of C libraries included."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef module = {PyModuleDef_HEAD_INIT, "_zygo", "The inside of a zygote.", -1,
+                      functions, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__zygo() { return PyModule_Create(&module); }

@@ -1,0 +1,50 @@
+#include "shim/python/program.h"
+
+#include <unistd.h>
+
+#include <new>
+
+#include "shim/python/audit.h"
+#include "shim/python/ending.h"
+#include "shim/python/load.h"
+#include "shim/python/setup.h"
+
+namespace shim {
+namespace {
+
+Ending run(const Request& request, const Answer& answer) {
+  if (!reseed() || !place_files(request.files) || !set_surroundings(request)) {
+    return end_script(answer, Stage::kCompile, request.source);
+  }
+  start_audit(answer.space.region);
+  return request.mode == Mode::kScript ? run_script(request, answer) : run_calls(request, answer);
+}
+
+// The little that can be said when not even our own buffers could be had.
+Ending out_of_memory(const Answer& answer) {
+  release_reserve();
+  const Testimony testimony{.type = "MemoryError", .message = {}, .traceback = "MemoryError\n",
+                            .flags = kMemoryErrorByInterpreter};
+  const size_t size = write_testimony(testimony, answer.payload(), answer.space.capacity);
+  return {AnswerKind::kException, size, 1};
+}
+
+}  // namespace
+
+void run_program(std::string_view bytes, AnswerSpace space) {
+  const Answer answer{space, getpid()};
+  space.region->header = {};
+  space.region->note = {};
+  const auto request = parse_request(bytes);
+  if (!request) _exit(kBrokenRequest);
+  restore_signals();
+  Ending ending;
+  try {
+    ending = run(*request, answer);
+  } catch (const std::bad_alloc&) {
+    ending = out_of_memory(answer);
+  }
+  finish(answer, ending);
+}
+
+}  // namespace shim

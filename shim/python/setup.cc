@@ -1,0 +1,167 @@
+#include "shim/python/setup.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <string>
+
+#include "sandbox/sys/fd.h"
+#include "shim/python/kept.h"
+
+namespace shim {
+namespace {
+
+struct sigaction interrupt_action;
+// More than one arena of the object allocator, so that a new one can be had.
+constexpr size_t kReserve = size_t{3} << 20;
+void* reserve = MAP_FAILED;
+
+bool set_signal_handler() {
+  // A template started with SIGINT ignored has no handler; its jobs have one all the same.
+  Ref signal = Ref::steal(PyImport_ImportModule("signal"));
+  Ref handler = signal ? attribute(signal.get(), "default_int_handler") : Ref();
+  if (!handler) return false;
+  return static_cast<bool>(Ref::steal(
+      PyObject_CallMethod(signal.get(), "signal", "iO", SIGINT, handler.get())));
+}
+
+bool seed(PyObject* function, PyObject* instance, size_t bytes) {
+  uint64_t number = 0;
+  if (getrandom(&number, bytes, 0) != static_cast<ssize_t>(bytes)) return true;
+  Ref fresh = Ref::steal(PyLong_FromUnsignedLongLong(number));
+  if (!fresh) return false;
+  return static_cast<bool>(instance ? call(function, instance, fresh.get())
+                                    : call(function, fresh.get()));
+}
+
+bool is_relative(std::string_view path) {
+  if (path.empty() || path.front() == '/' || path.find('\0') != path.npos) return false;
+  for (std::string_view rest = path;;) {
+    const size_t end = rest.find('/');
+    if (rest.substr(0, end) == "..") return false;
+    if (end == rest.npos) return true;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+bool failed(const std::string& path) {
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  return false;
+}
+
+bool make_parents(const std::string& path) {
+  for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+    const std::string parent = path.substr(0, slash);
+    if (mkdir(parent.c_str(), 0755) < 0 && errno != EEXIST) return failed(parent);
+  }
+  return true;
+}
+
+bool write_file(const std::string& path, std::string_view content, mode_t mode) {
+  sys::OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!file) return failed(path);
+  while (!content.empty()) {
+    const ssize_t written = ::write(file.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed(path);
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+bool place_file(Reader& from) {
+  from.open(Tag::kList);
+  const std::string path(from.text(Tag::kStr));
+  const std::string_view content = from.text(Tag::kBytes);
+  const bool executable = from.truth();
+  if (from.broken() || !is_relative(path)) {
+    PyErr_Format(PyExc_ValueError, "not a relative path: %.200s", path.c_str());
+    return false;
+  }
+  return make_parents(path) && write_file(path, content, executable ? 0755 : 0644);
+}
+
+bool set_environment(const Items& environment) {
+  Reader from(environment.bytes);
+  for (uint32_t i = 0; i < environment.count; ++i) {
+    Ref name = decode_text(from.text(Tag::kStr));
+    Ref value = decode_text(from.text(Tag::kStr));
+    if (!name || !value || PyObject_SetItem(kept().environ, name.get(), value.get()) < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool set_argv(const Items& argv) {
+  Ref list = Ref::steal(PyList_New(0));
+  Reader from(argv.bytes);
+  for (uint32_t i = 0; list && i < argv.count; ++i) {
+    Ref argument = decode_text(from.text(Tag::kStr));
+    if (!argument || PyList_Append(list.get(), argument.get()) < 0) return false;
+  }
+  return list && PySys_SetObject("argv", list.get()) == 0;
+}
+
+bool set_path() {
+  char directory[PATH_MAX];
+  PyObject* path = PySys_GetObject("path");
+  if (!path || !PyList_Check(path) || !getcwd(directory, sizeof directory)) return true;
+  Ref entry = Ref::steal(PyUnicode_DecodeFSDefault(directory));
+  return entry && PyList_Insert(path, 0, entry.get()) == 0;
+}
+
+}  // namespace
+
+bool keep_signals() {
+  if (!set_signal_handler()) return false;
+  return sigaction(SIGINT, nullptr, &interrupt_action) == 0;
+}
+
+bool keep_reserve() {
+  reserve = mmap(nullptr, kReserve, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserve != MAP_FAILED) return true;
+  PyErr_NoMemory();
+  return false;
+}
+
+void release_reserve() {
+  if (reserve == MAP_FAILED) return;
+  munmap(reserve, kReserve);
+  reserve = MAP_FAILED;
+}
+
+void restore_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  sigaction(SIGINT, &interrupt_action, nullptr);
+}
+
+bool reseed() {
+  const Kept& k = kept();
+  if (k.seed_random && !seed(k.seed_random, k.random_instance, 8)) return false;
+  // The legacy generator takes a seed of 32 bits at a tenth of the price of a longer one.
+  if (k.seed_numpy_legacy && !seed(k.seed_numpy_legacy, nullptr, 4)) return false;
+  return !k.set_native_id || call(k.set_native_id);
+}
+
+bool place_files(const Items& files) {
+  Reader from(files.bytes);
+  for (uint32_t i = 0; i < files.count; ++i) {
+    if (!place_file(from)) return false;
+  }
+  return true;
+}
+
+bool set_surroundings(const Request& request) {
+  return set_environment(request.environment) && set_argv(request.argv) && set_path();
+}
+
+}  // namespace shim

@@ -1,0 +1,86 @@
+// The child's path of one job: from the fork in the cell to the program. Everything here runs once
+// per job, so what could be inherited is done in the cell; nothing returns past this file.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+#include "sandbox/caps.h"
+#include "sandbox/landlock.h"
+#include "sandbox/namespaces.h"
+#include "sandbox/rlimits.h"
+#include "sandbox/sys/units.h"
+#include "shim/cell.h"
+#include "shim/python/program.h"
+
+namespace shim {
+
+using sandbox::Layer;
+
+namespace {
+
+// The child reports failure as data, pid 1 reads it after the end. The writer is closed before user
+// code, which so cannot forge a report.
+class Report {
+ public:
+  void require(Step step, int error) const {
+    if (error == 0) return;
+    send({{step, error}, 0});
+    ::_exit(125);
+  }
+  void require_call(Step step, long result) const { require(step, result < 0 ? errno : 0); }
+  void running() const { send({{Step::kRunning, 0}, sys::monotonic_now().count()}); }
+
+ private:
+  static void send(const SetupReport& report) { (void)!::write(kFdReportWrite, &report, sizeof report); }
+};
+
+// SCHED_IDLE: the supervisor and pid 1 always come first, so a deadline is late by 0.1 ms and not by
+// a time slice (sched(7)).
+int yield_to_supervisor() {
+  sched_param none{};
+  return ::sched_setscheduler(0, SCHED_IDLE, &none) < 0 ? errno : 0;
+}
+
+void* read_request(const Report& report, uint64_t size) {
+  void* at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
+  for (uint64_t got = 0; got < size;) {
+    ssize_t n = ::pread(kFdRequest, static_cast<char*>(at) + got, size - got, static_cast<off_t>(got));
+    if (n < 0 && errno == EINTR) continue;
+    report.require(Step::kRequest, n > 0 ? 0 : (n < 0 ? errno : EIO));
+    got += static_cast<uint64_t>(n);
+  }
+  return at;
+}
+
+}  // namespace
+
+void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
+  Report report;
+  report.require_call(Step::kStdio, stdin_fd >= 0 ? ::dup2(stdin_fd, 0) : 0);
+  void* request = read_request(report, order.request_bytes);
+  if (cell.layers.has(Layer::kUid) && cell.two_ids) {
+    report.require(Step::kJobIdentity, sandbox::become(cell.job_id, cell.job_id, true));
+  }
+  report.require_call(Step::kJobIdentity, ::prctl(PR_SET_PDEATHSIG, SIGKILL));  // a change of uid clears it
+  if (cell.layers.has(Layer::kRlimits)) report.require(Step::kLimits, sandbox::apply_rlimits(order.rlimits));
+  if (cell.layers.has(Layer::kCaps)) report.require(Step::kJobCapabilities, sandbox::drop_all_caps());
+  if (cell.layers.has(Layer::kLandlock)) report.require(Step::kLandlock, sandbox::restrict_self(kFdRuleset));
+  report.require(Step::kSchedule, yield_to_supervisor());
+  report.running();
+  if (cell.layers.has(Layer::kDescriptors)) {
+    if (::syscall(SYS_close_range, 3u, ~0u, 0u) < 0) report.require(Step::kDescriptors, errno);
+  }
+  AnswerSpace answer{cell.answer, std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion)), order.nonce};
+  run_program({static_cast<const char*>(request), order.request_bytes}, answer);
+}
+
+}  // namespace shim

@@ -1,0 +1,123 @@
+// The template zygote's loop: a warm, single-threaded interpreter that forks cells on order. From
+// the first order on no Python runs in this process.
+
+#include "shim/serve.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <Python.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "sandbox/namespaces.h"
+#include "sandbox/sys/socket.h"
+#include "shim/cell.h"
+#include "shim/protocol.h"
+#include "shim/python/program.h"
+
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000
+#endif
+#ifndef PR_GET_TID_ADDRESS
+#define PR_GET_TID_ADDRESS 40
+#endif
+
+namespace shim {
+
+namespace {
+
+using sandbox::Layer;
+
+// Where the C library keeps the thread id of this thread; a raw clone must update it there.
+int* thread_id_address() {
+  int* address = nullptr;
+  return ::prctl(PR_GET_TID_ADDRESS, &address) == 0 ? address : nullptr;
+}
+
+int map_ids(const CellOrder& order, pid_t pid) {
+  if (order.outer_job_id == 0) {
+    sandbox::IdRange only{kJobId, 0, 1};
+    return sandbox::write_id_maps(kProcFd, pid, &only, 1);
+  }
+  sandbox::IdRange both[2] = {{0, order.outer_init_id, 1}, {kJobId, order.outer_job_id, 1}};
+  return sandbox::write_id_maps(kProcFd, pid, both, 2);
+}
+
+void report_born(const CellOrder& order, SetupFailure failure, int pidfd) {
+  CellBorn born;
+  born.cell = order.cell;
+  born.failure = failure;
+  int fds[1] = {pidfd};
+  auto sent = sys::send_message(kControlFd, sys::bytes_of(born), {fds, pidfd >= 0 ? 1u : 0u});
+  if (!sent.ok()) ::_exit(0);
+}
+
+void make_cell(const CellOrder& order, const std::vector<sys::OwnedFd>& received, int* tid_address) {
+  int descriptors[sys::kMaxDescriptors];
+  unsigned count = 0;
+  for (const sys::OwnedFd& fd : received) descriptors[count++] = fd.get();
+
+  int mapped[2];
+  if (::pipe2(mapped, O_CLOEXEC) < 0) return report_born(order, {Step::kClone, errno}, -1);
+  sys::OwnedFd reader(mapped[0]), writer(mapped[1]);
+  sandbox::Layers layers = sandbox::Layers::from_bits(order.layers);
+  unsigned long flags = sandbox::clone_flags_for(layers) | SIGCHLD | CLONE_PIDFD;
+  if (tid_address) flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+  int pidfd = -1;
+  long pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, tid_address, nullptr);
+  if (pid < 0) return report_born(order, {Step::kClone, errno}, -1);
+  if (pid == 0) run_cell(order, descriptors, count, reader.get(), tid_address);
+
+  sys::OwnedFd born(pidfd);
+  int error = layers.has(Layer::kUserNs) ? map_ids(order, static_cast<pid_t>(pid)) : 0;
+  if (error == 0) {
+    (void)!::write(writer.get(), "m", 1);
+  } else {
+    ::kill(static_cast<pid_t>(pid), SIGKILL);
+  }
+  report_born(order, {error ? Step::kIdMaps : Step::kNone, error}, born.get());
+}
+
+}  // namespace
+
+int native_thread_count() {
+  int fd = ::openat(kProcFd, "self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  DIR* directory = ::fdopendir(fd);
+  int count = 0;
+  while (dirent* entry = ::readdir(directory)) count += entry->d_name[0] != '.';
+  ::closedir(directory);
+  return count;
+}
+
+PyObject* serve(PyObject*, PyObject* args) {
+  int control = -1;
+  if (!PyArg_ParseTuple(args, "i", &control)) return nullptr;
+  if (!prepare_interpreter()) return nullptr;
+  // Dead cells are reaped by the kernel; the daemon watches their pidfds.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_DFL;
+  ignore.sa_flags = SA_NOCLDWAIT;
+  ::sigaction(SIGCHLD, &ignore, nullptr);
+
+  TemplateReady ready;
+  ready.threads = static_cast<uint32_t>(native_thread_count());
+  auto sent = sys::send_message(control, sys::bytes_of(ready));
+  if (!sent.ok()) ::_exit(1);
+  int* tid_address = thread_id_address();
+  for (;;) {
+    CellOrder order;
+    auto received = sys::receive_message(control, sys::writable_bytes_of(order));
+    if (!received.ok() || received->size != sizeof order) ::_exit(0);
+    make_cell(order, received->fds, tid_address);
+  }
+}
+
+}  // namespace shim

@@ -1,0 +1,98 @@
+"""What a test can see of the host, to prove that nothing is left there."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path("/run"))
+
+
+def adopt_orphans() -> None:
+    """From now on a process whose ancestors died below us becomes our child: none can slip away unseen."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def stat_of(pid: int) -> tuple[int, str] | None:
+    """Parent and state letter of a process, None when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return int(fields[1]), fields[0]
+
+
+def descendants(of: int) -> set[int]:
+    """Living processes below a process; zombies do not count."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    parents = {pid: stat for pid in pids if (stat := stat_of(pid))}
+    below, frontier = set(), {of}
+    while frontier:
+        frontier = {pid for pid, (parent, _) in parents.items() if parent in frontier} - below
+        below |= frontier
+    return {pid for pid in below if parents[pid][1] != "Z"}
+
+
+def mounts() -> set[str]:
+    return {line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "zygo" in line}
+
+
+def cgroups() -> set[str]:
+    """Control groups of zygo's that hold nobody; one with processes in it is still in use by somebody."""
+    return {folder for folder, _, _ in os.walk("/sys/fs/cgroup") if "zygo" in folder.lower() and not in_use(folder)}
+
+
+def in_use(group: str) -> bool:
+    for folder, _, files in os.walk(group):
+        if "cgroup.procs" in files:
+            try:
+                if Path(folder, "cgroup.procs").read_text().strip():
+                    return True
+            except OSError:
+                continue
+    return False
+
+
+def temporary() -> set[str]:
+    return {str(path) for folder in TEMPORARY if folder.is_dir() for path in folder.glob("*zygo*")}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    processes: frozenset[int]
+    mounts: frozenset[str]
+    cgroups: frozenset[str]
+    temporary: frozenset[str]
+
+    @classmethod
+    def take(cls) -> Snapshot:
+        return cls(frozenset(descendants(os.getpid())), frozenset(mounts()), frozenset(cgroups()),
+                   frozenset(temporary()))
+
+    def leftovers(self, patience: float = 3) -> list[str]:
+        """What is there now and was not there then, after giving the kernel a moment to bury the dead."""
+        deadline = time.monotonic() + patience
+        while (left := self.since()) and time.monotonic() < deadline:
+            time.sleep(0.02)  # There is no event for "a cgroup directory went away".
+        return left
+
+    def since(self) -> list[str]:
+        now = Snapshot.take()
+        return [f"{kind}: {item}" for kind in ("processes", "mounts", "cgroups", "temporary")
+                for item in sorted(getattr(now, kind) - getattr(self, kind))]
+
+
+def open_descriptors(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def resident_kb(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise ValueError(f"process {pid} has no VmRSS")

@@ -1,0 +1,180 @@
+"""Every isolation layer is there for a reason: a probe that is contained with it notices when it is taken out.
+
+The binary takes layers out with `--without LAYER[,LAYER]`, and only under ZYGO_TESTING=1. Layers overlap on purpose, so
+for most probes the others that also contain it must be out both times; then the layer in question makes the difference
+alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import unittest
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import zygo
+from zygo import Result, ZygoTestCase
+
+PROBE = (Path(__file__).parent / "probes/layers.py").read_text()
+DISK_MB, OPEN_FILES, MEMORY_MB, PIDS = 8, 99, 64, 12
+IPC_CREAT, IPC_RMID = 0o1000, 0
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer, the layers that must also be out for its probe to see the difference, and what the test needs."""
+
+    name: str
+    also_out: tuple[str, ...] = ()
+    needs_root: bool = False
+    limits: dict[str, int] = field(default_factory=dict)
+
+
+# One line per layer of the contract's `enforced`. An ordinary user never had what `userns`, `uid` or `cgroup.*` take
+# away, so their probes need root.
+LAYERS = (
+    Layer("userns", also_out=("uid", "caps", "seccomp", "rlimits"), needs_root=True),
+    Layer("pidns", also_out=("seccomp", "landlock")),
+    Layer("mntns", also_out=("landlock", "seccomp")),
+    Layer("netns", also_out=("seccomp", "landlock")),
+    Layer("ipcns", also_out=("seccomp",)),
+    Layer("utsns"),
+    Layer("cgroupns", also_out=("mntns", "landlock"), needs_root=True),
+    Layer("cgroup.memory", also_out=("rlimits",), needs_root=True, limits={"memory_mb": MEMORY_MB}),
+    Layer("cgroup.pids", also_out=("rlimits",), needs_root=True, limits={"pids": PIDS}),
+    Layer("landlock", also_out=("mntns", "seccomp")),
+    Layer("seccomp"),
+    Layer("uid", needs_root=True),
+    Layer("caps", also_out=("seccomp",)),
+    Layer("nnp", also_out=("seccomp", "landlock")),
+    Layer("rlimits"),
+    Layer("fds"),
+    Layer("scratch"),
+)
+
+
+class Host:
+    """What the probes look for: a process, a file, a listener and a System V segment that belong to this test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.key = 0x5A000000 | os.getpid() & 0xFFFFFF
+        self.file = folder / "marker"
+        self.file.write_text("")
+        folder.chmod(0o777)
+        self.file.chmod(0o666)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.segment = self.libc.shmget(self.key, 4096, IPC_CREAT | 0o666)
+        if self.segment < 0:
+            raise OSError(ctypes.get_errno(), "shmget")
+
+    def facts(self) -> str:
+        return json.dumps({"pid": os.getpid(), "file": str(self.file), "key": self.key, "name": os.uname().nodename,
+                           "port": self.listener.getsockname()[1], "open_files": OPEN_FILES,
+                           "disk_bytes": DISK_MB << 20})
+
+    def close(self) -> None:
+        self.listener.close()
+        self.libc.shmctl(self.segment, IPC_RMID, None)
+        self.file.unlink()
+
+
+class ALayer(ZygoTestCase):
+    host: Host
+    absent: set[str]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        folder = Path(f"/var/tmp/behaviour-layers-{os.getpid()}")
+        folder.mkdir()
+        cls.addClassCleanup(folder.rmdir)
+        cls.host = Host(folder)
+        cls.addClassCleanup(cls.host.close)
+        doctor = json.loads(zygo.run_cli("doctor", "--json").stdout)
+        cls.absent = {name for name, layer in doctor["layers"].items() if not available(layer)}
+
+    def probe(self, layer: Layer, out: tuple[str, ...]) -> Result:
+        options = ("--without", ",".join(out)) if out else ()
+        limits = {"disk_mb": DISK_MB, "open_files": OPEN_FILES, **layer.limits}
+        return zygo.run_job(PROBE, *options, argv=[layer.name, self.host.facts()], limits=limits,
+                            how={"env": zygo.environment(ZYGO_TESTING="1")})
+
+    def skip_what_cannot_be_seen(self, layer: Layer) -> None:
+        if layer.needs_root and os.geteuid() != 0:
+            self.skipTest(f"{layer.name}: needs root, an ordinary user cannot see the difference")
+        if layer.name in self.absent:
+            self.skipTest(f"{layer.name}: this host does not give it (see `zygo doctor`)")
+
+    def assertMakesTheDifference(self, layer: Layer) -> None:
+        inside = self.probe(layer, layer.also_out)
+        outside = self.probe(layer, (*layer.also_out, layer.name))
+
+        self.assertFalse(noticed(inside), f"with {layer.name}: {zygo.brief(inside)}")
+        self.assertTrue(noticed(outside), f"without {layer.name}: {zygo.brief(outside)}")
+        self.assertIn(layer.name, inside["enforced"])
+        for name in (*layer.also_out, layer.name):
+            self.assertNotIn(name, outside["enforced"], "a layer that is out must not be listed as enforced")
+
+
+def available(layer: Any) -> bool:
+    """A layer of `doctor --json`: an object that says whether it is there."""
+    return bool(layer.get("available", layer.get("ok"))) if isinstance(layer, dict) else bool(layer)
+
+
+def noticed(result: Result) -> bool:
+    """The probe said so. One that was stopped, or failed, did not get through."""
+    return result["stdout"]["text"].strip() == "true"
+
+
+def add_test(layer: Layer) -> None:
+    def test(self: ALayer) -> None:
+        self.skip_what_cannot_be_seen(layer)
+        self.assertMakesTheDifference(layer)
+
+    name = layer.name.replace(".", "_")
+    test.__doc__ = f"{layer.name}: contained with it, noticed without it"
+    setattr(ALayer, f"test_{name}_makes_the_difference", test)
+
+
+for each in LAYERS:
+    add_test(each)
+
+
+class TakingLayersOut(ZygoTestCase):
+    def test_is_refused_outside_tests(self) -> None:
+        """Without ZYGO_TESTING=1 the option does not exist: nobody loses a layer by a slip."""
+        for command in (("run", "--without", "seccomp", "-"), ("batch", "--without", "seccomp", "-")):
+            with self.subTest(command[0]):
+                self.assertNotIn(zygo.run_cli(*command, stdin=b"print(1)").code, (0, 1))
+
+    def test_refuses_an_unknown_name(self) -> None:
+        ended = zygo.run_cli("run", "--without", "sekkomp", "-", stdin=b"print(1)",
+                             env=zygo.environment(ZYGO_TESTING="1"))
+
+        self.assertNotEqual(ended.code, 0)
+        self.assertIn("sekkomp", ended.stderr)
+
+    def test_nothing_out_enforces_every_layer_the_host_gives(self) -> None:
+        result = zygo.run_job("print(1)")
+
+        doctor = json.loads(zygo.run_cli("doctor", "--json").stdout)
+        given = {name for name, layer in doctor["layers"].items() if available(layer)}
+        self.assertIn("seccomp", given)
+        self.assertLessEqual(given & {layer.name for layer in LAYERS}, set(result["enforced"]))
+
+    def test_the_hosts_name_is_still_its_own(self) -> None:
+        """Without `utsns` nothing may rename the host."""
+        before = os.uname().nodename
+
+        zygo.run_job("print(1)", "--without", "utsns", how={"env": zygo.environment(ZYGO_TESTING="1")})
+
+        self.assertEqual(os.uname().nodename, before)
+
+
+if __name__ == "__main__":
+    unittest.main()

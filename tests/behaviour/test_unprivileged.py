@@ -1,0 +1,111 @@
+"""The same verdicts and the same isolation for an ordinary user, where user namespaces are allowed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import zoo
+import zygo
+from zygo import Finished, Result, ZygoTestCase
+
+USER = 1000
+
+
+def as_user(*command: str) -> list[str]:
+    """The command line that runs another as uid 1000 with nothing kept; as it is when we are nobody special."""
+    if os.geteuid() != 0:
+        return list(command)
+    return ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--inh-caps=-all",
+            "--bounding-set=-all", *command]
+
+
+def succeeds(*command: str) -> bool:
+    return zygo.run_command(as_user(*command)).code == 0
+
+
+def reachable_copy(folder: Path) -> Path:
+    """The binary and what is installed beside it, where everybody may read."""
+    folder.chmod(0o755)
+    for name in ("bin", "lib", "share"):
+        source = zygo.BINARY.parent.parent / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+    return folder / "bin" / zygo.BINARY.name
+
+
+class AnOrdinaryUser(ZygoTestCase):
+    binary: Path
+    home: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        if not succeeds("unshare", "--user", "--map-root-user", "true"):
+            raise unittest.SkipTest("user namespaces are not allowed for ordinary users on this host")
+        cls.home = tempfile.mkdtemp(prefix="behaviour-user-", dir="/var/tmp")
+        cls.addClassCleanup(shutil.rmtree, cls.home)
+        if os.geteuid() == 0:
+            os.chown(cls.home, USER, USER)
+        cls.binary = zygo.BINARY
+        if not succeeds("test", "-x", str(zygo.BINARY)):
+            copy = Path(tempfile.mkdtemp(prefix="behaviour-bin-", dir="/var/tmp"))
+            cls.addClassCleanup(shutil.rmtree, copy)
+            cls.binary = reachable_copy(copy)
+
+    def zygo(self, *arguments: str, stdin: bytes = b"", timeout: float = 120) -> Finished:
+        command = as_user(str(self.binary), *arguments)
+        return zygo.run_command(command, stdin=stdin, timeout=timeout, cwd=self.home,
+                                env=zygo.environment(HOME=self.home, TMPDIR=self.home))
+
+    def batch(self, jobs: list[zygo.Job], timeout: float = 120) -> dict[str, Result]:
+        ended = self.zygo("batch", "-", stdin=zygo.lines_of(jobs), timeout=timeout)
+        self.assertEqual(ended.code, 0, ended.stderr[-2000:])
+        return zygo.by_id(zygo.results_of(ended.out))
+
+    def test_gets_the_verdicts_of_the_zoo(self) -> None:
+        programs = zoo.programs()
+
+        results = self.batch([program.job() for program in programs], timeout=500)
+
+        self.assertEqual(set(results), {program.id for program in programs})
+        for program in programs:
+            with self.subTest(program.id):
+                self.assertEqual(zoo.differences(program, results[program.id]), [], zygo.brief(results[program.id]))
+
+    def test_gets_the_full_level_and_is_told_what_is_in_force(self) -> None:
+        result = self.batch([{"id": "only", "source": "print(1)"}])["only"]
+
+        self.assertEqual(result["level"], "full")
+        floor = {"userns", "pidns", "mntns", "netns", "ipcns", "landlock", "seccomp"}
+        self.assertLessEqual(floor & available_to(self), set(result["enforced"]))
+
+    def test_has_jobs_that_see_nothing_of_the_host(self) -> None:
+        source = (Path(__file__).parent / "probes/look.py").read_text()
+        paths = ["/etc/shadow", self.home, str(self.binary), "/root", "/sys"]
+        job = {"id": "look", "source": source, "env": {"PATHS": json.dumps(paths)}}
+
+        seen = json.loads(self.batch([job])["look"]["stdout"]["text"])
+
+        self.assertEqual((seen["present"], seen["descriptors"], seen["bounding"]), ([], [], []))
+        self.assertEqual(seen["capabilities"], {"effective": 0, "permitted": 0, "inheritable": 0})
+        self.assertNotIn(0, seen["uids"])
+
+    def test_leaves_no_file_behind(self) -> None:
+        self.batch([{"id": "only", "source": "open('left', 'w').write('x')"}])
+
+        self.assertEqual(os.listdir(self.home), [])
+
+
+def available_to(case: AnOrdinaryUser) -> set[str]:
+    layers = json.loads(case.zygo("doctor", "--json").out)["layers"]
+    return {name for name, layer in layers.items()
+            if (layer.get("available", layer.get("ok")) if isinstance(layer, dict) else layer)}
+
+
+if __name__ == "__main__":
+    unittest.main()

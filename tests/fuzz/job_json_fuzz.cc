@@ -1,0 +1,47 @@
+// Job lines of a hostile caller: an error is one sentence, a job makes a well-formed request, and our
+// reader of JSON agrees with the library about what JSON is.
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/api/job_json.h"
+#include "runtime/api/json_reader.h"
+#include "runtime/api/result_json.h"
+#include "runtime/value.h"
+
+namespace {
+
+// The library has no bound on depth, and takes numbers that we call out of range.
+void compare_with_library(std::string_view input) {
+  runtime::JsonReader reader(input);
+  std::string compact;
+  const bool ours = reader.skip(&compact) && reader.finish();
+  if (!ours && !reader.error().text().starts_with("not JSON")) return;
+  const bool theirs = nlohmann::json::accept(input);
+  const bool byte_order_mark = input.starts_with("\xEF\xBB\xBF");  // the library skips it
+  VERIFY(ours == theirs || byte_order_mark);
+  if (ours) VERIFY(nlohmann::json::accept(compact));
+  if (ours) VERIFY(compact.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  compare_with_library(input);
+
+  const auto job = runtime::parse_job(input, {});
+  if (job) {
+    const std::string request = runtime::encode_request(*job);
+    VERIFY(runtime::check(request));
+    VERIFY(nlohmann::json::accept(job->tag));
+  } else {
+    const auto identity = runtime::identity_of(input);
+    std::string line;
+    append_result(runtime::bad_job(1, identity.id, identity.tag, job.error().text()), line);
+    VERIFY(!job.error().text().empty());
+    VERIFY(nlohmann::json::accept(line));
+    VERIFY(line.find('\n') == std::string::npos);
+  }
+  (void)runtime::parse_defaults(input);
+  return 0;
+}

@@ -1,0 +1,4 @@
+# zygo: {"label": "Signalled", "exit": {"code": null, "signal": "SIGABRT"}}
+import os
+
+os.abort()

@@ -1,0 +1,4 @@
+# zygo: {"label": "OK"}
+import os
+
+os.close(1)

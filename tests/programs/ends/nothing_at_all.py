@@ -1,0 +1,2 @@
+# zygo: {"label": "OK", "stdout": "", "exit": {"code": 0, "signal": null}}
+

@@ -1,0 +1,3 @@
+# zygo: {"label": "OK", "exit": {"code": 0}, "stdout": "kept\n"}
+print("kept")
+raise SystemExit

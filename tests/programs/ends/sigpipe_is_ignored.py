@@ -1,0 +1,6 @@
+# zygo: {"label": "BrokenPipeError"}
+import os
+
+reader, writer = os.pipe()
+os.close(reader)
+os.write(writer, b"x")

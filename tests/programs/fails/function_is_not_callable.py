@@ -1,0 +1,2 @@
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "label": "TypeError"}
+f = 12

@@ -1,0 +1,2 @@
+# zygo: {"label": "KeyError", "exception": {"type": "KeyError", "message": "colour"}, "stderr": "Traceback"}
+{}["colour"]

@@ -1,0 +1,2 @@
+# zygo: {"label": "MemoryError", "exception": {"message": "enough"}}
+raise MemoryError("enough")

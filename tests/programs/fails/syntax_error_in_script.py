@@ -1,0 +1,3 @@
+# zygo: {"label": "SyntaxError", "stdout": "", "stderr": "SyntaxError"}
+print("never printed")
+for

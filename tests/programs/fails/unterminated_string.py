@@ -1,0 +1,2 @@
+# zygo: {"label": "SyntaxError"}
+text = "no end

@@ -1,0 +1,20 @@
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "label": "OK", "value": ["rang"]}
+# SIGALRM belongs to the program: our clock is elsewhere.
+import signal
+
+
+class Rang(Exception):
+    pass
+
+
+def ring(number, frame):
+    raise Rang
+
+
+def f(x):
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    try:
+        signal.pause()
+    except Rang:
+        return "rang"

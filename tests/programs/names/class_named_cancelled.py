@@ -1,0 +1,3 @@
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "label": "program.Cancelled"}
+def f(x):
+    raise type("Cancelled", (Exception,), {})

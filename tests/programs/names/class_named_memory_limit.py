@@ -1,0 +1,7 @@
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "label": "program.MemoryLimitExceeded"}
+class MemoryLimitExceeded(Exception):
+    pass
+
+
+def f(x):
+    raise MemoryLimitExceeded

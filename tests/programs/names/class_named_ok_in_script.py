@@ -1,0 +1,6 @@
+# zygo: {"label": "program.OK"}
+class OK(BaseException):
+    pass
+
+
+raise OK

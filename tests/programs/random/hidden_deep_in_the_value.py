@@ -1,0 +1,6 @@
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1], "determinism": {"runs": 2}}, "label": "NonDeterministicCode", "determinism": {"same": false, "axis": "value"}}
+import random
+
+
+def f(x):
+    return {"rows": [[1, 2], [3, random.random()]]}

@@ -1,0 +1,6 @@
+# zygo: {"job": {"template": "python-numpy", "mode": "call", "func": "f", "inputs": [1], "determinism": {"runs": 2}}, "label": "NonDeterministicCode", "determinism": {"same": false, "axis": "value"}}
+import numpy as np
+
+
+def f(x):
+    return np.random.randint(0, 10**9, size=4).tolist()

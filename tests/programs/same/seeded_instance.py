@@ -1,0 +1,6 @@
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1], "determinism": {"runs": 2}}, "label": "OK", "value": [331], "determinism": {"runs": 2, "same": true}}
+import random
+
+
+def f(x):
+    return random.Random(7).randrange(1000)

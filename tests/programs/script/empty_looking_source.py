@@ -1,0 +1,2 @@
+# zygo: {"label": "OK", "stdout": ""}
+# Only this comment.

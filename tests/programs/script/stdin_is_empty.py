@@ -1,0 +1,2 @@
+# zygo: {"label": "EOFError"}
+input()

@@ -1,0 +1,2 @@
+# zygo: {"job": {"stdin": "never read\n"}, "label": "OK", "stdout": "done\n"}
+print("done")

@@ -1,0 +1,2 @@
+# zygo: {"label": "UnsafeCode", "mentions": ["/etc/passwd"]}
+open("/etc/passwd", "a")  # <- crime

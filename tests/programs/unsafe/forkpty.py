@@ -1,0 +1,4 @@
+# zygo: {"label": "UnsafeCode"}
+import pty
+
+pty.fork()

@@ -1,0 +1,187 @@
+#include "sandbox/probe.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "sandbox/cgroup.h"
+#include "sandbox/probe_child.h"
+#include "sandbox/probe_cures.h"
+#include "sandbox/probe_ids.h"
+
+using namespace std::chrono_literals;
+using sandbox::best_level;
+using sandbox::cure_for;
+using sandbox::HostHints;
+using sandbox::Layer;
+using sandbox::LayerReport;
+using sandbox::Level;
+
+namespace {
+
+std::vector<LayerReport> reports_of(std::initializer_list<const char*> names) {
+  std::vector<LayerReport> reports;
+  for (const char* name : names) reports.push_back({name, true, "", ""});
+  return reports;
+}
+
+int open_descriptors() {
+  auto all = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(all), end(all)));
+}
+
+// What a default container does to us: no namespaces, no mounts, no clone3.
+bool load_container_filter() {
+  constexpr uint32_t kDenied = SECCOMP_RET_ERRNO | EPERM;
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mount, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 2, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, kDenied),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+  };
+  sock_fprog program{.len = sizeof code / sizeof code[0], .filter = code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+const LayerReport* find(const std::vector<LayerReport>& reports, std::string_view name) {
+  auto found = std::find_if(reports.begin(), reports.end(),
+                            [name](const LayerReport& each) { return each.name == name; });
+  return found == reports.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("the best level is the highest one whose needs are all met", "[probe]") {
+  auto full = reports_of(
+      {"userns", "pidns", "mntns", "netns", "ipcns", "utsns", "seccomp", "seccomp.notify"});
+  CHECK(best_level(full) == Level::kFull);
+  full[3].available = false;
+  CHECK(best_level(full) == std::nullopt);
+  CHECK(missing_for(Level::kFull, full) == std::vector<std::string_view>{"netns"});
+
+  CHECK(best_level(reports_of({"uid", "landlock", "seccomp"})) == Level::kContained);
+  CHECK(best_level(reports_of({"landlock", "seccomp"})) == Level::kMinimal);
+  CHECK(best_level(reports_of({"seccomp", "uid"})) == std::nullopt);
+  CHECK(best_level({}) == std::nullopt);
+}
+
+TEST_CASE("only reports that name a layer count as layers", "[probe]") {
+  auto layers = available_layers(reports_of({"userns", "clone3", "cgroup.pids", "cpu policy"}));
+  CHECK(layers == sandbox::Layers().with(Layer::kUserNs).with(Layer::kCgroupPids));
+}
+
+TEST_CASE("the cure for missing user namespaces names the switch that is off", "[probe]") {
+  CHECK(cure_for("userns", EPERM, HostHints{.unprivileged_userns_clone = 0}) ==
+        "sysctl -w kernel.unprivileged_userns_clone=1");
+  CHECK(cure_for("netns", ENOSPC, HostHints{.max_user_namespaces = 0}) ==
+        "sysctl -w user.max_user_namespaces=15000");
+  CHECK(cure_for("mntns", EACCES, HostHints{.apparmor_restricts_userns = 1}).find("apparmor") !=
+        std::string::npos);
+  CHECK(cure_for("pidns", EPERM, HostHints{.filtered = true}).find("--privileged") !=
+        std::string::npos);
+}
+
+TEST_CASE("an ordinary user is told how to get a delegated group", "[probe]") {
+  CHECK(cure_for("cgroup.memory", EACCES, HostHints{})
+            .find("systemd-run --user --scope -p Delegate=yes") != std::string::npos);
+}
+
+TEST_CASE("spare ids lie inside the map of our user namespace", "[probe]") {
+  CHECK(sandbox::spare_id("         0          0 4294967295\n") == 100000u);
+  CHECK(sandbox::spare_id("0 1000 1\n1 100000 65536\n") == 32769u);
+  CHECK(sandbox::spare_id("0 1000 1\n") == std::nullopt);
+  CHECK(sandbox::spare_id("") == std::nullopt);
+}
+
+TEST_CASE("a trial that is killed or never ends is an answer, not a hang", "[probe]") {
+  auto killed = sandbox::run_in_child([](const void*) -> sandbox::ProbeAnswer {
+    ::raise(SIGKILL);
+    return {};
+  });
+  CHECK(killed.error == EPERM);
+
+  auto odd = sandbox::run_in_child(
+      [](const void* argument) {
+        return sandbox::ProbeAnswer{ENOTTY, "say so", *static_cast<const int*>(argument)};
+      },
+      &killed.error);
+  CHECK(odd.error == ENOTTY);
+  CHECK(odd.step == std::string_view("say so"));
+  CHECK(odd.value == EPERM);
+}
+
+TEST_CASE("probing this host names every layer once, and explains what is missing", "[probe]") {
+  auto reports = sandbox::probe_host();
+
+  for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
+    auto name = name_of(static_cast<Layer>(i));
+    INFO(name);
+    CHECK(std::count_if(reports.begin(), reports.end(),
+                        [name](const LayerReport& each) { return each.name == name; }) == 1);
+  }
+  for (const LayerReport& each : reports) {
+    INFO(each.name << ": " << each.why);
+    CHECK_FALSE(each.why.empty());
+    CHECK(each.available == each.cure.empty());
+  }
+}
+
+TEST_CASE("probing leaves no process, descriptor or group behind and is quick", "[probe]") {
+  auto own = sandbox::detect_own_cgroups();
+  const int before = open_descriptors();
+  const auto start = std::chrono::steady_clock::now();
+
+  sandbox::probe_host();
+
+  CHECK(std::chrono::steady_clock::now() - start < 30s);
+  CHECK(open_descriptors() == before);
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  for (const auto& each : own->directories()) {
+    std::string probe = each.path + "/zygo-" + std::to_string(::getpid()) + "-probe";
+    CHECK(::access(probe.c_str(), F_OK) < 0);
+  }
+}
+
+TEST_CASE("a daemon that already has its group reports that one", "[probe]") {
+  auto root = sandbox::CgroupRoot::create_in({}, "zygo-7");
+
+  auto reports = sandbox::probe_host(&root);
+
+  const LayerReport* memory = find(reports, "cgroup.memory");
+  REQUIRE(memory);
+  CHECK_FALSE(memory->available);
+  CHECK(memory->why == root.obstacle(Layer::kCgroupMemory));
+}
+
+TEST_CASE("behind a default container's filter there is no full level, and the cure says why",
+          "[probe]") {
+  pid_t pid = ::fork();
+  if (pid == 0) {
+    if (!load_container_filter()) ::_exit(1);
+    auto reports = sandbox::probe_host();
+    const LayerReport* userns = find(reports, "userns");
+    if (userns->available || userns->cure.find("--privileged") == std::string::npos) ::_exit(2);
+    if (find(reports, "clone3")->available || !find(reports, "pidfd")->available) ::_exit(3);
+    if (!find(reports, "seccomp")->available) ::_exit(4);
+    auto level = best_level(reports);
+    ::_exit(level == Level::kFull ? 5 : 0);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}

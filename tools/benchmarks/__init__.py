@@ -1,0 +1,1 @@
+"""The rows of tools/bench; see README.md."""

@@ -1,0 +1,126 @@
+#include "tools/cli/batch/batch_loop.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+namespace cli {
+namespace {
+
+// What Ctrl-C may take: cancelled jobs to come back, then finished results to be written.
+constexpr sys::Milliseconds kCancelPatience{500}, kWritePatience{300};
+
+double seconds_since(sys::Nanoseconds start) {
+  return static_cast<double>((sys::monotonic_now() - start).count()) / 1e9;
+}
+
+}  // namespace
+
+BatchLoop::Report BatchLoop::run(Ends ends, size_t longest_line) {
+  sys::Nanoseconds start = sys::monotonic_now();
+  ends_ = ends;
+  reader_ = LineReader(longest_line);
+  sys::Result<std::shared_ptr<Outbox>> outbox = Outbox::open(ends.out, bounds_);
+  if (!outbox) return {Why::kCannotWrite, {}, 0, outbox.error()};
+  outbox_ = *outbox;
+
+  std::optional<Why> why;
+  while (!why) {
+    take_lines();
+    why = ended();
+    if (!why) wait();
+  }
+  if (*why != Why::kDone) abandon();
+  progress_.clear();
+
+  Report report{*why, outbox_->tally(), seconds_since(start), read_error_};
+  if (outbox_->writer().state() == ResultWriter::State::kFailed) {
+    report.why = Why::kCannotWrite;
+    report.error = outbox_->writer().error();
+  }
+  return report;
+}
+
+void BatchLoop::take_lines() {
+  starved_ = false;
+  while (outbox_->has_room()) {
+    std::optional<Line> line = reader_.next();
+    if (!line) {
+      starved_ = !reader_.finished();
+      return;
+    }
+    accept(*line);
+  }
+}
+
+void BatchLoop::accept(const Line& line) {
+  size_t bytes = line.text.size();
+  JobLines::Read read = lines_.read(line);
+  if (auto* earlier = std::get_if<EarlierResult>(&read)) {
+    outbox_->skipped(earlier->label, earlier->kind);
+    return;
+  }
+  outbox_->began(bytes);
+  if (auto* refused = std::get_if<runtime::JobResult>(&read)) {
+    outbox_->finished(*refused, bytes);
+    return;
+  }
+  engine_.submit(std::move(std::get<runtime::Job>(read)),
+                 [outbox = outbox_, bytes](const runtime::JobResult& result) {
+                   outbox->finished(result, bytes);
+                 });
+}
+
+std::optional<BatchLoop::Why> BatchLoop::ended() {
+  if (stopped_) return Why::kInterrupted;
+  if (read_error_) return Why::kCannotRead;
+  if (outbox_->writer().state() == ResultWriter::State::kFailed) return Why::kCannotWrite;
+  if (reader_gone_ || outbox_->writer().state() == ResultWriter::State::kReaderGone) {
+    return Why::kReaderGone;
+  }
+  bool nothing_left = reader_.finished() && !starved_ && outbox_->under_way() == 0;
+  return nothing_left ? std::optional(Why::kDone) : std::nullopt;
+}
+
+// Sleeps until there is input that is wanted, room for it, the last result is out, or a signal.
+void BatchLoop::wait() {
+  bool full = !outbox_->has_room();
+  outbox_->wake_on(full ? Outbox::Wake::kRoom
+                        : reader_.finished() ? Outbox::Wake::kEmpty : Outbox::Wake::kNever);
+  bool settled_meanwhile = (full && outbox_->has_room()) ||
+                           (reader_.finished() && outbox_->under_way() == 0);
+  sys::Nanoseconds now = sys::monotonic_now();
+  if (progress_.due(now)) progress_.tick(now, outbox_->tally());
+  auto period = progress_.period();
+  int timeout = settled_meanwhile ? 0 : period ? static_cast<int>(period->count()) : -1;
+
+  std::array<pollfd, 4> entries{{{starved_ ? ends_.in : -1, POLLIN, 0},
+                                 {ends_.stop, POLLIN, 0},
+                                 {outbox_->wake_fd(), POLLIN, 0},
+                                 {ends_.out, 0, 0}}};
+  if (::poll(entries.data(), entries.size(), timeout) <= 0) return;
+  if (entries[2].revents != 0) outbox_->calm();
+  stopped_ = entries[1].revents != 0;
+  reader_gone_ = (entries[3].revents & POLLERR) != 0;
+  if (entries[0].revents == 0 || stopped_) return;
+  sys::Result<bool> more = reader_.fill(ends_.in);
+  if (!more) read_error_ = more.error();
+}
+
+// Takes back what runs. Results that are finished are still written, within a bound.
+void BatchLoop::abandon() {
+  outbox_->drop_cancelled();
+  engine_.cancel_all();
+  outbox_->wake_on(Outbox::Wake::kEmpty);
+  sys::Nanoseconds deadline = sys::monotonic_now() + kCancelPatience;
+  while (outbox_->under_way() > 0) {
+    auto left = std::chrono::ceil<sys::Milliseconds>(deadline - sys::monotonic_now());
+    if (left.count() <= 0) break;
+    pollfd entry{outbox_->wake_fd(), POLLIN, 0};
+    if (::poll(&entry, 1, static_cast<int>(left.count())) > 0) outbox_->calm();
+  }
+  outbox_->writer().drain(kWritePatience);
+}
+
+}  // namespace cli

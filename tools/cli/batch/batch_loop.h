@@ -1,0 +1,54 @@
+#pragma once
+// BatchLoop: lines of jobs in, lines of results out, in completion order. Runs on the main thread and
+// polls the input, the stop signal and the outbox; jobs run and finish on the engine's threads. Reads
+// on only while there is room, so an endless input never fills the memory. Borrows everything.
+
+#include <optional>
+
+#include "runtime/engine.h"
+#include "tools/cli/batch/job_lines.h"
+#include "tools/cli/batch/outbox.h"
+#include "tools/cli/batch/progress.h"
+
+namespace cli {
+
+class BatchLoop {
+ public:
+  struct Ends {
+    int in = 0, out = 1;
+    int stop = -1;  // readable: end now
+  };
+  enum class Why { kDone, kInterrupted, kReaderGone, kCannotRead, kCannotWrite };
+  struct Report {
+    Why why = Why::kDone;
+    Tally tally;
+    double seconds = 0;
+    std::optional<sys::Error> error;  // of kCannotRead and kCannotWrite
+  };
+
+  BatchLoop(runtime::Engine& engine, JobLines lines, Progress progress, Outbox::Bounds bounds)
+      : engine_(engine), lines_(std::move(lines)), progress_(std::move(progress)), bounds_(bounds) {}
+
+  Report run(Ends ends, size_t longest_line = runtime::kMaxJobBytes);
+
+ private:
+  void take_lines();
+  void accept(const Line& line);
+  void wait();
+  std::optional<Why> ended();
+  void abandon();
+
+  runtime::Engine& engine_;
+  JobLines lines_;
+  Progress progress_;
+  Outbox::Bounds bounds_;
+
+  Ends ends_;
+  LineReader reader_{runtime::kMaxJobBytes};
+  std::shared_ptr<Outbox> outbox_;
+  bool starved_ = false;  // wants more input
+  bool stopped_ = false, reader_gone_ = false;
+  std::optional<sys::Error> read_error_;
+};
+
+}  // namespace cli

@@ -1,0 +1,45 @@
+#include "tools/cli/batch/job_lines.h"
+
+#include <fmt/format.h>
+
+#include "tools/cli/text.h"
+
+namespace cli {
+
+JobLines::Read JobLines::read(const Line& line) {
+  if (line.too_long) {
+    return refused(line, fmt::format("longer than {} MiB", runtime::kMaxJobBytes >> 20), {});
+  }
+  sys::Result<runtime::Job> job = runtime::parse_job(line.text, defaults_);
+  if (!job) return refused(line, job.error().text(), runtime::identity_of(line.text));
+  if (job->id.empty()) {
+    job->id = generated_id(line);
+  } else if (!seen_.insert(job->id).second) {
+    std::string reason = fmt::format("id: \"{}\" is there twice", clip(job->id, 100));
+    return refused(line, reason, {.id = "", .tag = std::move(job->tag)});
+  }
+  if (const EarlierResult* earlier = earlier_result(job->id)) return *earlier;
+  return std::move(job).value();
+}
+
+// Made from the line's number, so that --resume makes the same one again.
+std::string JobLines::generated_id(const Line& line) {
+  std::string id = fmt::format("job-{}", line.number);
+  while (!seen_.insert(id).second) id += "-generated";
+  return id;
+}
+
+const EarlierResult* JobLines::earlier_result(const std::string& id) const {
+  auto found = earlier_.by_id.find(id);
+  return found == earlier_.by_id.end() ? nullptr : &found->second;
+}
+
+// Under its own id if that can be read and is nobody else's.
+JobLines::Read JobLines::refused(const Line& line, std::string reason, runtime::JobIdentity identity) {
+  bool own = !identity.id.empty() && seen_.insert(identity.id).second;
+  std::string id = own ? std::move(identity.id) : generated_id(line);
+  if (const EarlierResult* earlier = earlier_result(id)) return *earlier;
+  return runtime::bad_job(line.number, std::move(id), std::move(identity.tag), std::move(reason));
+}
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+#pragma once
+// JobLines: from a line of the input to a job that may run, or to the result that it has already:
+// BadJob for what is malformed, twice there or too long, nothing at all for what --resume skips.
+// Gives ids to jobs without one and remembers them all. Pure but for that memory.
+
+#include <string>
+#include <unordered_set>
+#include <variant>
+
+#include "runtime/api/job_json.h"
+#include "runtime/job.h"
+#include "runtime/result.h"
+#include "tools/cli/batch/line_reader.h"
+#include "tools/cli/batch/resume.h"
+
+namespace cli {
+
+class JobLines {
+ public:
+  JobLines(runtime::JobDefaults defaults, EarlierResults earlier)
+      : defaults_(std::move(defaults)), earlier_(std::move(earlier)) {}
+
+  using Read = std::variant<runtime::Job, runtime::JobResult, EarlierResult>;
+  Read read(const Line& line);
+
+ private:
+  std::string generated_id(const Line& line);
+  const EarlierResult* earlier_result(const std::string& id) const;
+  Read refused(const Line& line, std::string reason, runtime::JobIdentity identity);
+
+  runtime::JobDefaults defaults_;
+  EarlierResults earlier_;
+  std::unordered_set<std::string> seen_;
+};
+
+}  // namespace cli

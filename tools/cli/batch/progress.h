@@ -1,0 +1,51 @@
+#pragma once
+// What a batch shows on stderr: a bar on a terminal, a line every few seconds elsewhere, and the
+// table of outcomes at the end. The formatting is pure; Progress decides when, with time as an argument.
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sandbox/sys/units.h"
+#include "tools/cli/batch/tally.h"
+#include "tools/cli/text.h"
+
+namespace cli {
+
+struct Glance {
+  size_t done = 0;
+  std::optional<size_t> total;  // none: the input is a pipe
+  double rate = 0;              // results a second, lately
+};
+
+std::string format_clock(double seconds);  // "0:07", "12:05", "3:00:00"
+// "[=====>    ] 1200/3200  37 %  1650/s  ETA 0:01  OK 1100  TimeoutException 100", at most `width`.
+std::string progress_bar(const Glance& glance, const Tally& tally, size_t width);
+// "1200/3200 (37 %), 1650/s, ETA 0:01: OK 1100, TimeoutException 100"
+std::string progress_line(const Glance& glance, const Tally& tally);
+std::string outcome_table(const Tally& tally, double seconds, const Style& style);
+std::string outcome_json(const Tally& tally, double seconds);
+
+class Progress {
+ public:
+  enum class Kind { kNone, kLines, kBar };
+  Progress(Kind kind, int fd, std::optional<size_t> total) : kind_(kind), fd_(fd), total_(total) {}
+
+  std::optional<sys::Milliseconds> period() const;  // how often tick() wants to be called
+  void tick(sys::Nanoseconds now, const Tally& tally);
+  bool due(sys::Nanoseconds now) const;
+  void clear();  // takes the bar away
+
+ private:
+  double rate_at(sys::Nanoseconds now, size_t done);
+
+  Kind kind_;
+  int fd_;
+  std::optional<size_t> total_;
+  std::optional<sys::Nanoseconds> last_;
+  std::deque<std::pair<sys::Nanoseconds, size_t>> samples_;  // of the last seconds
+  bool drawn_ = false;
+};
+
+}  // namespace cli

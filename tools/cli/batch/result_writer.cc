@@ -1,0 +1,113 @@
+#include "tools/cli/batch/result_writer.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <utility>
+
+namespace cli {
+namespace {
+
+bool is_regular(int fd) {
+  struct stat about {};
+  return ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+}  // namespace
+
+sys::Result<std::unique_ptr<ResultWriter>> ResultWriter::start(int out, Settled settled) {
+  sys::OwnedFd stop(::eventfd(0, EFD_CLOEXEC));
+  if (!stop) return sys::Error::from_errno("eventfd");
+  std::unique_ptr<ResultWriter> writer(new ResultWriter(out, std::move(settled), std::move(stop)));
+  writer->thread_ = std::thread([self = writer.get()] { self->work(); });
+  return writer;
+}
+
+ResultWriter::ResultWriter(int out, Settled settled, sys::OwnedFd stop)
+    : out_(out), may_block_(!is_regular(out)), settled_(std::move(settled)), stop_(std::move(stop)) {}
+
+ResultWriter::~ResultWriter() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  uint64_t one = 1;
+  [[maybe_unused]] ssize_t n = ::write(stop_.get(), &one, sizeof one);
+  if (thread_.joinable()) thread_.join();
+}
+
+void ResultWriter::push(std::string_view line) {
+  {
+    std::lock_guard lock(mutex_);
+    pending_ += line;
+    ++pending_lines_;
+  }
+  changed_.notify_all();
+}
+
+sys::Error ResultWriter::error() const {
+  std::lock_guard lock(mutex_);
+  return sys::Error::from_errno("write", code_);
+}
+
+bool ResultWriter::drain(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  auto settled = [this] { return pending_lines_ == 0 && !busy_; };
+  return changed_.wait_for(lock, patience, settled) && state() == State::kOpen;
+}
+
+void ResultWriter::work() {
+  std::string bytes;
+  for (;;) {
+    size_t lines = 0;
+    {
+      std::unique_lock lock(mutex_);
+      busy_ = false;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return stopping_ || pending_lines_ > 0; });
+      if (stopping_) return;
+      bytes.clear();
+      std::swap(bytes, pending_);
+      lines = std::exchange(pending_lines_, 0);
+      busy_ = true;
+    }
+    write_batch(bytes);
+    settled_(lines, bytes.size());
+    if (bytes.capacity() > (size_t{4} << 20)) bytes = {};  // one huge result is not kept for ever
+  }
+}
+
+void ResultWriter::write_batch(std::string_view bytes) {
+  while (!bytes.empty() && state() == State::kOpen) {
+    ssize_t n = write_some(bytes);
+    if (n >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(n));
+      continue;
+    }
+    if (errno == EINTR || errno == EAGAIN) continue;
+    if (errno == ECANCELED) return;
+    std::lock_guard lock(mutex_);
+    code_ = errno;
+    state_ = errno == EPIPE || errno == ECONNRESET ? State::kReaderGone : State::kFailed;
+  }
+}
+
+// A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking, so the thread can always
+// be stopped. O_NONBLOCK would do the same, but to everybody who shares the open file.
+ssize_t ResultWriter::write_some(std::string_view bytes) {
+  if (!may_block_) return ::write(out_, bytes.data(), bytes.size());
+  pollfd entries[2] = {{out_, POLLOUT, 0}, {stop_.get(), POLLIN, 0}};
+  if (::poll(entries, 2, -1) < 0) return -1;
+  if (entries[1].revents != 0) {
+    errno = ECANCELED;
+    return -1;
+  }
+  return ::write(out_, bytes.data(), std::min(bytes.size(), size_t{PIPE_BUF}));
+}
+
+}  // namespace cli

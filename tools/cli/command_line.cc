@@ -1,0 +1,262 @@
+#include "tools/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdlib>
+
+#include "tools/cli/config_file.h"
+#include "tools/cli/help_text.h"
+#include "tools/cli/text.h"
+#include "tools/cli/units.h"
+
+#ifndef ZYGO_VERSION
+#define ZYGO_VERSION "0"
+#endif
+
+namespace cli {
+namespace {
+
+constexpr std::array<const char*, 7> kNotBuilt{"serve", "selfcheck", "runtime", "image",
+                                               "judge", "top",       "isolate"};
+
+template <typename T>
+void parsed_option(CLI::App& app, const std::string& name, const char* type,
+                   const std::string& help, T& into, auto parse) {
+  app.add_option_function<std::string>(
+         name,
+         [name, parse, &into](const std::string& text) {
+           auto value = parse(text);
+           if (!value) throw CLI::ValidationError(name, value.error().text());
+           into = *value;
+         },
+         help)
+      ->type_name(type);
+}
+
+sys::Result<std::vector<std::string>> parse_list(const std::string& text) {
+  std::vector<std::string> items = CLI::detail::split(text, ',');
+  for (const std::string& item : items) {
+    if (item.empty()) {
+      return sys::Error::because(fmt::format("\"{}\" has an empty name; write e.g. a,b", text));
+    }
+  }
+  return items;
+}
+
+sys::Result<sandbox::Level> parse_level(const std::string& text) {
+  if (auto level = sandbox::level_named(text)) return *level;
+  return sys::Error::because(
+      fmt::format("\"{}\" is not a level; choose full, contained or minimal", text));
+}
+
+sys::Result<sandbox::Profile> parse_profile(const std::string& text) {
+  if (auto profile = sandbox::profile_named(text)) return *profile;
+  return sys::Error::because(fmt::format(
+      "\"{}\" is not a profile; choose pure, default, subprocess or build", text));
+}
+
+sys::Result<sandbox::Layers> parse_layers(const std::vector<std::string>& names) {
+  sandbox::Layers layers;
+  for (const std::string& name : names) {
+    auto layer = sandbox::layer_named(name);
+    if (!layer) {
+      return sys::Error::because(
+          fmt::format("\"{}\" is not a layer; `zygo doctor` lists them", name));
+    }
+    layers = layers.with(*layer);
+  }
+  return layers;
+}
+
+// LEVEL[,LAYER...]; a list of layers alone is fine too.
+void read_require(const std::string& text, CommonOptions& into) {
+  auto names = parse_list(text);
+  if (!names) throw CLI::ValidationError("--require", names.error().text());
+  if (auto level = sandbox::level_named(names->front())) {
+    into.required_level = level;
+    names->erase(names->begin());
+  }
+  auto layers = parse_layers(*names);
+  if (!layers) throw CLI::ValidationError("--require", layers.error().text());
+  into.required_layers = *layers;
+}
+
+void read_without(const std::string& text, CommonOptions& into) {
+  const char* testing = std::getenv("ZYGO_TESTING");
+  if (testing == nullptr || std::string_view(testing) != "1") {
+    throw CLI::ValidationError("--without", "takes isolation away and is for tests of zygo only");
+  }
+  auto names = parse_list(text);
+  if (!names) throw CLI::ValidationError("--without", names.error().text());
+  auto layers = parse_layers(*names);
+  if (!layers) throw CLI::ValidationError("--without", layers.error().text());
+  into.without = *layers;
+}
+
+void add_common(CLI::App& app, CommonOptions& into) {
+  const char* group = "Common options";
+  app.option_defaults()->group(group);
+  parsed_option(app, "--level", "LEVEL", "Isolation level to use: full, contained, minimal", into.level,
+                parse_level);
+  app.add_option_function<std::string>(
+         "--require", [&into](const std::string& text) { read_require(text, into); },
+         "Refuse to run with less, e.g. full,cgroup.memory")
+      ->type_name("LEVEL[,LAYER...]");
+  app.add_option("--config", into.config,
+                 "JSON file: an object with the long options' names, e.g. {\"memory\": \"256M\"}")
+      ->type_name("FILE");
+  app.add_flag("--json", into.json, "Write for programs: JSON");
+  app.add_flag("--quiet", into.quiet, "No progress, no tables, no word about what went well");
+  app.add_flag("--no-color", into.no_color, "No colour (NO_COLOR in the environment does the same)");
+  app.add_option("--python", into.python, "Interpreter, also that of a venv")
+      ->type_name("PATH")->capture_default_str();
+  parsed_option(app, "--preload", "a,b,...", "Define a template that imports these modules first",
+                into.preload, parse_list);
+  app.add_option("--template", into.template_name,
+                 "Template to use; with --preload, the new one's name (else \"custom\")")
+      ->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--without", [&into](const std::string& text) { read_without(text, into); }, "")
+      ->group("");
+  app.option_defaults()->group("Options");
+}
+
+void add_limits(CLI::App& app, RunOptions& into) {
+  app.option_defaults()->group("Limits");
+  parsed_option(app, "--wall", "TIME", "Wall clock limit, e.g. 2s or 500ms (default 10s)", into.wall,
+                parse_duration);
+  parsed_option(app, "--cpu", "TIME", "CPU time limit (default 5s)", into.cpu, parse_duration);
+  parsed_option(app, "--memory", "SIZE", "Memory limit, e.g. 256M (default 512M)", into.memory, parse_size);
+  app.add_option("--pids", into.pids, "Processes and threads (default 64)")
+      ->check(CLI::Range(1u, 32768u))->type_name("N");
+  parsed_option(app, "--output", "SIZE", "Limit of stdout and of stderr, each, e.g. 64K; bare is bytes",
+                into.output, parse_size);
+  parsed_option(app, "--disk", "SIZE", "Size of the scratch directory (default 64M)", into.disk, parse_size);
+  app.option_defaults()->group("Options");
+}
+
+void add_run(CLI::App& app, RunOptions& into) {
+  app.add_option("PROGRAM", into.program, "Python source file; - reads it from stdin")
+      ->required()->type_name("");
+  app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
+      ->type_name("");
+  add_limits(app, into);
+  parsed_option(app, "--profile", "NAME", "What is allowed: pure, default, subprocess, build", into.profile,
+                parse_profile);
+  app.add_option("--determinism", into.determinism,
+                 "Run N times under different seeds and compare")
+      ->check(CLI::Range(1u, 8u))->type_name("N");
+  CLI::Option* call =
+      app.add_option("--call", into.func, "Call FUNC after running the definitions")
+          ->type_name("FUNC");
+  CLI::Option* inputs =
+      app.add_option("--inputs", into.inputs, "JSON array: one call per element")
+          ->type_name("FILE");
+  call->needs(inputs);
+  inputs->needs(call);
+  app.add_flag("--array", into.array, "Nested lists of integers become numpy arrays")->needs(call);
+  app.add_option("--stdin", into.stdin_file, "The program's stdin, instead of zygo's own")
+      ->type_name("FILE")->excludes(call);
+}
+
+void add_batch(CLI::App& app, BatchOptions& into) {
+  app.add_option("JOBS", into.jobs, "NDJSON file, one job a line; - is stdin (the default)")
+      ->type_name("");
+  app.add_option("-o,--results", into.results, "Results file (default: stdout)")->type_name("FILE");
+  app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
+      ->check(CLI::Range(1u, 4096u))->type_name("N");
+  app.add_option("--defaults", into.defaults, "JSON object: fields of a job that a line leaves out")
+      ->type_name("FILE");
+  app.add_flag("--resume", into.resume,
+               "Keep the results that FILE of -o already has and run the rest")
+      ->needs("--results");
+}
+
+CLI::App* add_command(CLI::App& app, const char* name, const char* help, const char* footer) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->footer(footer);
+  command->set_help_flag("-h,--help", "This text");
+  return command;
+}
+
+// A sentence for stderr, headed by the command it is about.
+int refuse(const CLI::App& app, const std::string& sentence) {
+  std::string name = "zygo";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
+  write_error_line(fmt::format("{}: {}\nTry: {} --help", name,
+                               escape_controls(sentence, Lines::kKeep), name));
+  return kExitUsage;
+}
+
+// Everything CLI11 knows about our commands. The values it fills belong to `line`.
+struct Grammar {
+  explicit Grammar(CommandLine& line) {
+    app.set_help_flag("-h,--help", "This text");
+    app.set_version_flag("--version", "zygo " ZYGO_VERSION, "The version");
+    app.footer(kMainExamples);
+    app.require_subcommand(1);
+    add_common(app, line.common);
+    run = add_command(app, "run", "Run one program and say how it ended", kRunExamples);
+    add_run(*run, line.run);
+    batch = add_command(app, "batch", "Run many jobs: NDJSON in, NDJSON out", kBatchExamples);
+    add_batch(*batch, line.batch);
+    doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
+    CLI::App* group = add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
+    group->require_subcommand(1);
+    list = add_command(*group, "list", "The templates and what they preload", kTemplateExamples);
+    for (CLI::App* command : {run, batch, doctor, list}) add_common(*command, line.common);
+    for (const char* name : kNotBuilt) {
+      CLI::App* command = app.add_subcommand(name, "Not built yet");
+      command->set_help_flag();
+      command->prefix_command();
+    }
+  }
+
+  Command chosen() const {
+    if (run->parsed()) return Command::kRun;
+    if (batch->parsed()) return Command::kBatch;
+    return doctor->parsed() ? Command::kDoctor : Command::kTemplateList;
+  }
+
+  CLI::App app{"Runs untrusted Python programs, each in a fresh sandbox, and says how they ended.",
+               "zygo"};
+  CLI::App* run = nullptr;
+  CLI::App* batch = nullptr;
+  CLI::App* doctor = nullptr;
+  CLI::App* list = nullptr;
+};
+
+}  // namespace
+
+std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments) {
+  CommandLine line;
+  Grammar grammar(line);
+  CLI::App& app = grammar.app;
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(std::move(arguments));
+    for (const char* name : kNotBuilt) {
+      if (app.got_subcommand(name)) {
+        write_error_line(fmt::format("zygo {}: not built yet", name));
+        return kExitUsage;
+      }
+    }
+    line.command = grammar.chosen();
+    if (!line.common.config.empty()) apply_config_file(line.common.config, app);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ExtrasError& error) {
+    std::string hint = grammar.run->parsed() ? "; a program's own options go behind --" : "";
+    return refuse(app, error.what() + hint);
+  } catch (const CLI::Error& error) {
+    return refuse(app, error.what());
+  }
+  return line;
+}
+
+}  // namespace cli

@@ -1,0 +1,16 @@
+#pragma once
+// The command line: every option, its help and its examples. The only place that knows CLI11.
+// Says what is wrong on stderr by itself; the caller gets either the wish or an exit code.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/cli/options.h"
+
+namespace cli {
+
+// `arguments` without the program's name. An int: zygo ends with it (help, version, usage error).
+std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments);
+
+}  // namespace cli

@@ -1,0 +1,94 @@
+#include "tools/cli/engine_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/cli/text.h"
+
+namespace cli {
+namespace {
+
+using runtime::TemplateSpec;
+
+constexpr const char* kCustom = "custom";
+
+const TemplateSpec* find(const std::vector<TemplateSpec>& known, const std::string& name) {
+  auto found = std::find_if(known.begin(), known.end(),
+                            [&name](const TemplateSpec& spec) { return spec.name == name; });
+  return found == known.end() ? nullptr : &*found;
+}
+
+std::string names_of(const std::vector<TemplateSpec>& known) {
+  std::string names;
+  for (const TemplateSpec& spec : known) names += (names.empty() ? "" : ", ") + spec.name;
+  return names;
+}
+
+}  // namespace
+
+// Full is the strongest level, so it meets every --require LEVEL; what is less is not built yet.
+std::optional<Refusal> check_level(const CommonOptions& common) {
+  if (!common.level || *common.level == sandbox::Level::kFull) return std::nullopt;
+  std::string_view name = sandbox::name_of(*common.level);
+  if (common.required_level && *common.required_level < *common.level) {
+    return Refusal{fmt::format("--level {} is less than --require {}", name,
+                               sandbox::name_of(*common.required_level))};
+  }
+  return Refusal{fmt::format("level {} is not built yet; only full is. `zygo doctor` says what this "
+                             "host gives", name),
+                 kExitSandbox};
+}
+
+std::variant<std::vector<TemplateSpec>, Refusal> known_templates(
+    const CommonOptions& common, const std::vector<TemplateSpec>& builtin) {
+  std::vector<TemplateSpec> known = builtin;
+  if (common.preload.empty()) return known;
+  TemplateSpec mine{common.template_name.empty() ? kCustom : common.template_name, common.preload, ""};
+  if (find(builtin, mine.name) != nullptr) {
+    return Refusal{fmt::format("--template {} with --preload: that template is built in; choose "
+                               "another name for yours", mine.name)};
+  }
+  known.push_back(std::move(mine));
+  return known;
+}
+
+std::string chosen_template(const CommonOptions& common) {
+  if (!common.template_name.empty()) return common.template_name;
+  return common.preload.empty() ? "" : kCustom;
+}
+
+std::optional<Refusal> check_template(const std::string& name,
+                                      const std::vector<TemplateSpec>& known) {
+  if (find(known, name) != nullptr) return std::nullopt;
+  return Refusal{fmt::format("template \"{}\" is unknown; there are {}. Define it with "
+                             "--template {} --preload MODULE,...", name, names_of(known), name)};
+}
+
+std::variant<runtime::EngineOptions, Refusal> engine_options(
+    const CommonOptions& common, const std::vector<TemplateSpec>& builtin, unsigned workers) {
+  if (auto refusal = check_level(common)) return *refusal;
+  auto templates = known_templates(common, builtin);
+  if (auto* refusal = std::get_if<Refusal>(&templates)) return *refusal;
+
+  runtime::EngineOptions options;
+  options.python = common.python;
+  const auto& known = std::get<std::vector<TemplateSpec>>(templates);
+  options.templates.assign(known.begin() + static_cast<std::ptrdiff_t>(builtin.size()), known.end());
+  options.workers = workers;
+  options.require = common.required_layers;
+  options.without = common.without;
+
+  std::string name = chosen_template(common);
+  if (name.empty()) return options;
+  if (auto refusal = check_template(name, known)) return *refusal;
+  return options;
+}
+
+int refuse(std::string_view command, const Refusal& refusal) {
+  write_error_line(
+      fmt::format("zygo {}: {}", command, escape_controls(refusal.sentence, Lines::kEscape)));
+  return refusal.code;
+}
+
+}  // namespace cli

@@ -1,0 +1,49 @@
+#pragma once
+// From the common options to an engine's: level, layers, templates. What cannot be is a Refusal with
+// the exit code that goes with it. Pure; main hands in what exists (Parts), tests hand in fakes.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/engine.h"
+#include "tools/cli/options.h"
+#include "tools/cli/signals.h"
+
+namespace cli {
+
+// What a command needs of the rest of zygo.
+struct Parts {
+  std::vector<runtime::TemplateSpec> builtin_templates;
+  std::function<sys::Result<std::unique_ptr<runtime::Engine>>(runtime::EngineOptions)> start_engine;
+  const StopSignals* stop = nullptr;
+};
+
+struct Refusal {
+  std::string sentence;
+  int code = kExitUsage;
+};
+
+std::optional<Refusal> check_level(const CommonOptions& common);
+
+// The built-in templates, and the one that --preload defines.
+std::variant<std::vector<runtime::TemplateSpec>, Refusal> known_templates(
+    const CommonOptions& common, const std::vector<runtime::TemplateSpec>& builtin);
+
+// The template of jobs that name none: --template, or what --preload defined; empty: not said.
+std::string chosen_template(const CommonOptions& common);
+
+std::optional<Refusal> check_template(const std::string& name,
+                                      const std::vector<runtime::TemplateSpec>& known);
+
+std::variant<runtime::EngineOptions, Refusal> engine_options(
+    const CommonOptions& common, const std::vector<runtime::TemplateSpec>& builtin,
+    unsigned workers);
+
+// "zygo run: SENTENCE" on stderr; returns the code.
+int refuse(std::string_view command, const Refusal& refusal);
+
+}  // namespace cli

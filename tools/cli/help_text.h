@@ -1,0 +1,65 @@
+#pragma once
+// The examples under every --help. Each is a command that works as pasted, given its files.
+
+namespace cli {
+
+inline constexpr const char* kMainExamples = R"~(Examples:
+  echo 'print("hello")' | zygo run -
+  zygo run --cpu 1s --memory 256M prog.py
+  zygo batch jobs.ndjson -o results.ndjson
+  zygo doctor
+
+`zygo COMMAND --help` has more of them.
+)~";
+
+inline constexpr const char* kRunExamples = R"~(Exit code: the program's own when it ended by itself; 1 exception, 124 TimeoutException,
+125 SandboxError or BadJob, 126 UnsafeCode or NonDeterministicCode, 137 another limit,
+128+n signal n. The label and its detail go to stderr. With --json the result goes to stdout and
+the exit code is 0 when there is a verdict. On a terminal, control characters in the program's
+output are shown, not obeyed; pipe it to get the raw bytes.
+With --call the values go to stdout, and what the program prints goes to stderr.
+
+Examples:
+  zygo run prog.py
+  zygo run --wall 2s --cpu 1s --memory 256M prog.py < input.txt
+  zygo run prog.py -- --depth 3 file.txt
+  echo 'print(6 * 7)' | zygo run -
+  zygo run --template python-numpy --json prog.py
+  zygo run --call solve --inputs inputs.json prog.py
+  zygo run --preload json,decimal --determinism 2 prog.py
+)~";
+
+inline constexpr const char* kBatchExamples = R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N being its
+line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept
+as a coprocess (read while you write). A malformed line gives a BadJob result; the rest goes on.
+Progress and the table of outcomes go to stderr; with --json the table is one JSON line.
+Ctrl-C keeps every finished result; --resume then runs the rest. A closed stdout ends it quietly.
+
+Exit code: 0 every line got a verdict; 1 some lines were BadJob or SandboxError; 2 usage;
+125 zygo cannot work here or the results cannot be written; 130 interrupted.
+
+Examples:
+  zygo batch jobs.ndjson -o results.ndjson
+  zygo batch jobs.ndjson -o results.ndjson --resume
+  echo '{"source": "print(1)"}' | zygo batch
+  zygo batch --workers 4 --defaults defaults.json jobs.ndjson > results.ndjson
+)~";
+
+inline constexpr const char* kDoctorExamples = R"~(Exit code: 0 when the floor of isolation is met (and what --require names), 1 otherwise.
+
+Examples:
+  zygo doctor
+  zygo doctor --json
+  zygo doctor --require full,cgroup.memory
+)~";
+
+inline constexpr const char* kTemplateExamples = R"~(A template is an interpreter with modules imported before the first job. One more can be defined
+on the command line of any command with --preload.
+
+Examples:
+  zygo template list
+  zygo template list --json
+  zygo template list --preload json,decimal --template mine
+)~";
+
+}  // namespace cli

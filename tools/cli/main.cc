@@ -1,0 +1,36 @@
+// zygo: the command line. Reads what is wanted, hands each command its neighbours, ends with its code.
+
+#include "runtime/engine.h"
+#include "tools/cli/batch.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/doctor.h"
+#include "tools/cli/run.h"
+#include "tools/cli/template_list.h"
+#include "tools/cli/text.h"
+
+namespace {
+
+int perform(const cli::CommandLine& line, const cli::Parts& parts) {
+  switch (line.command) {
+    case cli::Command::kRun: return cli::run_command(line, parts);
+    case cli::Command::kBatch: return cli::batch_command(line, parts);
+    case cli::Command::kDoctor: return cli::doctor_command(line);
+    case cli::Command::kTemplateList: return cli::template_list_command(line, parts);
+  }
+  return cli::kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto stop = cli::StopSignals::install();
+  if (!stop) {
+    cli::write_error_line("zygo: " + stop.error().text());
+    return cli::kExitSandbox;
+  }
+  auto wish = cli::parse_command_line({argv + 1, argv + argc});
+  if (int* code = std::get_if<int>(&wish)) return *code;
+
+  cli::Parts parts{runtime::builtin_templates(), runtime::Engine::start, &*stop};
+  return perform(std::get<cli::CommandLine>(wish), parts);
+}

@@ -1,0 +1,65 @@
+#pragma once
+// What the command line says, as plain values. Made by command_line, read by the commands.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/policy.h"
+#include "sandbox/sys/units.h"
+
+namespace cli {
+
+// Exit codes of zygo itself. Those that tell how a program ended are in verdict_text.h.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitSomeFailed = 1;
+inline constexpr int kExitUsage = 2;        // the command line, or a file it names
+inline constexpr int kExitSandbox = 125;    // zygo or the host cannot do it, or a job is malformed
+inline constexpr int kExitInterrupted = 130;
+
+struct CommonOptions {
+  std::optional<sandbox::Level> level;           // --level: forced
+  std::optional<sandbox::Level> required_level;  // --require
+  sandbox::Layers required_layers;
+  sandbox::Layers without;  // tests of the layers only
+  std::string config;
+  bool json = false;
+  bool quiet = false;
+  bool no_color = false;
+  std::string python = "/usr/bin/python3";
+  std::vector<std::string> preload;
+  std::string template_name;  // empty: not given
+};
+
+struct RunOptions {
+  std::string program;
+  std::vector<std::string> args;
+  std::optional<sys::Milliseconds> wall, cpu;
+  std::optional<sys::Bytes> memory, output, disk;
+  std::optional<uint32_t> pids;
+  std::optional<sandbox::Profile> profile;
+  unsigned determinism = 1;
+  std::string func, inputs;
+  bool array = false;
+  std::string stdin_file;
+};
+
+struct BatchOptions {
+  std::string jobs = "-";
+  std::string results;  // empty: stdout
+  unsigned workers = 0;
+  std::string defaults;
+  bool resume = false;
+};
+
+enum class Command { kRun, kBatch, kDoctor, kTemplateList };
+
+struct CommandLine {
+  Command command = Command::kRun;
+  CommonOptions common;
+  RunOptions run;
+  BatchOptions batch;
+};
+
+}  // namespace cli

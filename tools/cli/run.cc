@@ -1,0 +1,111 @@
+#include "tools/cli/run.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+#include "runtime/api/result_json.h"
+#include "runtime/value.h"
+#include "sandbox/sys/file.h"
+#include "tools/cli/run_job.h"
+#include "tools/cli/text.h"
+#include "tools/cli/verdict_text.h"
+
+namespace cli {
+namespace {
+
+constexpr int kCancelPatienceMs = 500;
+
+// Where a shard leaves the one result; shared with the callback, which may outlive our wait.
+struct Mailbox {
+  sys::OwnedFd arrived{::eventfd(0, EFD_CLOEXEC)};
+  std::mutex mutex;
+  std::optional<runtime::JobResult> result;
+
+  void put(runtime::JobResult made) {
+    std::lock_guard lock(mutex);
+    result = std::move(made);
+    uint64_t one = 1;
+    [[maybe_unused]] ssize_t n = ::write(arrived.get(), &one, sizeof one);
+  }
+  bool wait(int stop, int timeout_ms) {
+    std::array<pollfd, 2> entries{{{arrived.get(), POLLIN, 0}, {stop, POLLIN, 0}}};
+    while (::poll(entries.data(), entries.size(), timeout_ms) < 0 && errno == EINTR) {
+    }
+    return entries[0].revents != 0;
+  }
+};
+
+runtime::JobResult run_one(runtime::Engine& engine, runtime::Job job, const StopSignals* stop) {
+  runtime::JobResult cancelled;
+  cancelled.id = job.id;
+  cancelled.verdict = {runtime::Outcome::kCancelled, "", runtime::By::kCaller, {}};
+
+  auto mailbox = std::make_shared<Mailbox>();
+  engine.submit(std::move(job),
+                [mailbox](runtime::JobResult result) { mailbox->put(std::move(result)); });
+  if (!mailbox->wait(stop == nullptr ? -1 : stop->fd(), -1)) {
+    engine.cancel_all();
+    mailbox->wait(-1, kCancelPatienceMs);
+  }
+  std::lock_guard lock(mailbox->mutex);
+  return mailbox->result ? *std::move(mailbox->result) : cancelled;
+}
+
+// A reader of ours that is gone wants no more, and no complaint.
+int after_write(bool written, int code) {
+  if (written || errno == EPIPE) return code;
+  return refuse("run", {fmt::format("write stdout: {}", std::strerror(errno)), kExitSandbox});
+}
+
+int show_json(const runtime::JobResult& result) {
+  std::string text;
+  runtime::append_result(result, text);
+  return after_write(sys::write_all(STDOUT_FILENO, text + "\n").ok(), exit_code_of_json(result));
+}
+
+bool ends_open(std::string_view bytes) { return !bytes.empty() && bytes.back() != '\n'; }
+
+// In call mode stdout is for the values, so that they can be piped on.
+int show(const runtime::JobResult& result, bool call_mode, const CommonOptions& common) {
+  int code = exit_code(result);
+  std::string out = result.out.bytes, err = result.err.bytes;
+  if (call_mode) {
+    err = std::exchange(out, {}) + err;
+    if (!result.value.empty()) {
+      runtime::append_json(result.value, result.array, out);
+      out += '\n';
+    }
+  }
+  bool written = write_output(STDOUT_FILENO, out);
+  code = after_write(written, code);
+  static_cast<void>(write_output(STDERR_FILENO, err));
+  if (common.quiet && result.verdict.ok()) return code;
+
+  bool open_line = ends_open(err) || (err.empty() && ends_open(out) && is_terminal(STDOUT_FILENO));
+  Style style = style_for(STDERR_FILENO, common.no_color);
+  write_error_line((open_line ? "\nzygo: " : "zygo: ") + verdict_line(result, style));
+  return code;
+}
+
+}  // namespace
+
+int run_command(const CommandLine& line, const Parts& parts) {
+  auto options = engine_options(line.common, parts.builtin_templates, 1);
+  if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("run", *refusal);
+  auto made = make_run_job(line.run, line.common);
+  if (auto* refusal = std::get_if<Refusal>(&made)) return refuse("run", *refusal);
+  auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
+  if (!engine) return refuse("run", {engine.error().text(), kExitSandbox});
+
+  RunJob& run = std::get<RunJob>(made);
+  runtime::JobResult result = run_one(**engine, std::move(run.job), parts.stop);
+  return line.common.json ? show_json(result) : show(result, !line.run.func.empty(), line.common);
+}
+
+}  // namespace cli

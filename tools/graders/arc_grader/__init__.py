@@ -1,0 +1,1 @@
+"""The ARC grader: predictions in, sandboxed runs by `zygo batch`, labels and metrics out."""
