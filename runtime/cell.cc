@@ -196,7 +196,9 @@ void Cell::end(std::function<void()> gone) {
     if (*readable) (*readable)->stop();
   }
   timer_->stop();
-  socket_.reset();
+  // Hung up but not closed: a descriptor lives as long as the handle that watched it, or its number
+  // would come back to another cell before that handle is gone.
+  ::shutdown(socket_.get(), SHUT_RDWR);
   auto finished = [this, gone = std::move(gone)] {
     if (exit_ready_) exit_ready_->stop();
     gone_ = true;

@@ -90,6 +90,19 @@ Ending end(const Answer& answer, Stage stage, std::string_view source, AnswerKin
   return {AnswerKind::kException, size, 1};
 }
 
+bool has_grown(PyObject* list, Py_ssize_t length) {
+  return list && PyList_Check(list) && PyList_Size(list) != length;
+}
+
+// Where no thread runs and nobody asked to be called, there is nothing that waiting would do.
+bool threads_need_joining() {
+  const Kept& k = kept();
+  Ref running = call(k.count_threads);
+  const long count = running ? PyLong_AsLong(running.get()) : -1;
+  PyErr_Clear();
+  return count != 0 || has_grown(k.threading_callbacks, k.threading_callback_count);
+}
+
 // What the program calls sys.stdout now, unless it is ours.
 void flush_current(const char* name, PyObject* ours) {
   Ref stream = Ref::share(PySys_GetObject(name));
@@ -156,9 +169,13 @@ Ending end_calls(const Answer& answer, Stage stage, std::string_view source) {
 void finish(const Answer& answer, const Ending& ending) {
   constexpr int kUsualRecursionLimit = 1000;
   Py_SetRecursionLimit(kUsualRecursionLimit);
-  call(kept().threading_shutdown);
+  if (threads_need_joining()) call(kept().threading_shutdown);
   PyErr_Clear();
   call(kept().run_exitfuncs);
+  PyErr_Clear();
+  if (has_grown(kept().logging_handlers, kept().logging_handler_count)) {
+    call(kept().logging_shutdown);
+  }
   PyErr_Clear();
   flush_everything();
   write_answer(answer, ending);

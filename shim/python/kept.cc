@@ -1,9 +1,5 @@
 #include "shim/python/kept.h"
 
-#include <signal.h>
-#include <sys/mman.h>
-
-#include "shim/python/ending.h"
 #include "shim/python/program.h"
 #include "shim/python/setup.h"
 
@@ -13,12 +9,6 @@ namespace {
 Kept the_kept;
 Numpy the_numpy;
 bool have_numpy = false;
-
-// Keeps `object.name`; a chain of these stops at the first failure.
-bool keep(PyObject*& slot, PyObject* object, const char* name) {
-  slot = object ? PyObject_GetAttrString(object, name) : nullptr;
-  return slot != nullptr;
-}
 
 bool keep_getter(PyObject*& slot, PyObject* type, const char* name) {
   slot = getter_of(type, name);
@@ -38,7 +28,8 @@ bool keep_builtins(Kept& k) {
   if (!k.builtins || !sys || !os || !linecache) return false;
   k.file_name = PyUnicode_InternFromString("main.py");
   k.exec = PyUnicode_InternFromString("exec");
-  return k.file_name && k.exec && keep(k.compile, k.builtins, "compile") &&
+  k.native_id = PyUnicode_InternFromString("_native_id");
+  return k.file_name && k.exec && k.native_id && keep(k.compile, k.builtins, "compile") &&
          keep(k.system_excepthook, sys.get(), "excepthook") &&
          keep(k.environ, os.get(), "environ") && keep(k.linecache, linecache.get(), "cache");
 }
@@ -71,29 +62,6 @@ bool keep_methods(Kept& k) {
          keep(k.memoryview_tobytes, reinterpret_cast<PyObject*>(&PyMemoryView_Type), "tobytes");
 }
 
-bool keep_file_type(PyTypeObject*& type, PyObject*& flush, PyObject* io, const char* name) {
-  PyObject* found = PyObject_GetAttrString(io, name);
-  type = reinterpret_cast<PyTypeObject*>(found);
-  return keep(flush, found, "flush");
-}
-
-bool keep_endings(Kept& k) {
-  Ref io = Ref::steal(PyImport_ImportModule("io"));
-  Ref threading = Ref::steal(PyImport_ImportModule("threading"));
-  Ref atexit = Ref::steal(PyImport_ImportModule("atexit"));
-  Ref gc = Ref::steal(PyImport_ImportModule("gc"));
-  if (!io || !threading || !atexit || !gc) return false;
-  Ref main_thread = attribute(threading.get(), "_main_thread");
-  if (!main_thread) return false;
-  keep_if_there(k.set_native_id, main_thread.get(), "_set_native_id");
-  return keep_file_type(k.text_type, k.text_flush, io.get(), "TextIOWrapper") &&
-         keep_file_type(k.writer_type, k.writer_flush, io.get(), "BufferedWriter") &&
-         keep_file_type(k.random_file_type, k.random_flush, io.get(), "BufferedRandom") &&
-         keep(k.threading_shutdown, threading.get(), "_shutdown") &&
-         keep(k.run_exitfuncs, atexit.get(), "_run_exitfuncs") &&
-         keep(k.gc_objects, gc.get(), "get_objects");
-}
-
 bool keep_opcodes(Kept& k) {
   Ref opcode = Ref::steal(PyImport_ImportModule("opcode"));
   Ref map = opcode ? attribute(opcode.get(), "opmap") : Ref();
@@ -102,21 +70,6 @@ bool keep_opcodes(Kept& k) {
   for (size_t i = 0; i < 2; ++i) {
     PyObject* number = PyDict_GetItemString(map.get(), names[i]);
     k.raise_opcodes[i] = number ? PyLong_AsLong(number) : -1;
-  }
-  return true;
-}
-
-bool keep_generators(Kept& k) {
-  PyObject* modules = PyImport_GetModuleDict();
-  if (PyObject* random = PyDict_GetItemString(modules, "random")) {
-    Ref base = Ref::steal(PyImport_ImportModule("_random"));
-    Ref type = base ? attribute(base.get(), "Random") : Ref();
-    if (!keep(k.seed_random, type.get(), "seed")) return false;
-    if (!keep(k.random_instance, random, "_inst")) return false;
-  }
-  if (PyObject* mtrand = PyDict_GetItemString(modules, "numpy.random.mtrand")) {
-    Ref state = attribute(mtrand, "_rand");
-    if (!state || !keep(k.seed_numpy_legacy, state.get(), "seed")) return false;
   }
   return true;
 }
@@ -142,16 +95,27 @@ bool fill(Numpy& n, PyObject* numpy) {
   return n.int64 != nullptr;
 }
 
-bool freeze_heap() {
+// What lives now lives for ever. The warm-up comes between the two, for a collection empties the
+// caches of free objects that it fills.
+bool freeze_heap(PyObject* gc) {
+  Ref frozen = Ref::steal(PyObject_CallMethod(gc, "freeze", nullptr));
+  return static_cast<bool>(frozen);
+}
+
+bool warm_and_freeze() {
   Ref gc = Ref::steal(PyImport_ImportModule("gc"));
-  Ref collect = gc ? attribute(gc.get(), "collect") : Ref();
-  Ref freeze = gc ? attribute(gc.get(), "freeze") : Ref();
-  return collect && freeze && call(collect.get()) && call(freeze.get());
+  Ref collected = gc ? Ref::steal(PyObject_CallMethod(gc.get(), "collect", nullptr)) : Ref();
+  return collected && freeze_heap(gc.get()) && warm_up() && freeze_heap(gc.get());
 }
 
 }  // namespace
 
 const Kept& kept() { return the_kept; }
+
+bool keep(PyObject*& slot, PyObject* object, const char* name) {
+  slot = object ? PyObject_GetAttrString(object, name) : nullptr;
+  return slot != nullptr;
+}
 
 PyObject* getter_of(PyObject* type, const char* name) {
   Ref dictionary = attribute(type, "__dict__");
@@ -185,7 +149,7 @@ bool prepare_interpreter() {
               keep_reserve() && add_audit_hook();
   if (!fine) return false;
   loaded_numpy();
-  return warm_up() && freeze_heap();
+  return warm_and_freeze();
 }
 
 bool leave_bootstrap() {

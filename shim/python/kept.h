@@ -3,9 +3,17 @@
 // program has run. Nothing here is looked up by name later, so a program that patches modules,
 // classes or builtins changes nothing for us. Filled once by prepare_interpreter().
 
+#include <cstdint>
+
 #include "shim/python/ref.h"
 
 namespace shim {
+
+// The layout of mt19937_state in numpy since 1.17; checked before it is believed.
+struct MersenneState {
+  uint32_t key[624];
+  int position;
+};
 
 struct Kept {
   // builtins and sys
@@ -46,14 +54,21 @@ struct Kept {
 
   // The end of a program.
   PyObject* threading_shutdown;
-  PyObject* set_native_id;  // bound to the main thread's object; null where it does not exist
+  PyObject* threading_callbacks;  // the list of what it calls; how long it was
+  Py_ssize_t threading_callback_count;
+  PyObject* count_threads;  // _thread._count
+  PyObject* main_thread;
   PyObject* run_exitfuncs;
+  PyObject* logging_shutdown;  // null: not loaded, then it registers itself
+  PyObject* logging_handlers;  // the list; how long it was
+  Py_ssize_t logging_handler_count;
   PyObject* gc_objects;
 
   // Generators to reseed. Null: not loaded.
   PyObject* seed_random;        // _random.Random.seed
   PyObject* random_instance;    // random._inst
-  PyObject* seed_numpy_legacy;  // numpy.random.mtrand._rand.seed
+  PyObject* seed_numpy_legacy;  // numpy.random.mtrand._rand.seed, where numpy_legacy is null
+  MersenneState* numpy_legacy;  // the state of numpy's global generator itself
 
   // The standard streams as the program finds them.
   PyObject* in;
@@ -64,6 +79,7 @@ struct Kept {
   long raise_opcodes[2];  // RAISE_VARARGS, RERAISE; -1 where it does not exist
 
   // Names.
+  PyObject* native_id;  // "_native_id"
   PyObject* file_name;  // "main.py": by identity, the mark of the program's own code
   PyObject* exec;
 };
@@ -88,10 +104,15 @@ const Numpy* loaded_numpy();
 // Imports it where needed. Null with an exception set.
 const Numpy* import_numpy();
 
+// Keeps `object.name`; a chain of these stops at the first failure, with its exception set.
+bool keep(PyObject*& slot, PyObject* object, const char* name);
+
 // The `__get__` of the descriptor that `type` holds under `name`; null with an exception set.
 PyObject* getter_of(PyObject* type, const char* name);
 
-// The three steps of prepare_interpreter() that live in files of their own.
+// The steps of prepare_interpreter() that live in files of their own.
+bool keep_endings(Kept& kept);     // kept_endings.cc
+bool keep_generators(Kept& kept);  // generators.cc
 bool make_streams(Kept& kept);  // streams.cc
 bool add_audit_hook();          // audit.cc
 bool warm_up();                 // warm_up.cc

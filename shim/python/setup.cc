@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,15 +28,6 @@ bool set_signal_handler() {
   if (!handler) return false;
   return static_cast<bool>(Ref::steal(
       PyObject_CallMethod(signal.get(), "signal", "iO", SIGINT, handler.get())));
-}
-
-bool seed(PyObject* function, PyObject* instance, size_t bytes) {
-  uint64_t number = 0;
-  if (getrandom(&number, bytes, 0) != static_cast<ssize_t>(bytes)) return true;
-  Ref fresh = Ref::steal(PyLong_FromUnsignedLongLong(number));
-  if (!fresh) return false;
-  return static_cast<bool>(instance ? call(function, instance, fresh.get())
-                                    : call(function, fresh.get()));
 }
 
 bool is_relative(std::string_view path) {
@@ -144,12 +134,9 @@ void restore_signals() {
   sigaction(SIGINT, &interrupt_action, nullptr);
 }
 
-bool reseed() {
-  const Kept& k = kept();
-  if (k.seed_random && !seed(k.seed_random, k.random_instance, 8)) return false;
-  // The legacy generator takes a seed of 32 bits at a tenth of the price of a longer one.
-  if (k.seed_numpy_legacy && !seed(k.seed_numpy_legacy, nullptr, 4)) return false;
-  return !k.set_native_id || call(k.set_native_id);
+bool refresh_thread() {
+  Ref id = Ref::steal(PyLong_FromLong(gettid()));
+  return id && PyObject_SetAttr(kept().main_thread, kept().native_id, id.get()) == 0;
 }
 
 bool place_files(const Items& files) {

@@ -14,7 +14,8 @@ void release_reserve();
 
 // In the job, in this order; each is false with an exception set.
 void restore_signals();
-bool reseed();
+bool reseed();          // generators.cc
+bool refresh_thread();  // the main thread's native_id
 bool place_files(const Items& files);
 bool set_surroundings(const Request& request);  // environment, sys.argv, sys.path
 

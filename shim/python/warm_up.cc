@@ -72,6 +72,7 @@ bool warm_up() {
     if (!ran || !round_trip(module.get(), buffer, sizeof buffer, false)) return false;
     if (loaded_numpy() && !round_trip(module.get(), buffer, sizeof buffer, true)) return false;
     if (!fail_once(module.get(), buffer, sizeof buffer) || !reseed()) return false;
+    if (!call(kept().text_flush, kept().out)) return false;
   }
   if (PyObject_DelItem(kept().linecache, kept().file_name) < 0) PyErr_Clear();
   std::memset(buffer, 0, sizeof buffer);
