@@ -91,7 +91,7 @@ Result<ImagePlan> host_image(const std::string& python, const std::string& shim)
   add_top_level(plan);
   add_etc(plan);
   add_devices(plan);
-  plan.push_back({Kind::kDirectory, "/tmp", ""});
+  for (const char* path : {"/tmp", "/var", "/var/tmp"}) plan.push_back({Kind::kDirectory, path, ""});
   plan.push_back({Kind::kBind, kShimTarget, shim});
   if (!beneath(python, "/usr")) {
     std::vector<std::string> bound = {"/usr"};

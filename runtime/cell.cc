@@ -220,6 +220,7 @@ void Cell::run(const RunOrder& order) {
   order_ = order;
   result_ = {};
   killed_ = false;
+  forking_ = false;
   patience_until_ = kNever;
   nonce_ = random_nonce();
   set_limits(order.job->limits);
@@ -350,6 +351,11 @@ void Cell::on_notice() {
     const sandbox::Notice& notice = **got;
     if (view_.init_pid < 0 && pidfd_) view_.init_pid = pid_of_pidfd(pidfd_.get());
     sandbox::Ruling ruling = sandbox::rule(listener_.get(), view_, notice);
+    // Pid 1 forking: from here on the program's clock runs.
+    if (state_ == State::kRunning && notice.pid == view_.init_pid && !forking_) {
+      forking_ = true;
+      begin_clock(sys::monotonic_now());
+    }
     // The note is read while the program waits inside the call.
     if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
     (void)sandbox::answer(listener_.get(), notice, ruling);
@@ -431,7 +437,7 @@ void Cell::measure(const shim::JobDone& done) {
   Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
   result_.usage.cpu_us = done.cpu_ns / 1000;
-  result_.usage.wall_us = micros(end - begin);
+  result_.usage.wall_us = micros(end - started_at_);
   std::optional<sys::Bytes> peak = cgroup_.peak();
   int64_t peak_bytes = peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count) : done.max_rss_kb * 1024;
   result_.usage.memory_peak_bytes = std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));

@@ -146,6 +146,7 @@ class Cell {
   sys::Nanoseconds cpu_base_{};
   uint64_t oom_base_ = 0, refused_base_ = 0;
   bool killed_ = false;
+  bool forking_ = false;  // pid 1 was allowed to fork the job
 
   std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_;
   std::unique_ptr<Timer> timer_;

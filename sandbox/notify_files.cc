@@ -22,7 +22,7 @@ namespace {
 enum class Effect : uint8_t {
   kOpen,        // by the flags
   kCreate,      // a new name; fails by itself if it exists
-  kRemove,      // a name; fails by itself if it is missing
+  kRemove,      // a name
   kReplace,     // a name, existing or not
   kChange,      // what the name stands for, through a last link
   kChangeLink,  // likewise, not through a last link
@@ -123,14 +123,23 @@ std::string parent_of(std::string_view path) {
   return slash == 0 ? "/" : std::string(path.substr(0, slash));
 }
 
-Reach reach_of_error(int error) {
-  bool by_itself = error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
-  return by_itself ? Reach::kNothing : Reach::kUnknown;
+Reach reach_of_found(const CellView& cell, const Found& found) {
+  return found.status.st_dev == cell.scratch_device ? Reach::kScratch : Reach::kOutside;
 }
 
-Reach reach_of_found(const CellView& cell, const Found& found) {
-  if (!found) return reach_of_error(found.error);
-  return found.status.st_dev == cell.scratch_device ? Reach::kScratch : Reach::kOutside;
+// `path`, or what is left of it: an attempt on a file that the image does not have is an attempt on
+// the place where it would be, which its deepest existing directory tells.
+Reach reach_of_place(const CellView& cell, std::string path, LastLink link) {
+  for (;;) {
+    Found found = look(cell, path, link);
+    if (found) return reach_of_found(cell, found);
+    if (found.error == ENAMETOOLONG) return Reach::kNothing;  // never a file
+    if (found.error != ENOENT && found.error != ENOTDIR) return Reach::kUnknown;
+    std::string parent = parent_of(path);
+    if (parent == path) return Reach::kUnknown;
+    path = std::move(parent);
+    link = LastLink::kFollow;
+  }
 }
 
 // null, zero, full and tty: the terminal of the job, if any.
@@ -172,7 +181,7 @@ Reach reach_of_new_file(const CellView& cell, std::string path) {
     std::string_view text(target, static_cast<size_t>(n));
     path = text.front() == '/' ? std::string(text) : parent_of(path) + "/" + std::string(text);
   }
-  return reach_of_found(cell, look(cell, parent_of(path), LastLink::kFollow));
+  return reach_of_place(cell, parent_of(path), LastLink::kFollow);
 }
 
 Reach reach_of_open(const CellView& cell, const std::string& path, uint64_t flags) {
@@ -182,19 +191,17 @@ Reach reach_of_open(const CellView& cell, const std::string& path, uint64_t flag
   bool stay = (flags & O_NOFOLLOW) != 0 || exclusive;
   Found found = look(cell, path, stay ? LastLink::kStay : LastLink::kFollow);
   if (found && is_harmless_device(found.status)) return Reach::kNothing;
-  if (found || found.error != ENOENT || (flags & O_CREAT) == 0) return reach_of_found(cell, found);
-  return stay ? reach_of_found(cell, look(cell, parent_of(path), LastLink::kFollow))
-              : reach_of_new_file(cell, path);
+  if (found) return reach_of_found(cell, found);
+  bool creates = found.error == ENOENT && (flags & O_CREAT) != 0 && !stay;
+  return creates ? reach_of_new_file(cell, path) : reach_of_place(cell, path, LastLink::kStay);
 }
 
-// A name in a directory. Outside scratch, a call that would fail anyway is left to the kernel:
-// mkdir of what exists (exist_ok) and unlink of what does not (missing_ok) are honest programs.
+// A name in a directory. Outside scratch, mkdir of what exists already is left to the kernel: with
+// exist_ok it is an honest program's way of asking.
 Reach reach_of_name(const CellView& cell, const std::string& path, Effect effect) {
-  Reach parent = reach_of_found(cell, look(cell, parent_of(path), LastLink::kFollow));
-  if (parent != Reach::kOutside || effect == Effect::kReplace) return parent;
-  Found name = look(cell, path, LastLink::kStay);
-  bool fails_by_itself = effect == Effect::kCreate ? static_cast<bool>(name) : name.error == ENOENT;
-  return fails_by_itself ? Reach::kNothing : parent;
+  Reach parent = reach_of_place(cell, parent_of(path), LastLink::kFollow);
+  if (parent != Reach::kOutside || effect != Effect::kCreate) return parent;
+  return look(cell, path, LastLink::kStay) ? Reach::kNothing : parent;
 }
 
 struct Request {
@@ -219,8 +226,7 @@ Reach reach_of_path(const Request& request, const std::string& path, Effect effe
     case Effect::kChange:
     case Effect::kChangeLink: {
       bool stay = effect == Effect::kChangeLink || (request.flags() & AT_SYMLINK_NOFOLLOW) != 0;
-      Found found = look(request.cell, path, stay ? LastLink::kStay : LastLink::kFollow);
-      return reach_of_found(request.cell, found);
+      return reach_of_place(request.cell, path, stay ? LastLink::kStay : LastLink::kFollow);
     }
   }
   return Reach::kUnknown;

@@ -64,8 +64,8 @@ void set_oom_score(const char* score) { (void)!::write(kFdOomScore, score, std::
 // A raw clone: the C library's fork would run its handlers and take its locks. The thread id that the
 // library keeps is corrected by the kernel.
 pid_t fork_job(const Cell& cell, int& pidfd) {
-  // Every job gets pid 2, so that pids do not differ between runs.
-  (void)!::write(kFdLastPid, "1", 1);
+  // Every job gets pid 2, so that pids do not differ between runs. At offset 0: a sysctl ignores the rest.
+  (void)!::pwrite(kFdLastPid, "1", 1, 0);
   set_oom_score("1000");
   unsigned long flags = SIGCHLD | CLONE_PIDFD | (cell.tid_address ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
   long pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, cell.tid_address, nullptr);

@@ -32,7 +32,7 @@ bool opens_for_writing(PyObject* arguments) {
   if (!flags || !PyLong_CheckExact(flags)) return false;
   int overflow = 0;
   const long long bits = PyLong_AsLongLongAndOverflow(flags, &overflow);
-  return (bits & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)) != 0;
+  return overflow == 0 && (bits & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)) != 0;
 }
 
 // Most events are none of ours ("import", "exec", "builtins.id", ...) and leave at the first letter.

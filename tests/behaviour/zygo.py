@@ -133,7 +133,7 @@ def lines_of(jobs: Iterable[Job]) -> bytes:
 
 def results_of(output: bytes) -> list[Result]:
     """Strict: every line is one JSON object in valid UTF-8."""
-    return [json.loads(line) for line in output.decode("utf-8").splitlines() if line]
+    return [json.loads(line) for line in output.decode("utf-8").split("\n") if line]
 
 
 def by_id(results: Iterable[Result]) -> dict[str, Result]:

@@ -10,15 +10,15 @@
 
 namespace {
 
-// The library has no bound on depth, and takes numbers that we call out of range.
+// The library has no bound on depth, takes numbers that we call out of range, takes a NUL for the end
+// of its input, and passes over a byte order mark. All of that is ours to refuse.
 void compare_with_library(std::string_view input) {
+  if (input.find('\0') != std::string_view::npos || input.starts_with("\xEF\xBB\xBF")) return;
   runtime::JsonReader reader(input);
   std::string compact;
   const bool ours = reader.skip(&compact) && reader.finish();
   if (!ours && !reader.error().text().starts_with("not JSON")) return;
-  const bool theirs = nlohmann::json::accept(input);
-  const bool byte_order_mark = input.starts_with("\xEF\xBB\xBF");  // the library skips it
-  VERIFY(ours == theirs || byte_order_mark);
+  VERIFY(ours == nlohmann::json::accept(input));
   if (ours) VERIFY(nlohmann::json::accept(compact));
   if (ours) VERIFY(compact.find('\n') == std::string::npos);
 }

@@ -25,13 +25,15 @@ struct Files {
 };
 
 bool same_file(int a, int b) {
-  struct stat of_a {}, of_b {};
+  struct stat of_a {
+  }, of_b{};
   return ::fstat(a, &of_a) == 0 && ::fstat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
          of_a.st_ino == of_b.st_ino;
 }
 
 std::string why(const std::string& path, const sys::Error& error) {
-  return fmt::format("{}: {}", path, error.code() != 0 ? std::strerror(error.code()) : error.text());
+  return fmt::format("{}: {}", path,
+                     error.code() != 0 ? std::strerror(error.code()) : error.text());
 }
 
 std::optional<Refusal> open_jobs(const BatchOptions& options, Files& files) {
@@ -86,7 +88,8 @@ std::variant<runtime::JobDefaults, Refusal> read_defaults(
 // An empty -o means a fresh file; a pipe or a device has no length to cut.
 sys::Result<void> prepare_results(const BatchOptions& options, const Files& files) {
   struct stat about {};
-  bool regular = files.results && ::fstat(files.results.get(), &about) == 0 && S_ISREG(about.st_mode);
+  bool regular =
+      files.results && ::fstat(files.results.get(), &about) == 0 && S_ISREG(about.st_mode);
   if (!regular) return {};
   return mend_results(files.results.get(), options.resume ? files.earlier : EarlierResults{});
 }
@@ -114,7 +117,8 @@ int conclude(const BatchLoop::Report& report, const CommandLine& line) {
   std::string error = report.error ? report.error->text() : "";
   std::string results = line.batch.results.empty() ? "stdout" : line.batch.results;
   switch (report.why) {
-    case BatchLoop::Why::kReaderGone: return kExitOk;
+    case BatchLoop::Why::kReaderGone:
+      return kExitOk;
     case BatchLoop::Why::kCannotRead:
       return refuse("batch", {fmt::format("{}: {}", line.batch.jobs, error), kExitSandbox});
     case BatchLoop::Why::kCannotWrite:
@@ -125,7 +129,8 @@ int conclude(const BatchLoop::Report& report, const CommandLine& line) {
         write_error_line("zygo batch: interrupted; the same command with --resume runs the rest");
       }
       return kExitInterrupted;
-    case BatchLoop::Why::kDone: break;
+    case BatchLoop::Why::kDone:
+      break;
   }
   show_outcomes(report, line.common);
   return report.tally.trouble() > 0 ? kExitSomeFailed : kExitOk;

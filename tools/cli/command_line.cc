@@ -53,8 +53,8 @@ sys::Result<sandbox::Level> parse_level(const std::string& text) {
 
 sys::Result<sandbox::Profile> parse_profile(const std::string& text) {
   if (auto profile = sandbox::profile_named(text)) return *profile;
-  return sys::Error::because(fmt::format(
-      "\"{}\" is not a profile; choose pure, default, subprocess or build", text));
+  return sys::Error::because(
+      fmt::format("\"{}\" is not a profile; choose pure, default, subprocess or build", text));
 }
 
 sys::Result<sandbox::Layers> parse_layers(const std::vector<std::string>& names) {
@@ -98,8 +98,8 @@ void read_without(const std::string& text, CommonOptions& into) {
 void add_common(CLI::App& app, CommonOptions& into) {
   const char* group = "Common options";
   app.option_defaults()->group(group);
-  parsed_option(app, "--level", "LEVEL", "Isolation level to use: full, contained, minimal", into.level,
-                parse_level);
+  parsed_option(app, "--level", "LEVEL", "Isolation level to use: full, contained, minimal",
+                into.level, parse_level);
   app.add_option_function<std::string>(
          "--require", [&into](const std::string& text) { read_require(text, into); },
          "Refuse to run with less, e.g. full,cgroup.memory")
@@ -109,9 +109,11 @@ void add_common(CLI::App& app, CommonOptions& into) {
       ->type_name("FILE");
   app.add_flag("--json", into.json, "Write for programs: JSON");
   app.add_flag("--quiet", into.quiet, "No progress, no tables, no word about what went well");
-  app.add_flag("--no-color", into.no_color, "No colour (NO_COLOR in the environment does the same)");
+  app.add_flag("--no-color", into.no_color,
+               "No colour (NO_COLOR in the environment does the same)");
   app.add_option("--python", into.python, "Interpreter, also that of a venv")
-      ->type_name("PATH")->capture_default_str();
+      ->type_name("PATH")
+      ->capture_default_str();
   parsed_option(app, "--preload", "a,b,...", "Define a template that imports these modules first",
                 into.preload, parse_list);
   app.add_option("--template", into.template_name,
@@ -125,40 +127,44 @@ void add_common(CLI::App& app, CommonOptions& into) {
 
 void add_limits(CLI::App& app, RunOptions& into) {
   app.option_defaults()->group("Limits");
-  parsed_option(app, "--wall", "TIME", "Wall clock limit, e.g. 2s or 500ms (default 10s)", into.wall,
-                parse_duration);
+  parsed_option(app, "--wall", "TIME", "Wall clock limit, e.g. 2s or 500ms (default 10s)",
+                into.wall, parse_duration);
   parsed_option(app, "--cpu", "TIME", "CPU time limit (default 5s)", into.cpu, parse_duration);
-  parsed_option(app, "--memory", "SIZE", "Memory limit, e.g. 256M (default 512M)", into.memory, parse_size);
+  parsed_option(app, "--memory", "SIZE", "Memory limit, e.g. 256M (default 512M)", into.memory,
+                parse_size);
   app.add_option("--pids", into.pids, "Processes and threads (default 64)")
-      ->check(CLI::Range(1u, 32768u))->type_name("N");
-  parsed_option(app, "--output", "SIZE", "Limit of stdout and of stderr, each, e.g. 64K; bare is bytes",
-                into.output, parse_size);
-  parsed_option(app, "--disk", "SIZE", "Size of the scratch directory (default 64M)", into.disk, parse_size);
+      ->check(CLI::Range(1u, 32768u))
+      ->type_name("N");
+  parsed_option(app, "--output", "SIZE",
+                "Limit of stdout and of stderr, each, e.g. 64K; bare is bytes", into.output,
+                parse_size);
+  parsed_option(app, "--disk", "SIZE", "Size of the scratch directory (default 64M)", into.disk,
+                parse_size);
   app.option_defaults()->group("Options");
 }
 
 void add_run(CLI::App& app, RunOptions& into) {
   app.add_option("PROGRAM", into.program, "Python source file; - reads it from stdin")
-      ->required()->type_name("");
+      ->required()
+      ->type_name("");
   app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
       ->type_name("");
   add_limits(app, into);
-  parsed_option(app, "--profile", "NAME", "What is allowed: pure, default, subprocess, build", into.profile,
-                parse_profile);
-  app.add_option("--determinism", into.determinism,
-                 "Run N times under different seeds and compare")
-      ->check(CLI::Range(1u, 8u))->type_name("N");
-  CLI::Option* call =
-      app.add_option("--call", into.func, "Call FUNC after running the definitions")
-          ->type_name("FUNC");
-  CLI::Option* inputs =
-      app.add_option("--inputs", into.inputs, "JSON array: one call per element")
-          ->type_name("FILE");
+  parsed_option(app, "--profile", "NAME", "What is allowed: pure, default, subprocess, build",
+                into.profile, parse_profile);
+  app.add_option("--determinism", into.determinism, "Run N times under different seeds and compare")
+      ->check(CLI::Range(1u, 8u))
+      ->type_name("N");
+  CLI::Option* call = app.add_option("--call", into.func, "Call FUNC after running the definitions")
+                          ->type_name("FUNC");
+  CLI::Option* inputs = app.add_option("--inputs", into.inputs, "JSON array: one call per element")
+                            ->type_name("FILE");
   call->needs(inputs);
   inputs->needs(call);
   app.add_flag("--array", into.array, "Nested lists of integers become numpy arrays")->needs(call);
   app.add_option("--stdin", into.stdin_file, "The program's stdin, instead of zygo's own")
-      ->type_name("FILE")->excludes(call);
+      ->type_name("FILE")
+      ->excludes(call);
 }
 
 void add_batch(CLI::App& app, BatchOptions& into) {
@@ -166,7 +172,8 @@ void add_batch(CLI::App& app, BatchOptions& into) {
       ->type_name("");
   app.add_option("-o,--results", into.results, "Results file (default: stdout)")->type_name("FILE");
   app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
-      ->check(CLI::Range(1u, 4096u))->type_name("N");
+      ->check(CLI::Range(1u, 4096u))
+      ->type_name("N");
   app.add_option("--defaults", into.defaults, "JSON object: fields of a job that a line leaves out")
       ->type_name("FILE");
   app.add_flag("--resume", into.resume,
@@ -188,8 +195,8 @@ int refuse(const CLI::App& app, const std::string& sentence) {
     at = at->get_subcommands().front();
     name += " " + at->get_name();
   }
-  write_error_line(fmt::format("{}: {}\nTry: {} --help", name,
-                               escape_controls(sentence, Lines::kKeep), name));
+  write_error_line(
+      fmt::format("{}: {}\nTry: {} --help", name, escape_controls(sentence, Lines::kKeep), name));
   return kExitUsage;
 }
 
@@ -206,7 +213,8 @@ struct Grammar {
     batch = add_command(app, "batch", "Run many jobs: NDJSON in, NDJSON out", kBatchExamples);
     add_batch(*batch, line.batch);
     doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
-    CLI::App* group = add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
+    CLI::App* group =
+        add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
     group->require_subcommand(1);
     list = add_command(*group, "list", "The templates and what they preload", kTemplateExamples);
     for (CLI::App* command : {run, batch, doctor, list}) add_common(*command, line.common);

@@ -16,7 +16,8 @@ namespace cli {
 namespace {
 
 std::string first_line(std::string_view level) {
-  if (level.empty()) return "This host does not give the floor of isolation: zygo refuses to start.";
+  if (level.empty())
+    return "This host does not give the floor of isolation: zygo refuses to start.";
   std::string text = fmt::format("This host gives level {}.", level);
   if (level != "full") text += " Only full is built yet, so zygo does not run programs here.";
   return text;
@@ -66,7 +67,8 @@ std::string checkup_table(const Checkup& checkup, const Style& style) {
                       escape_controls(checkup.python, Lines::kEscape));
   size_t widest = 5;
   for (const auto& layer : checkup.layers) widest = std::max(widest, layer.name.size());
-  text += style.paint(Colour::kBold, fmt::format("{:<{}}  {:<5}  {}", "layer", widest, "there", "why"));
+  text +=
+      style.paint(Colour::kBold, fmt::format("{:<{}}  {:<5}  {}", "layer", widest, "there", "why"));
   for (const auto& layer : checkup.layers) {
     std::string there = style.paint(layer.available ? Colour::kGreen : Colour::kRed,
                                     layer.available ? "yes  " : "no   ");
@@ -84,11 +86,10 @@ std::string checkup_json(const Checkup& checkup) {
   std::string level = level_of(checkup);
   ordered_json layers = ordered_json::object();
   for (const auto& layer : checkup.layers) {
-    layers[layer.name] = {
-        {"available", layer.available}, {"why", layer.why}, {"cure", layer.cure}};
+    layers[layer.name] = {{"available", layer.available}, {"why", layer.why}, {"cure", layer.cure}};
   }
-  ordered_json version = checkup.python_version.empty() ? ordered_json(nullptr)
-                                                        : ordered_json(checkup.python_version);
+  ordered_json version =
+      checkup.python_version.empty() ? ordered_json(nullptr) : ordered_json(checkup.python_version);
   ordered_json all = {{"level", level.empty() ? ordered_json(nullptr) : ordered_json(level)},
                       {"layers", layers},
                       {"kernel", checkup.kernel},

@@ -1,5 +1,6 @@
 #pragma once
-// `zygo doctor`: what isolation this host gives, layer by layer, why, and how to get what is missing.
+// `zygo doctor`: what isolation this host gives, layer by layer, why, and how to get what is
+// missing.
 
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct Checkup {
 
 int doctor_command(const CommandLine& line);  // 0 when the floor is met, and what --require names
 
-// The rest is for tests. The floor is what the weakest level needs: without it zygo refuses to start.
+// The rest is for tests. The floor is what the weakest level needs: without it zygo refuses to
+// start.
 std::string checkup_table(const Checkup& checkup, const Style& style);
 std::string checkup_json(const Checkup& checkup);
 bool meets(const Checkup& checkup, const CommonOptions& common);

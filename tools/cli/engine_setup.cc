@@ -35,19 +35,24 @@ std::optional<Refusal> check_level(const CommonOptions& common) {
     return Refusal{fmt::format("--level {} is less than --require {}", name,
                                sandbox::name_of(*common.required_level))};
   }
-  return Refusal{fmt::format("level {} is not built yet; only full is. `zygo doctor` says what this "
-                             "host gives", name),
-                 kExitSandbox};
+  return Refusal{
+      fmt::format("level {} is not built yet; only full is. `zygo doctor` says what this "
+                  "host gives",
+                  name),
+      kExitSandbox};
 }
 
 std::variant<std::vector<TemplateSpec>, Refusal> known_templates(
     const CommonOptions& common, const std::vector<TemplateSpec>& builtin) {
   std::vector<TemplateSpec> known = builtin;
   if (common.preload.empty()) return known;
-  TemplateSpec mine{common.template_name.empty() ? kCustom : common.template_name, common.preload, ""};
+  TemplateSpec mine{common.template_name.empty() ? kCustom : common.template_name, common.preload,
+                    ""};
   if (find(builtin, mine.name) != nullptr) {
-    return Refusal{fmt::format("--template {} with --preload: that template is built in; choose "
-                               "another name for yours", mine.name)};
+    return Refusal{
+        fmt::format("--template {} with --preload: that template is built in; choose "
+                    "another name for yours",
+                    mine.name)};
   }
   known.push_back(std::move(mine));
   return known;
@@ -61,8 +66,10 @@ std::string chosen_template(const CommonOptions& common) {
 std::optional<Refusal> check_template(const std::string& name,
                                       const std::vector<TemplateSpec>& known) {
   if (find(known, name) != nullptr) return std::nullopt;
-  return Refusal{fmt::format("template \"{}\" is unknown; there are {}. Define it with "
-                             "--template {} --preload MODULE,...", name, names_of(known), name)};
+  return Refusal{
+      fmt::format("template \"{}\" is unknown; there are {}. Define it with "
+                  "--template {} --preload MODULE,...",
+                  name, names_of(known), name)};
 }
 
 std::variant<runtime::EngineOptions, Refusal> engine_options(
@@ -74,7 +81,8 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   runtime::EngineOptions options;
   options.python = common.python;
   const auto& known = std::get<std::vector<TemplateSpec>>(templates);
-  options.templates.assign(known.begin() + static_cast<std::ptrdiff_t>(builtin.size()), known.end());
+  options.templates.assign(known.begin() + static_cast<std::ptrdiff_t>(builtin.size()),
+                           known.end());
   options.workers = workers;
   options.require = common.required_layers;
   options.without = common.without;

@@ -1,6 +1,7 @@
 #pragma once
-// From the common options to an engine's: level, layers, templates. What cannot be is a Refusal with
-// the exit code that goes with it. Pure; main hands in what exists (Parts), tests hand in fakes.
+// From the common options to an engine's: level, layers, templates. What cannot be is a Refusal
+// with the exit code that goes with it. Pure; main hands in what exists (Parts), tests hand in
+// fakes.
 
 #include <functional>
 #include <memory>

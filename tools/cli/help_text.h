@@ -12,7 +12,8 @@ inline constexpr const char* kMainExamples = R"~(Examples:
 `zygo COMMAND --help` has more of them.
 )~";
 
-inline constexpr const char* kRunExamples = R"~(Exit code: the program's own when it ended by itself; 1 exception, 124 TimeoutException,
+inline constexpr const char* kRunExamples =
+    R"~(Exit code: the program's own when it ended by itself; 1 exception, 124 TimeoutException,
 125 SandboxError or BadJob, 126 UnsafeCode or NonDeterministicCode, 137 another limit,
 128+n signal n. The label and its detail go to stderr. With --json the result goes to stdout and
 the exit code is 0 when there is a verdict. On a terminal, control characters in the program's
@@ -29,7 +30,8 @@ Examples:
   zygo run --preload json,decimal --determinism 2 prog.py
 )~";
 
-inline constexpr const char* kBatchExamples = R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N being its
+inline constexpr const char* kBatchExamples =
+    R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N being its
 line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept
 as a coprocess (read while you write). A malformed line gives a BadJob result; the rest goes on.
 Progress and the table of outcomes go to stderr; with --json the table is one JSON line.
@@ -45,7 +47,8 @@ Examples:
   zygo batch --workers 4 --defaults defaults.json jobs.ndjson > results.ndjson
 )~";
 
-inline constexpr const char* kDoctorExamples = R"~(Exit code: 0 when the floor of isolation is met (and what --require names), 1 otherwise.
+inline constexpr const char* kDoctorExamples =
+    R"~(Exit code: 0 when the floor of isolation is met (and what --require names), 1 otherwise.
 
 Examples:
   zygo doctor
@@ -53,7 +56,8 @@ Examples:
   zygo doctor --require full,cgroup.memory
 )~";
 
-inline constexpr const char* kTemplateExamples = R"~(A template is an interpreter with modules imported before the first job. One more can be defined
+inline constexpr const char* kTemplateExamples =
+    R"~(A template is an interpreter with modules imported before the first job. One more can be defined
 on the command line of any command with --preload.
 
 Examples:

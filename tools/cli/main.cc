@@ -1,4 +1,5 @@
-// zygo: the command line. Reads what is wanted, hands each command its neighbours, ends with its code.
+// zygo: the command line. Reads what is wanted, hands each command its neighbours, ends with its
+// code.
 
 #include "runtime/engine.h"
 #include "tools/cli/batch.h"
@@ -12,10 +13,14 @@ namespace {
 
 int perform(const cli::CommandLine& line, const cli::Parts& parts) {
   switch (line.command) {
-    case cli::Command::kRun: return cli::run_command(line, parts);
-    case cli::Command::kBatch: return cli::batch_command(line, parts);
-    case cli::Command::kDoctor: return cli::doctor_command(line);
-    case cli::Command::kTemplateList: return cli::template_list_command(line, parts);
+    case cli::Command::kRun:
+      return cli::run_command(line, parts);
+    case cli::Command::kBatch:
+      return cli::batch_command(line, parts);
+    case cli::Command::kDoctor:
+      return cli::doctor_command(line);
+    case cli::Command::kTemplateList:
+      return cli::template_list_command(line, parts);
   }
   return cli::kExitUsage;
 }

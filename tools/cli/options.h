@@ -14,8 +14,8 @@ namespace cli {
 // Exit codes of zygo itself. Those that tell how a program ended are in verdict_text.h.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitSomeFailed = 1;
-inline constexpr int kExitUsage = 2;        // the command line, or a file it names
-inline constexpr int kExitSandbox = 125;    // zygo or the host cannot do it, or a job is malformed
+inline constexpr int kExitUsage = 2;      // the command line, or a file it names
+inline constexpr int kExitSandbox = 125;  // zygo or the host cannot do it, or a job is malformed
 inline constexpr int kExitInterrupted = 130;
 
 struct CommonOptions {

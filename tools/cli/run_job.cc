@@ -18,13 +18,14 @@ using runtime::Job;
 
 constexpr size_t kLargestFile = runtime::kMaxJobBytes;
 
-// A file that cannot be read is a fault of the command line; one with the wrong content, of the job.
+// A file that cannot be read is a fault of the command line; one with the wrong content, of the
+// job.
 std::optional<Refusal> read_named(const std::string& path, std::string& into) {
-  sys::Result<std::string> text = path == "-" ? sys::read_all(STDIN_FILENO, kLargestFile)
-                                              : sys::read_file(path, kLargestFile);
+  sys::Result<std::string> text =
+      path == "-" ? sys::read_all(STDIN_FILENO, kLargestFile) : sys::read_file(path, kLargestFile);
   if (!text) {
-    std::string why = text.error().code() != 0 ? std::strerror(text.error().code())
-                                               : text.error().text();
+    std::string why =
+        text.error().code() != 0 ? std::strerror(text.error().code()) : text.error().text();
     return Refusal{fmt::format("{}: {}", path == "-" ? "stdin" : path, why)};
   }
   into = std::move(text).value();
@@ -49,16 +50,18 @@ std::optional<Refusal> check_ranges(const Job& job) {
     std::string_view option, path;
     bool lower_bound = true;
   };
-  constexpr Pair kPairs[] = {{"--wall", "limits.wall_ms"},     {"--cpu", "limits.cpu_ms"},
-                             {"--memory", "limits.memory_mb"}, {"--disk", "limits.disk_mb"},
+  constexpr Pair kPairs[] = {{"--wall", "limits.wall_ms"},
+                             {"--cpu", "limits.cpu_ms"},
+                             {"--memory", "limits.memory_mb"},
+                             {"--disk", "limits.disk_mb"},
                              {"--output", "limits.stdout_kb", false}};
   for (const Pair& pair : kPairs) {
     const auto& field = runtime::job_fields()[static_cast<size_t>(runtime::field_index(pair.path))];
     int64_t value = field.number.get(job);
     if (value <= field.max && (value >= field.min || !pair.lower_bound)) continue;
     std::string_view unit = pair.path.substr(pair.path.rfind('_') + 1);
-    return Refusal{fmt::format("{}: out of range, which is from {}{} to {}{}", pair.option, field.min,
-                               unit, field.max, unit)};
+    return Refusal{fmt::format("{}: out of range, which is from {}{} to {}{}", pair.option,
+                               field.min, unit, field.max, unit)};
   }
   return std::nullopt;
 }
@@ -80,7 +83,8 @@ std::optional<Refusal> set_calls(const RunOptions& options, Job& job) {
   line.back() = ',';
   line += "\"inputs\":" + inputs + "}";
   sys::Result<Job> read = runtime::parse_job(line, runtime::JobDefaults{});
-  if (!read) return Refusal{fmt::format("{}: {}", options.inputs, read.error().text()), kExitSandbox};
+  if (!read)
+    return Refusal{fmt::format("{}: {}", options.inputs, read.error().text()), kExitSandbox};
   job = std::move(read).value();
   return std::nullopt;
 }

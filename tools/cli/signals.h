@@ -1,8 +1,8 @@
 #pragma once
-// StopSignals: turns SIGINT, SIGTERM and SIGHUP into bytes on a pipe, for a poll loop. The first asks for a
-// clean end; the second ends the process at once with 130. SIGPIPE becomes EPIPE. Handlers rather
-// than a blocked mask or SIG_IGN, because those two would be inherited by every program zygo starts.
-// One at a time in a process: signals belong to the process.
+// StopSignals: turns SIGINT, SIGTERM and SIGHUP into bytes on a pipe, for a poll loop. The first
+// asks for a clean end; the second ends the process at once with 130. SIGPIPE becomes EPIPE.
+// Handlers rather than a blocked mask or SIG_IGN, because those two would be inherited by every
+// program zygo starts. One at a time in a process: signals belong to the process.
 
 #include "sandbox/sys/file.h"
 

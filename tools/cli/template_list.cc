@@ -19,9 +19,10 @@ std::string template_table(const std::vector<runtime::TemplateSpec>& known,
   std::string text =
       fmt::format("{:<{}}  {:<{}}  {}", "template", name_width, "python", python_width, "preloads");
   for (const auto& spec : known) {
-    text += fmt::format("\n{:<{}}  {:<{}}  {}", escape_controls(spec.name, Lines::kEscape), name_width,
-                        escape_controls(python, Lines::kEscape), python_width,
-                        escape_controls(fmt::format("{}", fmt::join(spec.preloads, ", ")), Lines::kEscape));
+    text += fmt::format(
+        "\n{:<{}}  {:<{}}  {}", escape_controls(spec.name, Lines::kEscape), name_width,
+        escape_controls(python, Lines::kEscape), python_width,
+        escape_controls(fmt::format("{}", fmt::join(spec.preloads, ", ")), Lines::kEscape));
   }
   return text;
 }

@@ -8,7 +8,9 @@ namespace cli {
 
 int template_list_command(const CommandLine& line, const Parts& parts);
 
-std::string template_table(const std::vector<runtime::TemplateSpec>& known, const std::string& python);
-std::string template_json(const std::vector<runtime::TemplateSpec>& known, const std::string& python);
+std::string template_table(const std::vector<runtime::TemplateSpec>& known,
+                           const std::string& python);
+std::string template_json(const std::vector<runtime::TemplateSpec>& known,
+                          const std::string& python);
 
 }  // namespace cli

@@ -51,7 +51,8 @@ std::string escape_controls(std::string_view bytes, Lines lines) {
     } else if (c.value == '\n' || c.value == '\t' || c.value == '\r') {
       out += c.value == '\n' ? "\\n" : c.value == '\t' ? "\\t" : "\\r";
     } else {
-      out += c.value < 0x100 ? fmt::format("\\x{:02x}", c.value) : fmt::format("\\u{:04x}", c.value);
+      out +=
+          c.value < 0x100 ? fmt::format("\\x{:02x}", c.value) : fmt::format("\\u{:04x}", c.value);
     }
     bytes.remove_prefix(size);
   }
@@ -78,11 +79,16 @@ std::string clip(std::string_view text, size_t columns) {
 std::string Style::paint(Colour colour, std::string_view text) const {
   if (!coloured_) return std::string(text);
   switch (colour) {
-    case Colour::kNone: return std::string(text);
-    case Colour::kGreen: return fmt::format("\x1b[32m{}\x1b[0m", text);
-    case Colour::kYellow: return fmt::format("\x1b[33m{}\x1b[0m", text);
-    case Colour::kRed: return fmt::format("\x1b[31m{}\x1b[0m", text);
-    case Colour::kBold: return fmt::format("\x1b[1m{}\x1b[0m", text);
+    case Colour::kNone:
+      return std::string(text);
+    case Colour::kGreen:
+      return fmt::format("\x1b[32m{}\x1b[0m", text);
+    case Colour::kYellow:
+      return fmt::format("\x1b[33m{}\x1b[0m", text);
+    case Colour::kRed:
+      return fmt::format("\x1b[31m{}\x1b[0m", text);
+    case Colour::kBold:
+      return fmt::format("\x1b[1m{}\x1b[0m", text);
   }
   return std::string(text);
 }

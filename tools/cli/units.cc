@@ -17,9 +17,16 @@ struct Unit {
   double factor;
 };
 constexpr double kKibi = 1024.0, kMebi = kKibi * 1024, kGibi = kMebi * 1024;
-constexpr std::array<Unit, 11> kSizes{{{"", 1}, {"b", 1}, {"k", kKibi}, {"kb", kKibi},
-                                       {"kib", kKibi}, {"m", kMebi}, {"mb", kMebi},
-                                       {"mib", kMebi}, {"g", kGibi}, {"gb", kGibi},
+constexpr std::array<Unit, 11> kSizes{{{"", 1},
+                                       {"b", 1},
+                                       {"k", kKibi},
+                                       {"kb", kKibi},
+                                       {"kib", kKibi},
+                                       {"m", kMebi},
+                                       {"mb", kMebi},
+                                       {"mib", kMebi},
+                                       {"g", kGibi},
+                                       {"gb", kGibi},
                                        {"gib", kGibi}}};
 constexpr std::array<Unit, 4> kDurations{{{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}}};
 
@@ -29,8 +36,8 @@ constexpr double kLongestDuration = 366.0 * 86400 * 1000;  // a year
 // A plain decimal number and one of the suffixes; nothing for signs, exponents, "inf" and the like.
 std::optional<double> scaled(std::string_view text, std::span<const Unit> units) {
   size_t digits = 0;
-  while (digits < text.size() && (std::isdigit(static_cast<unsigned char>(text[digits])) != 0 ||
-                                  text[digits] == '.')) {
+  while (digits < text.size() &&
+         (std::isdigit(static_cast<unsigned char>(text[digits])) != 0 || text[digits] == '.')) {
     ++digits;
   }
   double number = 0;

@@ -52,7 +52,8 @@ std::string phrase(std::string_view key, const runtime::DetailValue& value, bool
   if (key.starts_with("limit_") && has_limit) return {};  // told together with "limit"
   if (key.starts_with("measured_")) return "used " + measured(key, value);
   if (key.starts_with("peak_")) return "peak " + measured(key, value);
-  if (key == "contended") return std::get_if<bool>(&value) && std::get<bool>(value) ? "contended" : "";
+  if (key == "contended")
+    return std::get_if<bool>(&value) && std::get<bool>(value) ? "contended" : "";
   if (key == "line") return says(value, -1) ? "" : "line " + plain(value);
   if (key == "errno") return says(value, 0) ? "" : "errno " + plain(value);
   if (key == "count") return says(value, 1) ? "" : plain(value) + " attempts";
@@ -91,24 +92,33 @@ std::string detail_text(const runtime::Detail& detail) {
 int exit_code(const runtime::JobResult& result) {
   int own = result.exit && !result.exit->signalled ? result.exit->code : 0;
   switch (result.verdict.outcome) {
-    case Outcome::kOk: return own;
-    case Outcome::kNonZeroExit: return own == 0 ? 1 : own;
+    case Outcome::kOk:
+      return own;
+    case Outcome::kNonZeroExit:
+      return own == 0 ? 1 : own;
     case Outcome::kWrongAnswer:
     case Outcome::kException:
     case Outcome::kCompilationError:
     case Outcome::kInvalidResult:
-    case Outcome::kParsingCodeFailed: return 1;
-    case Outcome::kSignalled: return 128 + (result.exit ? result.exit->code : 0);
-    case Outcome::kTimeout: return 124;
+    case Outcome::kParsingCodeFailed:
+      return 1;
+    case Outcome::kSignalled:
+      return 128 + (result.exit ? result.exit->code : 0);
+    case Outcome::kTimeout:
+      return 124;
     case Outcome::kBadJob:
-    case Outcome::kSandboxError: return kExitSandbox;
+    case Outcome::kSandboxError:
+      return kExitSandbox;
     case Outcome::kUnsafeCode:
-    case Outcome::kNonDeterministic: return 126;
+    case Outcome::kNonDeterministic:
+      return 126;
     case Outcome::kMemoryLimit:
     case Outcome::kOutputLimit:
     case Outcome::kDiskLimit:
-    case Outcome::kProcessLimit: return 137;
-    case Outcome::kCancelled: return kExitInterrupted;
+    case Outcome::kProcessLimit:
+      return 137;
+    case Outcome::kCancelled:
+      return kExitInterrupted;
   }
   return kExitSandbox;
 }

@@ -8,8 +8,9 @@
 
 namespace cli {
 
-// The contract's exit code of `zygo run`: the program's own for OK and NonZeroExit (1 when a program
-// ended with 0 before its value was complete), 1 for an exception, 124, 125, 126, 137, 128+n.
+// The contract's exit code of `zygo run`: the program's own for OK and NonZeroExit (1 when a
+// program ended with 0 before its value was complete), 1 for an exception, 124, 125, 126, 137,
+// 128+n.
 int exit_code(const runtime::JobResult& result);
 
 // With --json: 0 when there is a verdict about the program; 125 for BadJob and SandboxError, 130

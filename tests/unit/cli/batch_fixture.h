@@ -1,6 +1,6 @@
 #pragma once
-// A batch on pipes: the test writes job lines, runs the loop (in a thread where it must look inside)
-// and reads result lines.
+// A batch on pipes: the test writes job lines, runs the loop (in a thread where it must look
+// inside) and reads result lines.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -9,7 +9,8 @@ namespace cli {
 TEST_CASE("each line of a batch gets one result with its id", "[cli][batch]") {
   Batch batch;
 
-  auto results = batch.run(job_line("a", "1") + job_line("b", "raise ValueError") + job_line("c", "3"));
+  auto results =
+      batch.run(job_line("a", "1") + job_line("b", "raise ValueError") + job_line("c", "3"));
 
   REQUIRE(results.size() == 3);
   CHECK(with_id(results, "a")["label"] == "OK");
@@ -19,7 +20,8 @@ TEST_CASE("each line of a batch gets one result with its id", "[cli][batch]") {
   CHECK(batch.report.tally.trouble() == 0);
 }
 
-TEST_CASE("a malformed line is one BadJob with its line number, and the rest goes on", "[cli][batch]") {
+TEST_CASE("a malformed line is one BadJob with its line number, and the rest goes on",
+          "[cli][batch]") {
   Batch batch;
 
   auto results = batch.run("{\"source\": \n" + job_line("b", "1") + "\n  \n{\"surce\": \"x\"}\n");
@@ -48,7 +50,8 @@ TEST_CASE("a last line without a newline is a line", "[cli][batch]") {
   CHECK(batch.run(R"({"source": "1"})").at(0)["id"] == "job-1");
 }
 
-TEST_CASE("an id that is there twice is BadJob the second time, under a generated id", "[cli][batch]") {
+TEST_CASE("an id that is there twice is BadJob the second time, under a generated id",
+          "[cli][batch]") {
   Batch batch;
 
   auto results = batch.run(job_line("a", "1") + job_line("a", "2"));
@@ -117,7 +120,10 @@ TEST_CASE("a slow reader of results holds back the jobs, and gets them all", "[c
   std::string jobs;
   for (int i = 0; i < 100; ++i) jobs += job_line(std::to_string(i), std::string(3000, 'x'));
   batch.longest_line = 1 << 20;
-  std::thread writer([&] { batch.write(jobs); batch.end_of_input(); });
+  std::thread writer([&] {
+    batch.write(jobs);
+    batch.end_of_input();
+  });
   batch.begin();
 
   // 64 KiB of pipe hold some twenty results; the rest waits for this reader.
@@ -167,7 +173,8 @@ TEST_CASE("an interrupt ends a batch whose results nobody reads, within a second
   CHECK(sys::monotonic_now() - before < std::chrono::seconds(1));
 }
 
-TEST_CASE("a reader of results that goes away ends the batch quietly, jobs or not", "[cli][batch]") {
+TEST_CASE("a reader of results that goes away ends the batch quietly, jobs or not",
+          "[cli][batch]") {
   std::signal(SIGPIPE, SIG_IGN);
   Batch batch;
   batch.write(job_line("stuck", "hang"));

@@ -21,12 +21,14 @@ int refused(std::vector<std::string> arguments) {
   return std::get<int>(wish);
 }
 
-const std::vector<runtime::TemplateSpec> kBuiltin{{"python", {}, ""}, {"python-numpy", {"numpy"}, ""}};
+const std::vector<runtime::TemplateSpec> kBuiltin{{"python", {}, ""},
+                                                  {"python-numpy", {"numpy"}, ""}};
 
 }  // namespace
 
 TEST_CASE("run takes limits before or after the program", "[cli][options]") {
-  CommandLine line = parsed({"run", "--cpu", "1s", "prog.py", "--memory", "256M", "--output", "100"});
+  CommandLine line =
+      parsed({"run", "--cpu", "1s", "prog.py", "--memory", "256M", "--output", "100"});
 
   CHECK(line.command == Command::kRun);
   CHECK(line.run.program == "prog.py");
@@ -51,18 +53,27 @@ TEST_CASE("common options stand before or behind the command", "[cli][options]")
 }
 
 TEST_CASE("a command line that makes no sense is usage, exit 2", "[cli][options]") {
-  auto arguments = GENERATE(values<std::vector<std::string>>({
-      {}, {"bogus"}, {"run"}, {"template"}, {"run", "--memory", "lots", "p.py"},
-      {"run", "--wall", "0", "p.py"}, {"run", "--call", "f", "p.py"}, {"run", "p.py", "--unknown"},
-      {"run", "--level", "high", "p.py"}, {"batch", "--resume"}, {"batch", "--workers", "0"},
-      {"run", "--preload", "a,,b", "p.py"}, {"run", "--config", "/nonexistent.json", "p.py"}}));
+  auto arguments = GENERATE(
+      values<std::vector<std::string>>({{},
+                                        {"bogus"},
+                                        {"run"},
+                                        {"template"},
+                                        {"run", "--memory", "lots", "p.py"},
+                                        {"run", "--wall", "0", "p.py"},
+                                        {"run", "--call", "f", "p.py"},
+                                        {"run", "p.py", "--unknown"},
+                                        {"run", "--level", "high", "p.py"},
+                                        {"batch", "--resume"},
+                                        {"batch", "--workers", "0"},
+                                        {"run", "--preload", "a,,b", "p.py"},
+                                        {"run", "--config", "/nonexistent.json", "p.py"}}));
 
   CHECK(refused(arguments) == kExitUsage);
 }
 
 TEST_CASE("commands that are not built yet say so and exit 2", "[cli][options]") {
-  auto command = GENERATE(as<std::string>{}, "serve", "selfcheck", "runtime", "image", "judge", "top",
-                          "isolate");
+  auto command = GENERATE(as<std::string>{}, "serve", "selfcheck", "runtime", "image", "judge",
+                          "top", "isolate");
 
   CHECK(refused({command, "--port", "80", "x"}) == kExitUsage);
 }
@@ -72,12 +83,14 @@ TEST_CASE("taking layers out needs the word of the tests", "[cli][options]") {
   CHECK(refused({"run", "--without", "seccomp", "p.py"}) == kExitUsage);
 
   ::setenv("ZYGO_TESTING", "1", 1);
-  CHECK(parsed({"run", "--without", "seccomp", "p.py"}).common.without.has(sandbox::Layer::kSeccomp));
+  CHECK(
+      parsed({"run", "--without", "seccomp", "p.py"}).common.without.has(sandbox::Layer::kSeccomp));
   ::unsetenv("ZYGO_TESTING");
 }
 
 TEST_CASE("a config file fills in what the command line leaves out", "[cli][options]") {
-  std::string text = R"({"memory": "256M", "wall": 2, "quiet": true, "preload": ["a", "b"], "workers": 3})";
+  std::string text =
+      R"({"memory": "256M", "wall": 2, "quiet": true, "preload": ["a", "b"], "workers": 3})";
   sys::OwnedFd file = sys::sealed_memfd("config", text).value();
   std::string path = "/proc/self/fd/" + std::to_string(file.get());
 
@@ -123,7 +136,8 @@ TEST_CASE("--preload defines a template, named custom unless --template says oth
   CHECK(std::get<Refusal>(engine_options(common, kBuiltin, 0)).code == kExitUsage);
 }
 
-TEST_CASE("an unknown template is named, with those there are and how to define one", "[cli][setup]") {
+TEST_CASE("an unknown template is named, with those there are and how to define one",
+          "[cli][setup]") {
   CommonOptions common;
   common.template_name = "pyhton";
 

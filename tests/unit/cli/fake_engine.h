@@ -1,7 +1,7 @@
 #pragma once
 // FakeEngine: answers jobs on a thread of its own, after a delay or when it is told to. What a job
-// gets is written in its source: "raise NAME" an exception of that name, "fail" SandboxError, "hang"
-// nothing until cancelled; anything else OK, with the source as its stdout.
+// gets is written in its source: "raise NAME" an exception of that name, "fail" SandboxError,
+// "hang" nothing until cancelled; anything else OK, with the source as its stdout.
 
 #include <algorithm>
 #include <condition_variable>
@@ -86,7 +86,8 @@ class FakeEngine : public runtime::Engine {
   static runtime::JobResult answer(const runtime::Job& job) {
     if (job.source == "fail") return result_of(job, runtime::Outcome::kSandboxError);
     bool raises = job.source.starts_with("raise ");
-    runtime::JobResult result = result_of(job, raises ? runtime::Outcome::kException : runtime::Outcome::kOk);
+    runtime::JobResult result =
+        result_of(job, raises ? runtime::Outcome::kException : runtime::Outcome::kOk);
     if (raises) result.verdict.exception_type = job.source.substr(6);
     result.out.bytes = job.source;
     result.exit = runtime::ExitStatus{};

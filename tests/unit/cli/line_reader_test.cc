@@ -16,7 +16,8 @@ struct Seen {
 std::vector<Seen> all(LineReader& reader) {
   std::vector<Seen> lines;
   while (auto line = reader.next()) {
-    lines.push_back({line->number, line->too_long ? "(too long)" : std::string(line->text), line->end});
+    lines.push_back(
+        {line->number, line->too_long ? "(too long)" : std::string(line->text), line->end});
   }
   return lines;
 }
@@ -28,7 +29,7 @@ TEST_CASE("lines are numbered from one, blank ones counted but not given", "[cli
   reader.append("a\n\n \t\r\nb\r\nc");
   reader.finish();
 
-  CHECK(all(reader) == std::vector<Seen>{{1, "a", 2}, {4, "b\r", 9}, {5, "c", 10}});
+  CHECK(all(reader) == std::vector<Seen>{{1, "a", 2}, {4, "b\r", 10}, {5, "c", 11}});
 }
 
 TEST_CASE("lines are the same in whatever pieces they come", "[cli][lines]") {

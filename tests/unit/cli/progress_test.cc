@@ -16,14 +16,14 @@ Tally some() {
 
 }  // namespace
 
-TEST_CASE("the bar shows count, share, rate, time left and the running outcomes", "[cli][progress]") {
+TEST_CASE("the bar shows count, share, rate, time left and the running outcomes",
+          "[cli][progress]") {
   CHECK(progress_bar({4, 16, 2.0}, some(), 200) ==
         "[======>                 ] 4/16  25 %  2.0/s  ETA 0:06  OK 3  ValueError 1");
 }
 
 TEST_CASE("the bar of a pipe counts only, since nobody knows the total", "[cli][progress]") {
-  CHECK(progress_bar({4, std::nullopt, 120.4}, some(), 200) ==
-        "4 done  120/s  OK 3  ValueError 1");
+  CHECK(progress_bar({4, std::nullopt, 120.4}, some(), 200) == "4 done  120/s  OK 3  ValueError 1");
 }
 
 TEST_CASE("the bar never grows past the terminal", "[cli][progress]") {
@@ -31,8 +31,7 @@ TEST_CASE("the bar never grows past the terminal", "[cli][progress]") {
 }
 
 TEST_CASE("without a terminal progress is a plain line", "[cli][progress]") {
-  CHECK(progress_line({4, 16, 2.0}, some()) ==
-        "4/16 (25 %), 2.0/s, ETA 0:06: OK 3, ValueError 1");
+  CHECK(progress_line({4, 16, 2.0}, some()) == "4/16 (25 %), 2.0/s, ETA 0:06: OK 3, ValueError 1");
 }
 
 TEST_CASE("times are told as a clock", "[cli][progress]") {

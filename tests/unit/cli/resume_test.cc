@@ -19,9 +19,12 @@ std::string content(int fd) {
   return sys::read_all(fd).value();
 }
 
-const std::string kA = R"({"id":"a","label":"OK","stdout":{"text":"id"}})" "\n";
-const std::string kB = R"({"id":"b","label":"Cancelled"})" "\n";
-const std::string kC = R"({"id":"c","tag":{"id":"x","label":"y"},"label":"SandboxError"})" "\n";
+const std::string kA = R"({"id":"a","label":"OK","stdout":{"text":"id"}})"
+                       "\n";
+const std::string kB = R"({"id":"b","label":"Cancelled"})"
+                       "\n";
+const std::string kC = R"({"id":"c","tag":{"id":"x","label":"y"},"label":"SandboxError"})"
+                       "\n";
 
 }  // namespace
 

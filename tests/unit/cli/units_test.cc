@@ -5,10 +5,17 @@
 namespace cli {
 
 TEST_CASE("a size is a number with a binary unit, in any case, bare bytes", "[cli][units]") {
-  auto [text, bytes] = GENERATE(table<std::string, uint64_t>({
-      {"4096", 4096}, {"0", 0}, {"64K", 65536}, {"64k", 65536}, {"64kb", 65536}, {"64 KiB", 65536},
-      {"256M", 268435456}, {"256mb", 268435456}, {"1G", 1073741824}, {"1.5G", 1610612736},
-      {"17b", 17}}));
+  auto [text, bytes] = GENERATE(table<std::string, uint64_t>({{"4096", 4096},
+                                                              {"0", 0},
+                                                              {"64K", 65536},
+                                                              {"64k", 65536},
+                                                              {"64kb", 65536},
+                                                              {"64 KiB", 65536},
+                                                              {"256M", 268435456},
+                                                              {"256mb", 268435456},
+                                                              {"1G", 1073741824},
+                                                              {"1.5G", 1610612736},
+                                                              {"17b", 17}}));
   CAPTURE(text);
 
   auto size = parse_size(text);

@@ -20,7 +20,13 @@ std::string error_of(std::string_view line) {
   return job ? "(no error)" : job.error().text();
 }
 
-std::string with(const std::string& fields) { return R"({"source": "x", )" + fields + "}"; }
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (std::string_view part : parts) text += part;
+  return text;
+}
+
+std::string with(std::string_view fields) { return joined({R"({"source": "x", )", fields, "}"}); }
 
 Job parsed(std::string_view line, const JobDefaults& defaults = {}) {
   auto job = parse_job(line, defaults);
@@ -36,13 +42,13 @@ std::string as_json(std::string_view value) {
   return out;
 }
 
-std::string call(const std::string& inputs) {
-  return R"({"source":"x","mode":"call","func":"f","inputs":)" + inputs + "}";
+std::string call(std::string_view inputs) {
+  return joined({R"({"source":"x","mode":"call","func":"f","inputs":)", inputs, "}"});
 }
 
 // The first input, through the value format and back.
 std::string round_trip(const std::string& value) {
-  const std::string calls = as_json(parsed(call("[" + value + "]")).calls);
+  const std::string calls = as_json(parsed(call(joined({"[", value, "]"}))).calls);
   const std::string head = "[[[", tail = "],{}]]";
   REQUIRE(calls.size() >= head.size() + tail.size());
   return calls.substr(head.size(), calls.size() - head.size() - tail.size());
@@ -63,13 +69,14 @@ std::string grid_job(size_t size) {
       grids += row > 0 ? ",[" : "[";
       for (int column = 0; column < 20; ++column) {
         seed = seed * 1103515245 + 12345;
-        grids += (column > 0 ? "," : "") + std::to_string(seed >> 16 & 7);
+        if (column > 0) grids += ',';
+        grids += static_cast<char>('0' + (seed >> 16 & 7));
       }
       grids += ']';
     }
     grids += ']';
   }
-  return call("[" + grids + "]");
+  return call(joined({"[", grids, "]"}));
 }
 
 }  // namespace
@@ -164,6 +171,7 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {"[]", "expected an object, got a list"},
       {"", "not JSON: byte 0: ends too early"},
       {R"({"source":"x"} x)", "not JSON: byte 15: something behind the end"},
+      {std::string("{\"source\":\"x\"}\0", 15), "not JSON: byte 14: something behind the end"},
       {"{\"source\":\"\xFF\"}", "not JSON: byte 11: not UTF-8"},
       {R"({"source":"\ud800"})", "not JSON: byte 17: a lone surrogate"},
       {call("[[NaN]]"), R"(not JSON: byte 50: NaN and Infinity are written {"$type": "float", "value": "nan"})"},
@@ -186,9 +194,9 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
 
 TEST_CASE("inputs nested too deep are refused, and the deepest allowed makes a valid request", "[job]") {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  CHECK(error_of(call("[" + nested(1000000) + "]")).ends_with("nested too deep"));
-  CHECK(error_of(with("\"tag\":" + nested(1000000))).ends_with("nested too deep"));
-  CHECK(check(encode_request(parsed(call("[" + nested(192) + "]")))));
+  CHECK(error_of(call(nested(1000001))).ends_with("nested too deep"));
+  CHECK(error_of(with(joined({"\"tag\":", nested(1000000)}))).ends_with("nested too deep"));
+  CHECK(check(encode_request(parsed(call(joined({"[", nested(192), "]"}))))));
 }
 
 TEST_CASE("inputs become calls with one argument, and calls bring their own", "[job][values]") {

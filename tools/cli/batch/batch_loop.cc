@@ -86,10 +86,11 @@ std::optional<BatchLoop::Why> BatchLoop::ended() {
 // Sleeps until there is input that is wanted, room for it, the last result is out, or a signal.
 void BatchLoop::wait() {
   bool full = !outbox_->has_room();
-  outbox_->wake_on(full ? Outbox::Wake::kRoom
-                        : reader_.finished() ? Outbox::Wake::kEmpty : Outbox::Wake::kNever);
-  bool settled_meanwhile = (full && outbox_->has_room()) ||
-                           (reader_.finished() && outbox_->under_way() == 0);
+  outbox_->wake_on(full                 ? Outbox::Wake::kRoom
+                   : reader_.finished() ? Outbox::Wake::kEmpty
+                                        : Outbox::Wake::kNever);
+  bool settled_meanwhile =
+      (full && outbox_->has_room()) || (reader_.finished() && outbox_->under_way() == 0);
   sys::Nanoseconds now = sys::monotonic_now();
   if (progress_.due(now)) progress_.tick(now, outbox_->tally());
   auto period = progress_.period();

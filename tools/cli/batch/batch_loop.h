@@ -1,7 +1,8 @@
 #pragma once
-// BatchLoop: lines of jobs in, lines of results out, in completion order. Runs on the main thread and
-// polls the input, the stop signal and the outbox; jobs run and finish on the engine's threads. Reads
-// on only while there is room, so an endless input never fills the memory. Borrows everything.
+// BatchLoop: lines of jobs in, lines of results out, in completion order. Runs on the main thread
+// and polls the input, the stop signal and the outbox; jobs run and finish on the engine's threads.
+// Reads on only while there is room, so an endless input never fills the memory. Borrows
+// everything.
 
 #include <optional>
 
@@ -27,7 +28,10 @@ class BatchLoop {
   };
 
   BatchLoop(runtime::Engine& engine, JobLines lines, Progress progress, Outbox::Bounds bounds)
-      : engine_(engine), lines_(std::move(lines)), progress_(std::move(progress)), bounds_(bounds) {}
+      : engine_(engine),
+        lines_(std::move(lines)),
+        progress_(std::move(progress)),
+        bounds_(bounds) {}
 
   Report run(Ends ends, size_t longest_line = runtime::kMaxJobBytes);
 

@@ -35,7 +35,8 @@ const EarlierResult* JobLines::earlier_result(const std::string& id) const {
 }
 
 // Under its own id if that can be read and is nobody else's.
-JobLines::Read JobLines::refused(const Line& line, std::string reason, runtime::JobIdentity identity) {
+JobLines::Read JobLines::refused(const Line& line, std::string reason,
+                                 runtime::JobIdentity identity) {
   bool own = !identity.id.empty() && seen_.insert(identity.id).second;
   std::string id = own ? std::move(identity.id) : generated_id(line);
   if (const EarlierResult* earlier = earlier_result(id)) return *earlier;

@@ -1,6 +1,7 @@
 #pragma once
-// LineReader: bytes of a descriptor in, numbered lines out. Bounded: of a line longer than the limit
-// only its number is kept. Used by the batch loop (jobs) and by resume (results). Owns its buffer only.
+// LineReader: bytes of a descriptor in, numbered lines out. Bounded: of a line longer than the
+// limit only its number is kept. Used by the batch loop (jobs) and by resume (results). Owns its
+// buffer only.
 
 #include <cstddef>
 #include <optional>
@@ -23,7 +24,8 @@ class LineReader {
  public:
   explicit LineReader(size_t longest) : longest_(longest) {}
 
-  // One read(2): true when there was something, or might be later (EAGAIN, EINTR); false at the end.
+  // One read(2): true when there was something, or might be later (EAGAIN, EINTR); false at the
+  // end.
   sys::Result<bool> fill(int fd);
   void append(std::string_view bytes);
   void finish() { finished_ = true; }
@@ -38,9 +40,9 @@ class LineReader {
 
   size_t longest_;
   std::string buffer_;
-  size_t start_ = 0;    // of the line under way, in buffer_
-  size_t scanned_ = 0;  // no newline before this, in buffer_
-  size_t consumed_ = 0; // bytes of the input before buffer_[start_]
+  size_t start_ = 0;     // of the line under way, in buffer_
+  size_t scanned_ = 0;   // no newline before this, in buffer_
+  size_t consumed_ = 0;  // bytes of the input before buffer_[start_]
   size_t number_ = 0;
   bool skipping_ = false;  // inside a line that is too long
   bool finished_ = false;

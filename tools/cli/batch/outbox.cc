@@ -33,8 +33,8 @@ void Outbox::finished(const runtime::JobResult& result, size_t bytes) {
   line += '\n';
   {
     std::lock_guard lock(mutex_);
-    tally_.add(result.verdict.label(), is_trouble(result.verdict.outcome) ? Tally::Kind::kTrouble
-                                                                          : Tally::Kind::kVerdict);
+    tally_.add(result.verdict.label(),
+               is_trouble(result.verdict.outcome) ? Tally::Kind::kTrouble : Tally::Kind::kVerdict);
   }
   bytes_ += line.size();
   bytes_ -= bytes;

@@ -24,15 +24,15 @@ class Outbox {
 
   void began(size_t bytes);
   void finished(const runtime::JobResult& result, size_t bytes);  // any thread
-  void skipped(std::string_view label, Tally::Kind kind);         // has a result from an earlier run
+  void skipped(std::string_view label, Tally::Kind kind);  // has a result from an earlier run
   void drop_cancelled() { dropping_ = true; }  // from now on Cancelled results are not written
 
   bool has_room() const { return jobs_ < bounds_.jobs && bytes_ < bounds_.bytes; }
   size_t under_way() const { return jobs_; }
 
   enum class Wake { kNever, kRoom, kEmpty };
-  // When wake_fd() shall become readable: half the window is free, or nothing is under way. Once the
-  // writer breaks, it does in any case.
+  // When wake_fd() shall become readable: half the window is free, or nothing is under way. Once
+  // the writer breaks, it does in any case.
   void wake_on(Wake wake) { wake_on_ = wake; }
   int wake_fd() const { return wake_.get(); }
   void calm();  // reads wake_fd() empty

@@ -116,16 +116,22 @@ std::string outcome_json(const Tally& tally, double seconds) {
   for (const auto& [label, count] : tally.sorted()) outcomes[label] = count;
   size_t fresh = tally.total() - tally.earlier();
   nlohmann::ordered_json summary = {
-      {"jobs", fresh}, {"earlier", tally.earlier()}, {"seconds", seconds},
-      {"rate", seconds > 0 ? static_cast<double>(fresh) / seconds : 0}, {"outcomes", outcomes}};
+      {"jobs", fresh},
+      {"earlier", tally.earlier()},
+      {"seconds", seconds},
+      {"rate", seconds > 0 ? static_cast<double>(fresh) / seconds : 0},
+      {"outcomes", outcomes}};
   return summary.dump();
 }
 
 std::optional<sys::Milliseconds> Progress::period() const {
   switch (kind_) {
-    case Kind::kNone: return std::nullopt;
-    case Kind::kLines: return sys::Milliseconds(1000);
-    case Kind::kBar: return kRedraw;
+    case Kind::kNone:
+      return std::nullopt;
+    case Kind::kLines:
+      return sys::Milliseconds(1000);
+    case Kind::kBar:
+      return kRedraw;
   }
   return std::nullopt;
 }
@@ -149,7 +155,9 @@ void Progress::tick(sys::Nanoseconds now, const Tally& tally) {
   last_ = now;
   Glance glance{tally.total(), total_, rate_at(now, tally.total())};
   if (kind_ == Kind::kLines) {
-    if (!first) static_cast<void>(sys::write_all(fd_, "zygo batch: " + progress_line(glance, tally) + "\n").ok());
+    if (!first)
+      static_cast<void>(
+          sys::write_all(fd_, "zygo batch: " + progress_line(glance, tally) + "\n").ok());
     return;
   }
   std::string bar = progress_bar(glance, tally, terminal_width(fd_) - 1);

@@ -28,7 +28,10 @@ sys::Result<std::unique_ptr<ResultWriter>> ResultWriter::start(int out, Settled 
 }
 
 ResultWriter::ResultWriter(int out, Settled settled, sys::OwnedFd stop)
-    : out_(out), may_block_(!is_regular(out)), settled_(std::move(settled)), stop_(std::move(stop)) {}
+    : out_(out),
+      may_block_(!is_regular(out)),
+      settled_(std::move(settled)),
+      stop_(std::move(stop)) {}
 
 ResultWriter::~ResultWriter() {
   {
@@ -97,8 +100,8 @@ void ResultWriter::write_batch(std::string_view bytes) {
   }
 }
 
-// A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking, so the thread can always
-// be stopped. O_NONBLOCK would do the same, but to everybody who shares the open file.
+// A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking, so the thread can
+// always be stopped. O_NONBLOCK would do the same, but to everybody who shares the open file.
 ssize_t ResultWriter::write_some(std::string_view bytes) {
   if (!may_block_) return ::write(out_, bytes.data(), bytes.size());
   pollfd entries[2] = {{out_, POLLOUT, 0}, {stop_.get(), POLLIN, 0}};

@@ -43,8 +43,8 @@ void keep_line(EarlierResults& earlier, const Line& line, Heading heading) {
   earlier.wants_newline = !line.complete;
   if (heading.label == "Cancelled") return;
   bool trouble = heading.label == "BadJob" || heading.label == "SandboxError";
-  earlier.by_id[std::move(heading.id)] = {
-      std::move(heading.label), trouble ? Tally::Kind::kTrouble : Tally::Kind::kVerdict};
+  earlier.by_id[std::move(heading.id)] = {std::move(heading.label),
+                                          trouble ? Tally::Kind::kTrouble : Tally::Kind::kVerdict};
 }
 
 }  // namespace
