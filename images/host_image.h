@@ -14,7 +14,7 @@ namespace images {
 // which appears as kShimTarget. An interpreter outside /usr is asked where its files lie.
 sys::Result<sandbox::ImagePlan> host_image(const std::string& python, const std::string& shim);
 
-inline constexpr const char* kShimTarget = "/run/zygo";
+inline constexpr const char* kShimTarget = "/.zygo";
 
 // A digest of the plan, for the template's identity.
 std::string plan_text(const sandbox::ImagePlan& plan);

@@ -57,9 +57,7 @@ class PooledEngine : public Engine {
     }
     admission_.put(std::move(task));
     for (std::unique_ptr<Shard>& shard : shards_) {
-      if (!shard->idle()) continue;
-      shard->wake();
-      return;
+      if (shard->wake_if_idle()) return;
     }
   }
 

@@ -103,7 +103,8 @@ bool append_from_base64(std::string_view text, std::string& out) {
     const size_t padding = !last || text[i + 3] != '=' ? 0 : text[i + 2] != '=' ? 1 : 2;
     uint32_t group = 0;
     for (size_t k = 0; k < 4; ++k) {
-      const int8_t bits = k < 4 - padding ? kFromBase64[static_cast<uint8_t>(text[i + k])] : int8_t{0};
+      const int8_t bits =
+          k < 4 - padding ? kFromBase64[static_cast<uint8_t>(text[i + k])] : int8_t{0};
       if (bits < 0) return false;
       group = group << 6 | static_cast<uint32_t>(bits);
     }

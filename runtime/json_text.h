@@ -1,6 +1,6 @@
 #pragma once
-// JSON text by plain appending: strings, numbers and base64. Used for values and for results; nothing
-// here allocates but the string it appends to.
+// JSON text by plain appending: strings, numbers and base64. Used for values and for results;
+// nothing here allocates but the string it appends to.
 
 #include <cstdint>
 #include <string>
@@ -15,8 +15,8 @@ Repair append_json_string(std::string_view text, std::string& out);
 
 void append_json_integer(int64_t value, std::string& out);
 
-// The shortest text that reads back as the same double, with a ".0" or an exponent so that it stays a
-// float. `value` must be finite.
+// The shortest text that reads back as the same double, with a ".0" or an exponent so that it stays
+// a float. `value` must be finite.
 void append_json_double(double value, std::string& out);
 
 void append_base64(std::string_view bytes, std::string& out);

@@ -1,6 +1,6 @@
-// The judge. kPrecedence is the order in which causes decide when several are true at once; the rest
-// of the file says what each verdict tells. Evidence is what the kernel and the supervisor saw;
-// testimony is what the program's side says, and it may worsen a verdict, never better it.
+// The judge. kPrecedence is the order in which causes decide when several are true at once; the
+// rest of the file says what each verdict tells. Evidence is what the kernel and the supervisor
+// saw; testimony is what the program's side says, and it may worsen a verdict, never better it.
 
 #include "runtime/outcome.h"
 #include "runtime/signal_names.h"
@@ -14,7 +14,7 @@ struct Case {
   const Testimony& said;
 };
 
-// ---- Which causes hold ---------------------------------------------------------------------------
+// ---- Which causes hold
 
 using Kind = Testimony::Kind;
 
@@ -33,12 +33,12 @@ bool cpu_ran_out(const Case& c) { return c.seen.deadline == DeadlineKind::kCpu; 
 bool wall_ran_out(const Case& c) { return c.seen.deadline == DeadlineKind::kWall; }
 bool stdout_ran_over(const Case& c) { return c.seen.overflow == Stream::kStdout; }
 bool stderr_ran_over(const Case& c) { return c.seen.overflow == Stream::kStderr; }
-bool value_is_invalid(const Case& c) {
-  return c.said.call_mode && c.said.kind == Kind::kInvalid;
-}
+bool value_is_invalid(const Case& c) { return c.said.call_mode && c.said.kind == Kind::kInvalid; }
 bool was_signalled(const Case& c) { return c.seen.exit.signalled; }
 bool exited_with_a_code(const Case& c) { return c.seen.exit.code != 0; }
-bool ended_before_returning(const Case& c) { return c.said.call_mode && c.said.kind != Kind::kValue; }
+bool ended_before_returning(const Case& c) {
+  return c.said.call_mode && c.said.kind != Kind::kValue;
+}
 bool ended_well(const Case& c) {
   return clean_exit(c) && !raised(c) && !value_is_invalid(c) && !ended_before_returning(c);
 }
@@ -54,7 +54,7 @@ bool processes_ran_out(const Case& c) {
 }
 bool otherwise(const Case&) { return true; }
 
-// ---- What each verdict tells ---------------------------------------------------------------------
+// ---- What each verdict tells
 
 Verdict verdict(Outcome outcome, By by, Detail detail = {}) {
   return {.outcome = outcome, .exception_type = {}, .by = by, .detail = std::move(detail)};
@@ -77,8 +77,9 @@ Verdict cancelled(const Case&) { return verdict(Outcome::kCancelled, By::kCaller
 
 Verdict sandbox_error(const Case& c) {
   const Evidence::Fault& fault = *c.seen.fault;
-  return verdict(Outcome::kSandboxError, By::kSandbox,
-                 {{"step", fault.step}, {"errno", int64_t{fault.error}}, {"message", fault.message}});
+  return verdict(
+      Outcome::kSandboxError, By::kSandbox,
+      {{"step", fault.step}, {"errno", int64_t{fault.error}}, {"message", fault.message}});
 }
 
 Verdict unsafe_code(const Case& c) {
@@ -120,7 +121,8 @@ Verdict wall_timeout(const Case& c) {
 }
 
 Verdict output_limit(const char* stream, int64_t limit_bytes) {
-  return verdict(Outcome::kOutputLimit, By::kLimit, {{"limit", stream}, {"limit_bytes", limit_bytes}});
+  return verdict(Outcome::kOutputLimit, By::kLimit,
+                 {{"limit", stream}, {"limit_bytes", limit_bytes}});
 }
 Verdict stdout_limit(const Case& c) { return output_limit("stdout", c.seen.stdout_limit_bytes); }
 Verdict stderr_limit(const Case& c) { return output_limit("stderr", c.seen.stderr_limit_bytes); }
@@ -175,7 +177,7 @@ Verdict no_value(const Case& c) {
 
 Verdict fine(const Case&) { return verdict(Outcome::kOk, By::kProgram); }
 
-// ---- The precedence: the first row that holds decides --------------------------------------------
+// ---- The precedence: the first row that holds decides
 
 struct Row {
   bool (*holds)(const Case&);

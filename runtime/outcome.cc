@@ -7,14 +7,24 @@ namespace runtime {
 
 namespace {
 // Indexed by Outcome. The wire labels are this table and nothing else.
-constexpr std::array<std::string_view, 18> kOutcomes = {
-    "OK", "WrongAnswer", "Exception", "NonZeroExit", "Signalled", "CompilationError",
-    "InvalidResult", "ParsingCodeFailed",
-    "TimeoutException", "MemoryLimitExceeded", "OutputLimitExceeded", "DiskLimitExceeded",
-    "ProcessLimitExceeded",
-    "UnsafeCode", "NonDeterministicCode",
-    "BadJob", "Cancelled",
-    "SandboxError"};
+constexpr std::array<std::string_view, 18> kOutcomes = {"OK",
+                                                        "WrongAnswer",
+                                                        "Exception",
+                                                        "NonZeroExit",
+                                                        "Signalled",
+                                                        "CompilationError",
+                                                        "InvalidResult",
+                                                        "ParsingCodeFailed",
+                                                        "TimeoutException",
+                                                        "MemoryLimitExceeded",
+                                                        "OutputLimitExceeded",
+                                                        "DiskLimitExceeded",
+                                                        "ProcessLimitExceeded",
+                                                        "UnsafeCode",
+                                                        "NonDeterministicCode",
+                                                        "BadJob",
+                                                        "Cancelled",
+                                                        "SandboxError"};
 static_assert(kOutcomes.size() == static_cast<size_t>(Outcome::kSandboxError) + 1);
 
 constexpr std::array<std::string_view, 5> kBy = {"program", "limit", "policy", "caller", "sandbox"};
@@ -31,7 +41,8 @@ std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<size_t>
 std::string_view name_of(By by) { return kBy[static_cast<size_t>(by)]; }
 
 std::string Verdict::label() const {
-  if (outcome != Outcome::kException || exception_type.empty()) return std::string(name_of(outcome));
+  if (outcome != Outcome::kException || exception_type.empty())
+    return std::string(name_of(outcome));
   return is_label_of_ours(exception_type) ? "program." + exception_type : exception_type;
 }
 

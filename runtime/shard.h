@@ -30,7 +30,12 @@ class Shard {
   ~Shard();  // ends the thread; running jobs are answered with Cancelled first
 
   // Thread-safe.
-  bool idle() const { return idle_.load(); }  // has room and found the queue empty
+  // Wakes the shard if it has room and found the queue empty; each call wakes another one.
+  bool wake_if_idle() {
+    if (!idle_.exchange(false)) return false;
+    wake();
+    return true;
+  }
   void wake() { wakeup_->wake(); }
   void cancel();
 

@@ -1,6 +1,6 @@
 #pragma once
-// Names of Linux signals, for verdicts and results. A table of our own: the judge includes no system
-// header, and strsignal() gives sentences.
+// Names of Linux signals, for verdicts and results. A table of our own: the judge includes no
+// system header, and strsignal() gives sentences.
 
 #include <string>
 

@@ -9,8 +9,8 @@ namespace {
 
 uint8_t byte_at(std::string_view bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
 
-// What may follow a lead byte: how many bytes in all, and the range of the second one, which is where
-// overlong forms, surrogates and code points past U+10FFFF show (Unicode 15, table 3-7).
+// What may follow a lead byte: how many bytes in all, and the range of the second one, which is
+// where overlong forms, surrogates and code points past U+10FFFF show (Unicode 15, table 3-7).
 struct Shape {
   size_t length;
   uint8_t low, high;

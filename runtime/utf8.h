@@ -1,6 +1,6 @@
 #pragma once
-// UTF-8 as everybody downstream of us understands it: no overlong forms, no surrogates, nothing past
-// U+10FFFF. Used wherever bytes of a program or a caller become text. Pure functions.
+// UTF-8 as everybody downstream of us understands it: no overlong forms, no surrogates, nothing
+// past U+10FFFF. Used wherever bytes of a program or a caller become text. Pure functions.
 
 #include <cstddef>
 #include <string>

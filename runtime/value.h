@@ -1,8 +1,9 @@
 #pragma once
-// The daemon's side of the value format (shim/value_format.h): everything that reads bytes a program
-// may have written, and everything that writes bytes for the child. Hostile input is the normal case:
-// lengths, depth, digits and UTF-8 are checked before anything is believed, and every function here
-// is total and linear (first_difference: n log n) in its input. Pure; runs on the shard's thread.
+// The daemon's side of the value format (shim/value_format.h): everything that reads bytes a
+// program may have written, and everything that writes bytes for the child. Hostile input is the
+// normal case: lengths, depth, digits and UTF-8 are checked before anything is believed, and every
+// function here is total and linear (first_difference: n log n) in its input. Pure; runs on the
+// shard's thread.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +21,8 @@ struct Job;
 // One complete, well-formed value and nothing behind it.
 sys::Result<void> check(std::string_view value);
 
-// The value as JSON text, in the tagged forms of docs/values. With `arrays_as_lists` an ndarray is a
-// plain nested list. A malformed value (check() says so) appends `null`.
+// The value as JSON text, in the tagged forms of docs/jobs.md. With `arrays_as_lists` an ndarray is
+// a plain nested list. A malformed value (check() says so) appends `null`.
 void append_json(std::string_view value, bool arrays_as_lists, std::string& out);
 
 // Where two values differ, as a path like `[0][3][1]` or `["key"]`; empty when at the root. Dicts

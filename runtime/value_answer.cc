@@ -1,5 +1,5 @@
-// The answer region, decoded. It was written by the program's side: nothing here trusts a length, and
-// what does not fit is kGarbled, which the judge counts as no word at all.
+// The answer region, decoded. It was written by the program's side: nothing here trusts a length,
+// and what does not fit is kGarbled, which the judge counts as no word at all.
 
 #include <cstring>
 

@@ -113,7 +113,8 @@ class Comparison {
 
   // The common case of grids, without touching the path.
   static bool is_same_small(ValueCursor& a, ValueCursor& b) {
-    return a.tag() == Tag::kSmall && b.tag() == Tag::kSmall && advance(a, b, a.integer() == b.integer());
+    return a.tag() == Tag::kSmall && b.tag() == Tag::kSmall &&
+           advance(a, b, a.integer() == b.integer());
   }
 
   bool same_dict(ValueCursor& a, ValueCursor& b) {
@@ -159,7 +160,8 @@ class Comparison {
 std::optional<std::string> first_difference(std::string_view a, std::string_view b) {
   if (a == b) return std::nullopt;
   std::vector<ValueNode> nodes_a, nodes_b;
-  if (walk_value(a, &nodes_a) != nullptr || walk_value(b, &nodes_b) != nullptr) return std::string();
+  if (walk_value(a, &nodes_a) != nullptr || walk_value(b, &nodes_b) != nullptr)
+    return std::string();
   ValueCursor cursor_a{.value = a, .nodes = &nodes_a}, cursor_b{.value = b, .nodes = &nodes_b};
   Comparison comparison;
   if (comparison.same(cursor_a, cursor_b)) return std::nullopt;

@@ -124,7 +124,8 @@ class Walk {
     if (left() == 0 || value_[at_] != static_cast<char>(Tag::kStr)) return "an array without dtype";
     ++at_;
     if (const char* wrong = counted(Tag::kStr)) return wrong;
-    if (left() == 0 || value_[at_] != static_cast<char>(Tag::kList)) return "an array without shape";
+    if (left() == 0 || value_[at_] != static_cast<char>(Tag::kList))
+      return "an array without shape";
     ++at_;
     return shape();
   }

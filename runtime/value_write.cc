@@ -51,7 +51,9 @@ size_t Writer::open(shim::Tag kind) {
   return out_.size() - sizeof(uint32_t);
 }
 
-void Writer::close(size_t mark, uint32_t count) { std::memcpy(out_.data() + mark, &count, sizeof count); }
+void Writer::close(size_t mark, uint32_t count) {
+  std::memcpy(out_.data() + mark, &count, sizeof count);
+}
 
 void Writer::counted(shim::Tag kind, std::string_view content) {
   VERIFY(content.size() <= UINT32_MAX);
@@ -59,7 +61,7 @@ void Writer::counted(shim::Tag kind, std::string_view content) {
   out_.append(content);
 }
 
-// ---- The request ---------------------------------------------------------------------------------
+// ---- The request
 
 namespace {
 

@@ -151,7 +151,7 @@ void make_report_pipe(const Setup& setup) {
 
 void drop_privileges(const Setup& setup, const Cell& cell) {
   if (cell.layers.has(Layer::kCaps)) {
-    setup.require(Step::kCapabilities, sandbox::drop_bounding_set(kInitCapabilities));
+    setup.require(Step::kCapabilities, sandbox::drop_bounding_set());
     setup.require(Step::kCapabilities, sandbox::keep_only(kInitCapabilities));
   }
   setup.require_call(Step::kCapabilities, ::prctl(PR_SET_DUMPABLE, 0));

@@ -19,9 +19,7 @@ bool Converter::has_repeats(const std::vector<Span>& spans) const {
 
 Hash Converter::value(unsigned depth) {
   switch (in_.peek()) {
-    case Type::kNull:
-      out_.none();
-      return in_.read_null() ? Hash::kPossible : Hash::kImpossible;
+    case Type::kNull: out_.none(); return in_.read_null() ? Hash::kPossible : Hash::kImpossible;
     case Type::kBoolean: return boolean();
     case Type::kNumber: return number();
     case Type::kString: return string();

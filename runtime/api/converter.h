@@ -1,6 +1,6 @@
 #pragma once
-// Converter: one JSON value of a caller to the value format, in one pass and without a tree. Internal
-// to job_value. Plain JSON is in converter.cc, the tagged forms in converter_tagged.cc.
+// Converter: one JSON value of a caller to the value format, in one pass and without a tree.
+// Internal to job_value. Plain JSON is in converter.cc, the tagged forms in converter_tagged.cc.
 
 #include <string>
 #include <string_view>

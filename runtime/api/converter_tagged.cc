@@ -201,7 +201,8 @@ Hash Converter::array(unsigned depth) {
   }
   if (given != kAll) return missing(kFields);
   if (!in_.ok()) return Hash::kImpossible;
-  if (const char* wrong = objection_to_array(dtype, dimensions, data)) return failed(in_.fail(wrong));
+  if (const char* wrong = objection_to_array(dtype, dimensions, data))
+    return failed(in_.fail(wrong));
   out_.array();
   out_.text(dtype);
   out_.container(Tag::kList, static_cast<uint32_t>(dimensions.size()));

@@ -12,20 +12,20 @@
 namespace runtime {
 
 enum class FieldKind : uint8_t {
-  kObject,       // fields with this path in front
+  kObject,  // fields with this path in front
   kInteger,
   kBoolean,
-  kChoice,       // a string of `choices`
+  kChoice,  // a string of `choices`
   kText,
   kSource,
-  kJson,         // anything, echoed
+  kJson,  // anything, echoed
   kTexts,
   kEnvironment,
   kFiles,
   kInputs,
   kCalls,
   kRequire,
-  kNotYet,       // in the contract, not in this version
+  kNotYet,  // in the contract, not in this version
 };
 
 // How an integer, a boolean (0 or 1) or a choice (its index) sits in a Job.
@@ -38,7 +38,7 @@ struct Field {
   std::string_view path;  // "limits.cpu_ms"
   FieldKind kind;
   std::string_view fallback = {};  // the default in words; empty: `number` knows it
-  int64_t min = 0, max = 0;   // integers: the range; texts: the length in bytes
+  int64_t min = 0, max = 0;        // integers: the range; texts: the length in bytes
   NumberAccess number = {};
   std::string Job::*text = nullptr;
   std::span<const std::string_view> choices = {};

@@ -129,7 +129,8 @@ class JobParser {
   }
 
   bool source(const Field& field) {
-    if (in_.peek() == Type::kObject) return in_.fail("blobs are not supported yet; expected a string");
+    if (in_.peek() == Type::kObject)
+      return in_.fail("blobs are not supported yet; expected a string");
     return text(field);
   }
 

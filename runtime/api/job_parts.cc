@@ -63,7 +63,8 @@ bool read_content(JsonReader& in, std::string& content) {
   in.open_object();
   for (; in.next_key(!given, key); given = true) {
     if (key == "blob") return in.fail("blobs are not supported yet");
-    if (key != "text" && key != "b64") return in.fail("unknown field " + printable(key) + "; expected text or b64");
+    if (key != "text" && key != "b64")
+      return in.fail("unknown field " + printable(key) + "; expected text or b64");
     if (given) return in.fail("either text or b64, once");
     if (in.peek() != Type::kString) return in.expected("a string");
     if (!in.read_string(text)) return false;
@@ -78,7 +79,8 @@ bool paths_fit_together(JsonReader& in, const std::vector<InputFile>& files) {
   std::set<std::string_view> paths;
   for (const InputFile& file : files) paths.insert(file.path);
   for (const std::string_view path : paths) {
-    for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    for (size_t slash = path.find('/'); slash != std::string_view::npos;
+         slash = path.find('/', slash + 1)) {
       if (!paths.contains(path.substr(0, slash))) continue;
       in.fail("the folder of this path is given as a file");
       return in.at_key(path);
@@ -107,7 +109,8 @@ std::string printable(std::string_view name) {
 
 bool text_is_fit(JsonReader& in, const Field& field, const std::string& text) {
   if (field.path == "id" && text.empty()) return in.fail("is not empty");
-  if (field.path == "func" && !is_identifier(text)) return in.fail("expected the name of a function");
+  if (field.path == "func" && !is_identifier(text))
+    return in.fail("expected the name of a function");
   if (field.path == "template" && !is_template_name(text)) {
     return in.fail("expected a name of letters, digits, '.', '_' and '-'");
   }
@@ -153,7 +156,8 @@ bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& file
   while (in.next_key(fresh.empty(), path)) {
     InputFile file;
     const char* wrong = objection_to_path(path);
-    if (wrong == nullptr && path.size() > static_cast<size_t>(field.max)) wrong = "a path is too long";
+    if (wrong == nullptr && path.size() > static_cast<size_t>(field.max))
+      wrong = "a path is too long";
     if (wrong == nullptr && !paths.insert(path).second) wrong = "given twice";
     if (wrong != nullptr) in.fail(wrong);
     if (!in.ok() || !read_content(in, file.content)) return in.at_key(path);

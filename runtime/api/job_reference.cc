@@ -10,12 +10,15 @@ namespace {
 constexpr std::string_view kHead =
     "# The job\n"
     "\n"
-    "One JSON object: a line of `zygo batch`, or the whole of what `zygo run` makes of its arguments.\n"
+    "One JSON object: a line of `zygo batch`, or the whole of what `zygo run` makes of its "
+    "arguments.\n"
     "Every field but `source` has a default; the smallest job is `{\"source\": \"print(1)\"}`.\n"
-    "Unknown fields, wrong types, values out of range and repeated keys are errors (`BadJob`) that name\n"
+    "Unknown fields, wrong types, values out of range and repeated keys are errors (`BadJob`) that "
+    "name\n"
     "the path. Sizes are binary: 1 kb is 1024 bytes.\n"
     "\n"
-    "This page is generated from the table that validates jobs: change `runtime/api/job_fields.cc`, then\n"
+    "This page is generated from the table that validates jobs: change "
+    "`runtime/api/job_fields.cc`, then\n"
     "run `ZYGO_REGENERATE=1 zygo_unit_tests` in the root of the repository.\n"
     "\n"
     "| field | type | default | meaning |\n"
@@ -25,7 +28,8 @@ constexpr std::string_view kTail =
     "\n"
     "## Values\n"
     "\n"
-    "`inputs`, `calls` and the `value` of a result are JSON. What JSON cannot say has one tagged form, the\n"
+    "`inputs`, `calls` and the `value` of a result are JSON. What JSON cannot say has one tagged "
+    "form, the\n"
     "same in both directions; in a job, `\"$type\"` is the first key of its object.\n"
     "\n"
     "| value | form |\n"
@@ -39,13 +43,16 @@ constexpr std::string_view kTail =
     "| numpy array | `{\"$type\": \"ndarray\", \"dtype\": \"int64\", \"shape\": [2, 2], "
     "\"data\": [[1, 2], [3, 4]]}` |\n"
     "\n"
-    "Integers keep all their digits, up to 4300. Floats are written in the shortest form that reads back\n"
+    "Integers keep all their digits, up to 4300. Floats are written in the shortest form that "
+    "reads back\n"
     "as the same number, and `1.0` stays `1.0`.\n"
     "\n"
     "## Defaults\n"
     "\n"
-    "`zygo batch --defaults FILE` takes one object of the same schema that lies under every job. Objects\n"
-    "(`limits`, `policy`, `determinism`, `env`, `files`) are merged by key; everything else is replaced.\n";
+    "`zygo batch --defaults FILE` takes one object of the same schema that lies under every job. "
+    "Objects\n"
+    "(`limits`, `policy`, `determinism`, `env`, `files`) are merged by key; everything else is "
+    "replaced.\n";
 
 }  // namespace
 

@@ -35,7 +35,8 @@ bool read_call(JsonReader& in, Writer& out) {
   in.open_object();
   for (bool first = true; in.next_key(first, key); first = false) {
     const bool is_args = key == "args";
-    if (!is_args && key != "kwargs") return in.fail("unknown field " + key + "; expected args and kwargs");
+    if (!is_args && key != "kwargs")
+      return in.fail("unknown field " + key + "; expected args and kwargs");
     if (!read_part(in, is_args, is_args ? args : kwargs)) return in.at_field('.' + key);
   }
   out.container(Tag::kList, 2);

@@ -7,8 +7,9 @@
 
 namespace runtime {
 
-// One call per element: `inputs` gives each as the only argument, `calls` gives args and kwargs. The
-// encoded list of [args, kwargs] goes to `calls`. On failure the reader has the reason and the path.
+// One call per element: `inputs` gives each as the only argument, `calls` gives args and kwargs.
+// The encoded list of [args, kwargs] goes to `calls`. On failure the reader has the reason and the
+// path.
 bool read_inputs(JsonReader& in, std::string& calls);
 bool read_calls(JsonReader& in, std::string& calls);
 

@@ -41,7 +41,7 @@ JsonReader::JsonReader(std::string_view text)
   syntax("not UTF-8");
 }
 
-// ---- Failures ------------------------------------------------------------------------------------
+// ---- Failures
 
 bool JsonReader::fail(std::string message) {
   if (ok()) error_ = std::move(message);
@@ -81,7 +81,7 @@ bool JsonReader::at_key(std::string_view key) {
   return at_field(quoted + ']');
 }
 
-// ---- Tokens --------------------------------------------------------------------------------------
+// ---- Tokens
 
 JsonReader::Type JsonReader::peek() {
   white_space();
@@ -231,7 +231,7 @@ bool JsonReader::to_real(std::string_view token, Number& number) {
   return fail("number out of range: " + std::string(token.substr(0, kExcerpt)));
 }
 
-// ---- Structure -----------------------------------------------------------------------------------
+// ---- Structure
 
 bool JsonReader::next_item(bool first) {
   white_space();
@@ -307,7 +307,7 @@ bool JsonReader::skip(std::string* compact, unsigned depth) {
   }
   bool boolean = false;
   Number number;
-  const bool good = type == Type::kNull ? read_null()
+  const bool good = type == Type::kNull      ? read_null()
                     : type == Type::kBoolean ? read_boolean(boolean)
                                              : read_number(number);
   if (good && compact != nullptr) compact->append(start, at_);

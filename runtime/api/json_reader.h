@@ -1,10 +1,10 @@
 #pragma once
 // A strict pull reader for JSON (RFC 8259) from callers we do not know: the text is read once, in
-// order, straight into where it belongs; no tree is built. The first failure sticks, and carries the
-// path at which it happened. Integers keep their digits. Used by job_json only; no I/O.
+// order, straight into where it belongs; no tree is built. The first failure sticks, and carries
+// the path at which it happened. Integers keep their digits. Used by job_json only; no I/O.
 //
-// Why not the library's parser: it builds a tree or calls back per token, and took five to ten times
-// as long on a job of grids. The unit and fuzz tests hold this reader against it.
+// Why not the library's parser: it builds a tree or calls back per token, and took five to ten
+// times as long on a job of grids. The unit and fuzz tests hold this reader against it.
 
 #include <cstdint>
 #include <string>
@@ -25,8 +25,8 @@ class JsonReader {
   bool ok() const { return error_.empty(); }
   sys::Error error() const { return sys::Error::because(error_); }
 
-  // A failure of meaning at the value being read, and the path to it, told from the inside out while
-  // the callers return. All return false.
+  // A failure of meaning at the value being read, and the path to it, told from the inside out
+  // while the callers return. All return false.
   bool fail(std::string message);
   bool expected(std::string_view what);  // "expected WHAT, got ..."; the reader stands at the value
   bool at_index(size_t index);

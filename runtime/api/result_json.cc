@@ -61,7 +61,8 @@ void append_exit(const std::optional<ExitStatus>& exit, std::string& out) {
   out += "{\"code\":";
   exit && !exit->signalled ? append_json_integer(exit->code, out) : void(out += "null");
   out += ",\"signal\":";
-  exit && exit->signalled ? void(append_json_string(signal_name(exit->code), out)) : void(out += "null");
+  exit && exit->signalled ? void(append_json_string(signal_name(exit->code), out))
+                          : void(out += "null");
   out += '}';
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// A result as one line of JSON: the object that every front end gives back. Plain appending; whatever
-// the program wrote is repaired to UTF-8 and escaped, so the line is always one line of valid JSON.
+// A result as one line of JSON: the object that every front end gives back. Plain appending;
+// whatever the program wrote is repaired to UTF-8 and escaped, so the line is always one line of
+// valid JSON.
 
 #include <string>
 

@@ -17,12 +17,12 @@ bool wrote_files = false;
 
 // Events of `os` that change nothing outside the process.
 constexpr std::string_view kHarmless[] = {
-    "os.fwalk",   "os.getxattr", "os.listdir", "os.listxattr",
-    "os.putenv",  "os.scandir",  "os.unsetenv", "os.walk",
+    "os.fwalk",  "os.getxattr", "os.listdir",  "os.listxattr",
+    "os.putenv", "os.scandir",  "os.unsetenv", "os.walk",
 };
 constexpr std::string_view kSensitive[] = {
-    "ctypes.", "fcntl.", "mmap.", "pty.", "resource.", "shutil.", "signal.", "socket.",
-    "subprocess.", "syslog.",
+    "ctypes.", "fcntl.",  "mmap.",   "pty.",        "resource.",
+    "shutil.", "signal.", "socket.", "subprocess.", "syslog.",
 };
 
 bool opens_for_writing(PyObject* arguments) {
@@ -35,7 +35,8 @@ bool opens_for_writing(PyObject* arguments) {
   return overflow == 0 && (bits & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)) != 0;
 }
 
-// Most events are none of ours ("import", "exec", "builtins.id", ...) and leave at the first letter.
+// Most events are none of ours ("import", "exec", "builtins.id", ...) and leave at the first
+// letter.
 bool is_sensitive(std::string_view event, PyObject* arguments) {
   switch (event.empty() ? '\0' : event[0]) {
     case 'o':
@@ -46,10 +47,16 @@ bool is_sensitive(std::string_view event, PyObject* arguments) {
       }
       return event.starts_with("os.") &&
              std::find(std::begin(kHarmless), std::end(kHarmless), event) == std::end(kHarmless);
-    case 'c': case 'f': case 'm': case 'p': case 'r': case 's':
+    case 'c':
+    case 'f':
+    case 'm':
+    case 'p':
+    case 'r':
+    case 's':
       return std::any_of(std::begin(kSensitive), std::end(kSensitive),
                          [&](std::string_view start) { return event.starts_with(start); });
-    default: return false;
+    default:
+      return false;
   }
 }
 

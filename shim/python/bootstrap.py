@@ -42,7 +42,7 @@ def check_threads(culprit: str, count: int) -> None:
     """A fork copies one thread only: others would leave their locks held for ever."""
     if count != 1:
         refuse(
-            f"{culprit} starts {count - 1} threads, and a process with threads cannot be forked "
+            f"{culprit} starts {count - 1} more thread(s), and such a process cannot be forked "
             "(libraries have variables against it: NUMEXPR_NUM_THREADS=1, OMP_NUM_THREADS=1)"
         )
 

@@ -75,8 +75,7 @@ Ref decode_array(Reader& from, unsigned depth) {
   Ref value = shape ? decode(from, depth + 1) : Ref();
   Ref numpy = value ? Ref::steal(PyImport_ImportModule("numpy")) : Ref();
   if (!numpy) return {};
-  Ref array = Ref::steal(
-      PyObject_CallMethod(numpy.get(), "array", "OO", value.get(), dtype.get()));
+  Ref array = Ref::steal(PyObject_CallMethod(numpy.get(), "array", "OO", value.get(), dtype.get()));
   if (!array) return {};
   return Ref::steal(PyObject_CallMethod(array.get(), "reshape", "O", shape.get()));
 }
@@ -154,8 +153,8 @@ Ref make_array(std::string_view bytes, const Grid& grid) {
   if (!buffer || !shape) return {};
   Reader from(bytes);
   copy_integers(from, PyByteArray_AsString(buffer.get()));
-  Ref borrowing = call(reinterpret_cast<PyObject*>(numpy->array_type), shape.get(), numpy->int64,
-                       buffer.get());
+  Ref borrowing =
+      call(reinterpret_cast<PyObject*>(numpy->array_type), shape.get(), numpy->int64, buffer.get());
   // A copy owns its memory, as an array that the program made itself would.
   return borrowing ? call(numpy->array_copy, borrowing.get()) : Ref();
 }
@@ -167,32 +166,57 @@ Ref decode(Reader& from, unsigned depth) {
   const char tag = from.tag();
   Ref value;
   switch (static_cast<Tag>(tag)) {
-    case Tag::kNone: value = Ref::share(Py_None); break;
-    case Tag::kTrue: value = Ref::share(Py_True); break;
-    case Tag::kFalse: value = Ref::share(Py_False); break;
-    case Tag::kSmall: case Tag::kInt: value = Ref::steal(PyLong_FromLongLong(from.integer(tag))); break;
-    case Tag::kBigInt: value = decode_big_integer(from.take(from.count())); break;
-    case Tag::kFloat: value = Ref::steal(PyFloat_FromDouble(read_double(from))); break;
+    case Tag::kNone:
+      value = Ref::share(Py_None);
+      break;
+    case Tag::kTrue:
+      value = Ref::share(Py_True);
+      break;
+    case Tag::kFalse:
+      value = Ref::share(Py_False);
+      break;
+    case Tag::kSmall:
+    case Tag::kInt:
+      value = Ref::steal(PyLong_FromLongLong(from.integer(tag)));
+      break;
+    case Tag::kBigInt:
+      value = decode_big_integer(from.take(from.count()));
+      break;
+    case Tag::kFloat:
+      value = Ref::steal(PyFloat_FromDouble(read_double(from)));
+      break;
     case Tag::kComplex: {
       const double real = read_double(from);
       value = Ref::steal(PyComplex_FromDoubles(real, read_double(from)));
       break;
     }
-    case Tag::kStr: value = decode_text(from.take(from.count())); break;
+    case Tag::kStr:
+      value = decode_text(from.take(from.count()));
+      break;
     case Tag::kBytes: {
       std::string_view bytes = from.take(from.count());
       value = Ref::steal(
           PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
       break;
     }
-    case Tag::kList: value = decode_list(from, depth); break;
-    case Tag::kTuple: value = decode_tuple(from, depth); break;
-    case Tag::kSet: case Tag::kFrozenSet:
+    case Tag::kList:
+      value = decode_list(from, depth);
+      break;
+    case Tag::kTuple:
+      value = decode_tuple(from, depth);
+      break;
+    case Tag::kSet:
+    case Tag::kFrozenSet:
       value = decode_set(from, depth, static_cast<Tag>(tag));
       break;
-    case Tag::kDict: value = decode_dict(from, depth); break;
-    case Tag::kArray: value = decode_array(from, depth); break;
-    default: return malformed();
+    case Tag::kDict:
+      value = decode_dict(from, depth);
+      break;
+    case Tag::kArray:
+      value = decode_array(from, depth);
+      break;
+    default:
+      return malformed();
   }
   if (value && from.broken()) return malformed();
   return value;

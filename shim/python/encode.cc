@@ -133,8 +133,8 @@ bool Encoder::put_bytes(PyObject* value) {
   return counted(Tag::kBytes, {bytes, static_cast<size_t>(length)});
 }
 
-// Containers. Only a patched numpy can run foreign code while one is being read, so an item is owned
-// while it is encoded, sizes are asked for anew, and the count is written last.
+// Containers. Only a patched numpy can run foreign code while one is being read, so an item is
+// owned while it is encoded, sizes are asked for anew, and the count is written last.
 
 bool Encoder::put_list(PyObject* value) {
   size_t where = 0;
@@ -299,9 +299,14 @@ void Encoder::show_path() {
       case Step::Kind::kKey:
         if (step.key) add_key(text, step.key);
         break;
-      case Step::Kind::kInKey: text.add(".keys()"); break;
-      case Step::Kind::kInSet: text.add("{}"); break;
-      case Step::Kind::kArray: break;
+      case Step::Kind::kInKey:
+        text.add(".keys()");
+        break;
+      case Step::Kind::kInSet:
+        text.add("{}");
+        break;
+      case Step::Kind::kArray:
+        break;
     }
   }
   path_text_[text.view().size()] = '\0';

@@ -1,4 +1,5 @@
-// The values that are no plain Python: numpy's, memory views, and integers too large for a register.
+// The values that are no plain Python: numpy's, memory views, and integers too large for a
+// register.
 
 #include <cstring>
 #include <string>
@@ -50,15 +51,15 @@ std::string decimal(std::string_view bytes) {
 }
 
 struct KindName {
-  char kind;
   const char* name;
+  char kind;
   bool sized;  // the name ends with the number of bits
 };
 constexpr KindName kKinds[] = {
-    {'b', "bool", false},      {'i', "int", true},          {'u', "uint", true},
-    {'f', "float", true},      {'c', "complex", true},      {'O', "object", false},
-    {'U', "str", true},        {'S', "bytes", true},        {'V', "void", true},
-    {'M', "datetime64", false}, {'m', "timedelta64", false},
+    {"bool", 'b', false},       {"int", 'i', true},          {"uint", 'u', true},
+    {"float", 'f', true},       {"complex", 'c', true},      {"object", 'O', false},
+    {"str", 'U', true},         {"bytes", 'S', true},        {"void", 'V', true},
+    {"datetime64", 'M', false}, {"timedelta64", 'm', false},
 };
 
 }  // namespace

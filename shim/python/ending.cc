@@ -77,7 +77,8 @@ void show(PyObject* exception, const Testimony& testimony, std::string_view sour
 
 enum class Show : uint8_t { kNo, kYes };
 
-Ending end(const Answer& answer, Stage stage, std::string_view source, AnswerKind exit, Show shown) {
+Ending end(const Answer& answer, Stage stage, std::string_view source, AnswerKind exit,
+           Show shown) {
   release_reserve();
   Ref exception = take_exception();
   if (!exception) return {exit, 0, 1};

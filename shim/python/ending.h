@@ -23,8 +23,8 @@ struct Ending {
   int code = 0;
 };
 
-// The exception that is set, in script mode: SystemExit is a normal end, any other goes to stderr or
-// the program's own sys.excepthook, and becomes a testimony.
+// The exception that is set, in script mode: SystemExit is a normal end, any other goes to stderr
+// or the program's own sys.excepthook, and becomes a testimony.
 Ending end_script(const Answer& answer, Stage stage, std::string_view source);
 // The same in call mode, where an exception is the result: nothing is printed.
 Ending end_calls(const Answer& answer, Stage stage, std::string_view source);

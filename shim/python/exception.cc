@@ -13,7 +13,7 @@ char message_buffer[kMaxMessage];
 char traceback_buffer[kMaxTraceback];
 
 struct Place {
-  long program_line = -1;       // innermost frame of the program
+  long program_line = -1;          // innermost frame of the program
   bool raised_by_program = false;  // the last frame is the program's, at a `raise`
 };
 

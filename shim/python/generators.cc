@@ -28,7 +28,8 @@ MersenneState* find_state(PyObject* random_state) {
   char* key = nullptr;
   Py_ssize_t size = 0;
   if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &key, &size) < 0) return nullptr;
-  const bool same = size == sizeof state->key && std::memcmp(key, state->key, sizeof state->key) == 0;
+  const bool same =
+      size == sizeof state->key && std::memcmp(key, state->key, sizeof state->key) == 0;
   return same && PyLong_AsLong(PyTuple_GetItem(said.get(), 2)) == state->position ? state : nullptr;
 }
 

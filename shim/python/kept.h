@@ -1,6 +1,6 @@
 #pragma once
-// What we keep from a clean interpreter: references taken in the template, used in the job after the
-// program has run. Nothing here is looked up by name later, so a program that patches modules,
+// What we keep from a clean interpreter: references taken in the template, used in the job after
+// the program has run. Nothing here is looked up by name later, so a program that patches modules,
 // classes or builtins changes nothing for us. Filled once by prepare_interpreter().
 
 #include <cstdint>
@@ -75,7 +75,7 @@ struct Kept {
   PyObject* out;
   PyObject* err;
 
-  PyObject* linecache;  // linecache.cache
+  PyObject* linecache;    // linecache.cache
   long raise_opcodes[2];  // RAISE_VARARGS, RERAISE; -1 where it does not exist
 
   // Names.
@@ -113,8 +113,8 @@ PyObject* getter_of(PyObject* type, const char* name);
 // The steps of prepare_interpreter() that live in files of their own.
 bool keep_endings(Kept& kept);     // kept_endings.cc
 bool keep_generators(Kept& kept);  // generators.cc
-bool make_streams(Kept& kept);  // streams.cc
-bool add_audit_hook();          // audit.cc
-bool warm_up();                 // warm_up.cc
+bool make_streams(Kept& kept);     // streams.cc
+bool add_audit_hook();             // audit.cc
+bool warm_up();                    // warm_up.cc
 
 }  // namespace shim

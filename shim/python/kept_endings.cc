@@ -1,5 +1,5 @@
-// What the end of a program needs, and what of it can be left out for most programs: Python code that
-// finds nothing to do still costs a copied page for every object that it touches.
+// What the end of a program needs, and what of it can be left out for most programs: Python code
+// that finds nothing to do still costs a copied page for every object that it touches.
 
 #include "shim/python/kept.h"
 

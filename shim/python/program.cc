@@ -13,8 +13,7 @@ namespace shim {
 namespace {
 
 Ending run(const Request& request, const Answer& answer) {
-  if (!reseed() || !refresh_thread() || !place_files(request.files) ||
-      !set_surroundings(request)) {
+  if (!reseed() || !refresh_thread() || !place_files(request.files) || !set_surroundings(request)) {
     return end_script(answer, Stage::kCompile, request.source);
   }
   start_audit(answer.space.region);
@@ -24,7 +23,9 @@ Ending run(const Request& request, const Answer& answer) {
 // The little that can be said when not even our own buffers could be had.
 Ending out_of_memory(const Answer& answer) {
   release_reserve();
-  const Testimony testimony{.type = "MemoryError", .message = {}, .traceback = "MemoryError\n",
+  const Testimony testimony{.type = "MemoryError",
+                            .message = {},
+                            .traceback = "MemoryError\n",
                             .flags = kMemoryErrorByInterpreter};
   const size_t size = write_testimony(testimony, answer.payload(), answer.space.capacity);
   return {AnswerKind::kException, size, 1};
@@ -32,16 +33,16 @@ Ending out_of_memory(const Answer& answer) {
 
 }  // namespace
 
-void run_program(std::string_view bytes, AnswerSpace space) {
+void run_program(std::string_view request, AnswerSpace space) {
   const Answer answer{space, getpid()};
   space.region->header = {};
   space.region->note = {};
-  const auto request = parse_request(bytes);
-  if (!request) _exit(kBrokenRequest);
+  const auto parsed = parse_request(request);
+  if (!parsed) _exit(kBrokenRequest);
   restore_signals();
   Ending ending;
   try {
-    ending = run(*request, answer);
+    ending = run(*parsed, answer);
   } catch (const std::bad_alloc&) {
     ending = out_of_memory(answer);
   }

@@ -5,8 +5,8 @@
 //
 // What the program sees: a script is `__main__` in every respect. In call mode its module is
 // registered as "__main__" and as "program" and its `__name__` is "program", so that pickle and
-// dataclasses work while an `if __name__ == "__main__":` block does not run. Both are compiled under
-// the file name "main.py"; the working directory is the first entry of sys.path.
+// dataclasses work while an `if __name__ == "__main__":` block does not run. Both are compiled
+// under the file name "main.py"; the working directory is the first entry of sys.path.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace shim {
 bool prepare_interpreter();
 
 // Once, in the template, after the last line of Python that is the template's own: puts an empty
-// thread state in the place of the current one, so that no frame of ours is one `f_back` away from a
-// program. The caller must never return into Python. False: no memory.
+// thread state in the place of the current one, so that no frame of ours is one `f_back` away from
+// a program. The caller must never return into Python. False: no memory.
 [[nodiscard]] bool leave_bootstrap();
 
 struct AnswerSpace {
@@ -40,6 +40,6 @@ inline constexpr int kBrokenRequest = 70;
 
 // In the job's process, confined, the working directory its scratch, descriptors 0 to 2 its own.
 // Exits with the program's code; 1 after an uncaught exception; 0 after a value or an invalid one.
-[[noreturn]] void run_program(std::string_view request, AnswerSpace answer);
+[[noreturn]] void run_program(std::string_view request, AnswerSpace space);
 
 }  // namespace shim

@@ -6,11 +6,13 @@
 
 #include <utility>
 
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 // Both are exported by every CPython since 3.8 with these signatures; 3.10 made the first stable.
 const char* PyUnicode_AsUTF8AndSize(PyObject* text, Py_ssize_t* size);
 int PySys_AddAuditHook(int (*hook)(const char* event, PyObject* arguments, void* data), void* data);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace shim {
 

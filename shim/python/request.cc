@@ -55,17 +55,39 @@ std::string_view Reader::skip(unsigned depth) {
   if (depth > kMaxValueDepth) fail();
   uint64_t items = 0;
   switch (static_cast<Tag>(tag())) {
-    case Tag::kNone: case Tag::kTrue: case Tag::kFalse: break;
-    case Tag::kSmall: take(1); break;
-    case Tag::kInt: case Tag::kFloat: take(8); break;
-    case Tag::kComplex: take(16); break;
-    case Tag::kBigInt: case Tag::kStr: case Tag::kBytes: take(count()); break;
-    case Tag::kList: case Tag::kTuple: case Tag::kSet: case Tag::kFrozenSet:
+    case Tag::kNone:
+    case Tag::kTrue:
+    case Tag::kFalse:
+      break;
+    case Tag::kSmall:
+      take(1);
+      break;
+    case Tag::kInt:
+    case Tag::kFloat:
+      take(8);
+      break;
+    case Tag::kComplex:
+      take(16);
+      break;
+    case Tag::kBigInt:
+    case Tag::kStr:
+    case Tag::kBytes:
+      take(count());
+      break;
+    case Tag::kList:
+    case Tag::kTuple:
+    case Tag::kSet:
+    case Tag::kFrozenSet:
       items = count();
       break;
-    case Tag::kDict: items = uint64_t{count()} * 2; break;
-    case Tag::kArray: items = 3; break;
-    default: fail();
+    case Tag::kDict:
+      items = uint64_t{count()} * 2;
+      break;
+    case Tag::kArray:
+      items = 3;
+      break;
+    default:
+      fail();
   }
   for (; items > 0 && !broken_; --items) skip(depth + 1);
   return broken_ ? std::string_view{} : start.substr(0, start.size() - left_.size());

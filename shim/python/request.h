@@ -25,9 +25,9 @@ class Reader {
   char tag();
   uint32_t count();
   std::string_view take(size_t size);
-  int64_t integer(char tag);         // the content of u or i
-  uint32_t open(Tag container);      // tag and number of items
-  std::string_view text(Tag string); // tag and content of s or b
+  int64_t integer(char tag);          // the content of u or i
+  uint32_t open(Tag container);       // tag and number of items
+  std::string_view text(Tag string);  // tag and content of s or b
   bool truth();
   std::string_view skip(unsigned depth = 0);  // one value; its bytes
 

@@ -62,15 +62,18 @@ Ending call_all(PyObject* function, const Request& request, const Answer& answer
     Arguments arguments;
     Ref result;
     if (decode_arguments(from, request.arrays, arguments)) {
-      result = Ref::steal(
-          PyObject_Call(function, arguments.positional.get(), arguments.named.get()));
+      result =
+          Ref::steal(PyObject_Call(function, arguments.positional.get(), arguments.named.get()));
     }
     if (!result) return end_calls(answer, Stage::kRun, request.source);
     // Encoded at once: what a later call does to this object no longer counts.
     switch (results.add_result(result.get())) {
-      case Encoder::Outcome::kFine: break;
-      case Encoder::Outcome::kInvalid: return end_invalid(answer, results);
-      case Encoder::Outcome::kRaised: return end_calls(answer, Stage::kRun, request.source);
+      case Encoder::Outcome::kFine:
+        break;
+      case Encoder::Outcome::kInvalid:
+        return end_invalid(answer, results);
+      case Encoder::Outcome::kRaised:
+        return end_calls(answer, Stage::kRun, request.source);
     }
   }
   if (!results.complete()) return end_invalid(answer, results);
@@ -81,9 +84,8 @@ Ending call_all(PyObject* function, const Request& request, const Answer& answer
 
 Ending run_calls(const Request& request, const Answer& answer) {
   Ref module = make_module(Mode::kCall);
-  Ref code = module && register_module(module.get(), Mode::kCall)
-                 ? compile_program(request.source)
-                 : Ref();
+  Ref code = module && register_module(module.get(), Mode::kCall) ? compile_program(request.source)
+                                                                  : Ref();
   if (!code) return end_calls(answer, Stage::kCompile, request.source);
   if (!execute(code.get(), module.get())) {
     return end_calls(answer, Stage::kRun, request.source);

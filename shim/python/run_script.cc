@@ -6,8 +6,8 @@ namespace {
 
 const char* name_of(Mode mode) { return mode == Mode::kScript ? "__main__" : "program"; }
 
-// So that tracebacks, warnings and inspect find the source although there is no such file: linecache
-// calls the one member of a tuple of one when a line is asked for.
+// So that tracebacks, warnings and inspect find the source although there is no such file:
+// linecache calls the one member of a tuple of one when a line is asked for.
 void offer_source(PyObject* text) {
   Ref source_getter = attribute(text, "__str__");
   Ref entry = source_getter ? Ref::steal(PyTuple_Pack(1, source_getter.get())) : Ref();

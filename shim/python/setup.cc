@@ -26,8 +26,8 @@ bool set_signal_handler() {
   Ref signal = Ref::steal(PyImport_ImportModule("signal"));
   Ref handler = signal ? attribute(signal.get(), "default_int_handler") : Ref();
   if (!handler) return false;
-  return static_cast<bool>(Ref::steal(
-      PyObject_CallMethod(signal.get(), "signal", "iO", SIGINT, handler.get())));
+  return static_cast<bool>(
+      Ref::steal(PyObject_CallMethod(signal.get(), "signal", "iO", SIGINT, handler.get())));
 }
 
 bool is_relative(std::string_view path) {

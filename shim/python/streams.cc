@@ -14,11 +14,11 @@ namespace {
 
 struct Stream {
   int fd;
-  const char* name;       // in sys
-  const char* shown;      // its .name
-  const char* mode;       // "r" or "w"
+  const char* name;   // in sys
+  const char* shown;  // its .name
+  const char* mode;   // "r" or "w"
   const char* errors;
-  bool lines;             // line buffered
+  bool lines;  // line buffered
 };
 
 constexpr Stream kStreams[] = {
@@ -58,9 +58,9 @@ class BorrowedDescriptors {
 // The same calls as CPython's create_stdio().
 PyObject* make_stream(PyObject* io, const Stream& stream) {
   const bool writes = stream.mode[0] == 'w';
-  Ref buffer = Ref::steal(PyObject_CallMethod(io, "open", "isiOOOO", stream.fd,
-                                              writes ? "wb" : "rb", -1, Py_None, Py_None, Py_None,
-                                              Py_False));
+  Ref buffer =
+      Ref::steal(PyObject_CallMethod(io, "open", "isiOOOO", stream.fd, writes ? "wb" : "rb", -1,
+                                     Py_None, Py_None, Py_None, Py_False));
   if (!buffer) return nullptr;
   Ref raw = attribute(buffer.get(), "raw");
   Ref shown = Ref::steal(PyUnicode_FromString(stream.shown));

@@ -35,8 +35,8 @@ void BoundedText::add_object(PyObject* text, Py_ssize_t characters) {
                  ? Ref::steal(PyUnicode_Substring(text, 0, characters))
                  : Ref::share(text);
   // The UTF-8 codec does this error handler by itself, without asking the codec registry.
-  Ref utf8 = part ? Ref::steal(PyUnicode_AsEncodedString(part.get(), "utf-8", "backslashreplace"))
-                  : Ref();
+  Ref utf8 =
+      part ? Ref::steal(PyUnicode_AsEncodedString(part.get(), "utf-8", "backslashreplace")) : Ref();
   char* bytes = nullptr;
   Py_ssize_t size = 0;
   if (utf8 && PyBytes_AsStringAndSize(utf8.get(), &bytes, &size) == 0) {

@@ -11,8 +11,8 @@
 namespace shim {
 namespace {
 
-constexpr int kMaxChain = 6;        // exceptions in a chain of causes and contexts
-constexpr int kMaxGroup = 10;       // members shown of an exception group
+constexpr int kMaxChain = 6;   // exceptions in a chain of causes and contexts
+constexpr int kMaxGroup = 10;  // members shown of an exception group
 constexpr int kMaxGroupDepth = 3;
 constexpr size_t kMaxLineBytes = 200;
 constexpr Py_ssize_t kShortMessage = 1000;
@@ -21,7 +21,7 @@ constexpr Py_ssize_t kLongMessage = 4000;
 struct Printer {
   BoundedText& text;
   std::string_view source;
-  unsigned indent = 0;    // of a group's members
+  unsigned indent = 0;  // of a group's members
   bool in_group = false;
 
   void start_line(std::string_view mark = "| ") {
@@ -135,9 +135,8 @@ void add_qualified_name(BoundedText& text, PyObject* exception) {
 }
 
 size_t characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](unsigned char c) {
-    return (c & 0xC0U) != 0x80U;
-  }));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(),
+                                           [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));
 }
 
 void add_carets(Printer& printer, PyObject* error, std::string_view line, size_t stripped) {

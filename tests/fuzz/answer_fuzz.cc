@@ -1,5 +1,5 @@
-// The answer region of a hostile program, all the way to the result: the first two bytes choose kind
-// and mode, the rest is the payload, and also what it printed.
+// The answer region of a hostile program, all the way to the result: the first two bytes choose
+// kind and mode, the rest is the payload, and also what it printed.
 
 #include <nlohmann/json.hpp>
 
@@ -27,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (said.exception) {
     VERIFY(said.exception->type.size() <= 256);
     VERIFY(said.exception->message.size() <= 65536 && runtime::is_utf8(said.exception->message));
-    VERIFY(said.exception->traceback.size() <= 65536 && runtime::is_utf8(said.exception->traceback));
+    VERIFY(said.exception->traceback.size() <= 65536 &&
+           runtime::is_utf8(said.exception->traceback));
   }
 
   runtime::JobResult result;

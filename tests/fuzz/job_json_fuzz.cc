@@ -1,5 +1,5 @@
-// Job lines of a hostile caller: an error is one sentence, a job makes a well-formed request, and our
-// reader of JSON agrees with the library about what JSON is.
+// Job lines of a hostile caller: an error is one sentence, a job makes a well-formed request, and
+// our reader of JSON agrees with the library about what JSON is.
 
 #include <nlohmann/json.hpp>
 
@@ -10,8 +10,8 @@
 
 namespace {
 
-// The library has no bound on depth, takes numbers that we call out of range, takes a NUL for the end
-// of its input, and passes over a byte order mark. All of that is ours to refuse.
+// The library has no bound on depth, takes numbers that we call out of range, takes a NUL for the
+// end of its input, and passes over a byte order mark. All of that is ours to refuse.
 void compare_with_library(std::string_view input) {
   if (input.find('\0') != std::string_view::npos || input.starts_with("\xEF\xBB\xBF")) return;
   runtime::JsonReader reader(input);

@@ -1,5 +1,5 @@
-// Runs a fuzz target over the files of a seed corpus, and over every prefix and every one-byte change
-// of the short ones: the part of fuzzing that any compiler can do in a second, as a test.
+// Runs a fuzz target over the files of a seed corpus, and over every prefix and every one-byte
+// change of the short ones: the part of fuzzing that any compiler can do in a second, as a test.
 
 #include <cstdint>
 #include <cstdio>

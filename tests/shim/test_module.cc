@@ -114,8 +114,8 @@ int collect(pid_t child, Pipes& pipes, std::string_view input, std::string& out,
 
 bool read_options(PyObject* named, Options& options, const char*& bytes, Py_ssize_t& size,
                   Py_ssize_t& capacity) {
-  static const char* const names[] = {"request", "capacity", "directory", "stdin", "limits",
-                                      nullptr};
+  static const char* const names[] = {"request", "capacity", "directory",
+                                      "stdin",   "limits",   nullptr};
   const char* input = "";
   Py_ssize_t input_size = 0;
   PyObject* limits = nullptr;
@@ -158,9 +158,8 @@ PyObject* run_for_test(PyObject* /*self*/, PyObject* /*none*/, PyObject* named) 
   return Py_BuildValue(
       "iIy#(Kis)y#y#", status, answered ? static_cast<unsigned>(head.header.kind) : 0U,
       region.payload(), answer_size, static_cast<unsigned long long>(head.note.count),
-      head.note.line, head.note.event, out_bytes.data(),
-      static_cast<Py_ssize_t>(out_bytes.size()), err_bytes.data(),
-      static_cast<Py_ssize_t>(err_bytes.size()));
+      head.note.line, head.note.event, out_bytes.data(), static_cast<Py_ssize_t>(out_bytes.size()),
+      err_bytes.data(), static_cast<Py_ssize_t>(err_bytes.size()));
 }
 
 struct Cost {
@@ -217,8 +216,8 @@ PyObject* summary(std::vector<Cost>& costs) {
                        pick(&Cost::faults));
 }
 
-// measure(request, rounds, populated=False) -> ((us, processor us, faults) of fork and exit, the same of fork and
-// run), taken in turn.
+// measure(request, rounds, populated=False) -> ((us, processor us, faults) of fork and exit, the
+// same of fork and run), taken in turn.
 PyObject* measure(PyObject* /*self*/, PyObject* arguments) {
   const char* bytes = nullptr;
   Py_ssize_t size = 0;
@@ -249,8 +248,15 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef module = {PyModuleDef_HEAD_INIT, "_zygo_test", nullptr, -1,
-                      functions, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                      "_zygo_test",
+                      nullptr,
+                      -1,
+                      functions,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      nullptr};
 
 }  // namespace
 

@@ -609,7 +609,7 @@ class Exceptions(Case):
         result = call("def f():\n    x = []\n    while True: x.append(bytearray(1000) + b'x')", limits=limits)
         self.assert_raised(result, "MemoryError")
         self.assertEqual((result.flags, result.line), (BY_INTERPRETER_MEMORY, 3))
-        result = call("def f():\n    x = None\n    while True: x = (x, [1.5] * 9)", limits=limits)
+        result = call("def f():\n    x = {}\n    while True: x[len(x)] = [1.5] * 9", limits=limits)
         self.assert_raised(result, "MemoryError")
 
     def test_of_full_files_are_the_interpreters(self):

@@ -31,8 +31,8 @@ Examples:
 )~";
 
 inline constexpr const char* kBatchExamples =
-    R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N being its
-line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept
+    R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N
+being its line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept
 as a coprocess (read while you write). A malformed line gives a BadJob result; the rest goes on.
 Progress and the table of outcomes go to stderr; with --json the table is one JSON line.
 Ctrl-C keeps every finished result; --resume then runs the rest. A closed stdout ends it quietly.
@@ -57,8 +57,8 @@ Examples:
 )~";
 
 inline constexpr const char* kTemplateExamples =
-    R"~(A template is an interpreter with modules imported before the first job. One more can be defined
-on the command line of any command with --preload.
+    R"~(A template is an interpreter with modules imported before the first job. One more can be
+defined on the command line of any command with --preload.
 
 Examples:
   zygo template list

@@ -35,6 +35,18 @@ bool moves_or_hides(uint32_t c) {
   return control || direction;
 }
 
+std::string escape_of(uint32_t c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+  }
+  return c < 0x100 ? fmt::format("\\x{:02x}", c) : fmt::format("\\u{:04x}", c);
+}
+
 }  // namespace
 
 std::string escape_controls(std::string_view bytes, Lines lines) {
@@ -46,13 +58,10 @@ std::string escape_controls(std::string_view bytes, Lines lines) {
     bool kept_line = lines == Lines::kKeep && (c.value == '\n' || c.value == '\t');
     if (c.size == 0) {
       out += fmt::format("\\x{:02x}", static_cast<uint8_t>(bytes[0]));
-    } else if (!moves_or_hides(c.value) || kept_line) {
-      out += bytes.substr(0, size);
-    } else if (c.value == '\n' || c.value == '\t' || c.value == '\r') {
-      out += c.value == '\n' ? "\\n" : c.value == '\t' ? "\\t" : "\\r";
+    } else if (moves_or_hides(c.value) && !kept_line) {
+      out += escape_of(c.value);
     } else {
-      out +=
-          c.value < 0x100 ? fmt::format("\\x{:02x}", c.value) : fmt::format("\\u{:04x}", c.value);
+      out += bytes.substr(0, size);
     }
     bytes.remove_prefix(size);
   }

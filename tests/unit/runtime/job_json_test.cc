@@ -1,5 +1,6 @@
-#include <catch2/catch.hpp>
+#include "runtime/api/job_json.h"
 
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -8,7 +9,6 @@
 #include <sstream>
 
 #include "runtime/api/job_fields.h"
-#include "runtime/api/job_json.h"
 #include "runtime/api/json_reader.h"
 #include "runtime/value.h"
 
@@ -124,7 +124,8 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {with(R"("limits":{"cpu_ms":"a"})"), R"(limits.cpu_ms: expected an integer, got "a")"},
       {with(R"("limits":{"cpu_ms":1.5})"), "limits.cpu_ms: expected an integer, got 1.5"},
       {with(R"("limits":{"cpu_ms":null})"), "limits.cpu_ms: expected an integer, got null"},
-      {with(R"("limits":{"cpu_ms":0})"), "limits.cpu_ms: expected a number from 1 to 86400000, got 0"},
+      {with(R"("limits":{"cpu_ms":0})"),
+       "limits.cpu_ms: expected a number from 1 to 86400000, got 0"},
       {with(R"("limits":{"cpu":1})"), "unknown field limits.cpu; did you mean cpu_ms?"},
       {with(R"("limits":{"cpu_ms":1,"cpu_ms":1})"), "limits.cpu_ms: given twice"},
       {with(R"("limits":[])"), "limits: expected an object, got a list"},
@@ -156,7 +157,8 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
        R"(policy.profile: expected one of "pure", "default", "subprocess", "build", got "none")"},
       {with(R"("policy":{"require":["full","cgroups"]})"),
        "policy.require[1]: unknown level or layer cgroups"},
-      {with(R"("determinism":{"runs":9})"), "determinism.runs: expected a number from 1 to 8, got 9"},
+      {with(R"("determinism":{"runs":9})"),
+       "determinism.runs: expected a number from 1 to 8, got 9"},
       {with(R"("tests":[])"), "tests: not supported yet"},
       {with(R"("outputs":[])"), "outputs: not supported yet"},
       {with(R"("func":"f")"), "func: only in call mode (\"mode\": \"call\")"},
@@ -164,9 +166,11 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {with(R"("mode":"call","func":"f")"), "inputs: required in call mode (inputs or calls)"},
       {with(R"("mode":"call","inputs":[])"), "func: required in call mode"},
       {with(R"("mode":"call","func":"1f","inputs":[])"), "func: expected the name of a function"},
-      {with(R"("mode":"call","func":"f","inputs":[],"calls":[])"), "calls: not together with inputs"},
+      {with(R"("mode":"call","func":"f","inputs":[],"calls":[])"),
+       "calls: not together with inputs"},
       {with(R"("id":"")"), "id: is not empty"},
-      {R"({"source":{"blob":"sha256:00"}})", "source: blobs are not supported yet; expected a string"},
+      {R"({"source":{"blob":"sha256:00"}})",
+       "source: blobs are not supported yet; expected a string"},
       {"{}", "source: required"},
       {"[]", "expected an object, got a list"},
       {"", "not JSON: byte 0: ends too early"},
@@ -174,13 +178,17 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {std::string("{\"source\":\"x\"}\0", 15), "not JSON: byte 14: something behind the end"},
       {"{\"source\":\"\xFF\"}", "not JSON: byte 11: not UTF-8"},
       {R"({"source":"\ud800"})", "not JSON: byte 17: a lone surrogate"},
-      {call("[[NaN]]"), R"(not JSON: byte 50: NaN and Infinity are written {"$type": "float", "value": "nan"})"},
+      {call("[[NaN]]"),
+       R"(not JSON: byte 50: NaN and Infinity are written {"$type": "float", "value": "nan"})"},
       {call(R"([[1,{"a":[2,1e999]}]])"), R"(inputs[0][1]["a"][1]: number out of range: 1e999)"},
       {call(R"([{"a":1,"a":2}])"), "inputs[0]: the same key twice"},
-      {call(R"([{"a":1,"$type":"set"}])"), "inputs[0]: \"$type\" must be the first key of its object"},
+      {call(R"([{"a":1,"$type":"set"}])"),
+       "inputs[0]: \"$type\" must be the first key of its object"},
       {call(R"([{"$type":"sett"}])"), "inputs[0]: unknown $type \"sett\""},
-      {call(R"([{"$type":"set","items":[[1]]}])"), R"(inputs[0]["items"][0]: a set holds hashable values only)"},
-      {call(R"([{"$type":"dict","items":[[{},1]]}])"), R"(inputs[0]["items"][0]: a key must be hashable)"},
+      {call(R"([{"$type":"set","items":[[1]]}])"),
+       R"(inputs[0]["items"][0]: a set holds hashable values only)"},
+      {call(R"([{"$type":"dict","items":[[{},1]]}])"),
+       R"(inputs[0]["items"][0]: a key must be hashable)"},
       {call(R"([{"$type":"ndarray","dtype":"int8","shape":[1],"data":[200]}])"),
        "inputs[0]: an item does not fit the dtype"},
       {call(R"([{"$type":"ndarray","dtype":"int8","shape":[2],"data":[1]}])"),
@@ -192,8 +200,11 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
   }
 }
 
-TEST_CASE("inputs nested too deep are refused, and the deepest allowed makes a valid request", "[job]") {
-  const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+TEST_CASE("inputs nested too deep are refused, and the deepest allowed makes a valid request",
+          "[job]") {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
   CHECK(error_of(call(nested(1000001))).ends_with("nested too deep"));
   CHECK(error_of(with(joined({"\"tag\":", nested(1000000)}))).ends_with("nested too deep"));
   CHECK(check(encode_request(parsed(call(joined({"[", nested(192), "]"}))))));
@@ -208,14 +219,32 @@ TEST_CASE("inputs become calls with one argument, and calls bring their own", "[
         "calls[0].args: expected a list, got 1");
 }
 
-TEST_CASE("values survive the way in and out, tagged forms and long integers included", "[job][values]") {
+TEST_CASE("values survive the way in and out, tagged forms and long integers included",
+          "[job][values]") {
   for (const char* value : {
-           "null", "true", "0", "-1", "255", "256", "9223372036854775807", "9223372036854775808",
-           "-123456789012345678901234567890", "1.0", "-0.0", "0.1", "1e+300", R"("\u0001ü\"")",
-           "[]", "[[1,2],[3]]", R"({"a":{"b":[]}})", R"({"$type":"bytes","data":"aGk="})",
-           R"({"$type":"float","value":"nan"})", R"({"$type":"float","value":"-inf"})",
+           "null",
+           "true",
+           "0",
+           "-1",
+           "255",
+           "256",
+           "9223372036854775807",
+           "9223372036854775808",
+           "-123456789012345678901234567890",
+           "1.0",
+           "-0.0",
+           "0.1",
+           "1e+300",
+           R"("\u0001ü\"")",
+           "[]",
+           "[[1,2],[3]]",
+           R"({"a":{"b":[]}})",
+           R"({"$type":"bytes","data":"aGk="})",
+           R"({"$type":"float","value":"nan"})",
+           R"({"$type":"float","value":"-inf"})",
            R"({"$type":"complex","real":1.0,"imag":{"$type":"float","value":"inf"}})",
-           R"({"$type":"tuple","items":[1,[2]]})", R"({"$type":"set","items":["a",1,2]})",
+           R"({"$type":"tuple","items":[1,[2]]})",
+           R"({"$type":"set","items":["a",1,2]})",
            R"({"$type":"frozenset","items":[{"$type":"tuple","items":[1]}]})",
            R"({"$type":"dict","items":[[1,"one"],["$type",2]]})",
            R"({"$type":"ndarray","dtype":"int64","shape":[2,2],"data":[[1,2],[3,-4]]})",
@@ -225,17 +254,20 @@ TEST_CASE("values survive the way in and out, tagged forms and long integers inc
   }
 }
 
-TEST_CASE("the items of a set are sorted by their encoding, so equal sets encode equally", "[job][values]") {
+TEST_CASE("the items of a set are sorted by their encoding, so equal sets encode equally",
+          "[job][values]") {
   CHECK(round_trip(R"({"$type":"set","items":["b",2,1,"a"]})") ==
         round_trip(R"({"$type":"set","items":["a",1,"b",2]})"));
 }
 
-TEST_CASE("defaults lie under each job: objects are merged, the rest is replaced", "[job][defaults]") {
+TEST_CASE("defaults lie under each job: objects are merged, the rest is replaced",
+          "[job][defaults]") {
   const auto defaults = parse_defaults(
       R"({"limits":{"cpu_ms":7,"pids":3},"env":{"A":"1","B":"2"},"argv":["x"],"func":"f","mode":"call"})");
   REQUIRE(defaults);
 
-  const Job job = parsed(R"({"source":"x","limits":{"pids":4},"env":{"B":"3"},"argv":[],"inputs":[1]})", *defaults);
+  const Job job = parsed(
+      R"({"source":"x","limits":{"pids":4},"env":{"B":"3"},"argv":[],"inputs":[1]})", *defaults);
   CHECK(job.limits.cpu.count() == 7);
   CHECK(job.limits.pids == 4);
   CHECK(job.env == std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", "3"}});
@@ -246,7 +278,8 @@ TEST_CASE("defaults lie under each job: objects are merged, the rest is replaced
   CHECK_FALSE(parse_defaults(R"({"limits":{"cpu":1}})"));
 }
 
-TEST_CASE("a line that is no job gets BadJob with line, message, path, and its id if it has one", "[job]") {
+TEST_CASE("a line that is no job gets BadJob with line, message, path, and its id if it has one",
+          "[job]") {
   const std::string line = R"({"id":"a","tag":[1, 2],"limits":{"cpu_ms":"x"}})";
   const JobIdentity identity = identity_of(line);
   CHECK(identity.id == "a");
@@ -257,20 +290,57 @@ TEST_CASE("a line that is no job gets BadJob with line, message, path, and its i
   const JobResult result = bad_job(3, identity.id, identity.tag, error_of(line));
   CHECK(result.verdict.label() == "BadJob");
   CHECK(result.verdict.by == By::kCaller);
-  CHECK(result.verdict.detail == Detail{{"line", int64_t{3}},
-                                        {"message", R"(limits.cpu_ms: expected an integer, got "x")"},
-                                        {"path", "limits.cpu_ms"}});
-  CHECK(bad_job(1, "", "", "unknown field limits.cpu; did you mean cpu_ms?").verdict.detail.back() ==
-        Detail::value_type{"path", "limits.cpu"});
+  CHECK(result.verdict.detail ==
+        Detail{{"line", int64_t{3}},
+               {"message", R"(limits.cpu_ms: expected an integer, got "x")"},
+               {"path", "limits.cpu_ms"}});
+  CHECK(
+      bad_job(1, "", "", "unknown field limits.cpu; did you mean cpu_ms?").verdict.detail.back() ==
+      Detail::value_type{"path", "limits.cpu"});
   CHECK(bad_job(1, "", "", "not JSON: byte 1: x").verdict.detail.size() == 2);
 }
 
-TEST_CASE("our reader of JSON accepts what the library accepts, and refuses what it refuses", "[json]") {
-  for (const char* text : {
-           "1", "-", "01", "-0", "1.", ".5", "1e", "1e+", "1E-2", "\"", "\"\\x\"", "\"\\u12\"", "\"\t\"",
-           "[", "]", "[1,]", "[,1]", "[1 2]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "{\"a\":1 \"b\":2}",
-           "tru", "true", "nul", "nulll", "[[],{}]", " \r\n\t1 ", "\"\\ud83d\\ude00\"", "\"\\ude00\"",
-           "\"\\ud83dx\"", "\"\\ud83d\\u0041\"", "\xEF\xBB\xBF" "1x", "1\f", "\"\x7F\"", "\"\\/\"", "1 1", "\"\\uD8G0\""}) {
+TEST_CASE("our reader of JSON accepts what the library accepts, and refuses what it refuses",
+          "[json]") {
+  for (const char* text : {"1",
+                           "-",
+                           "01",
+                           "-0",
+                           "1.",
+                           ".5",
+                           "1e",
+                           "1e+",
+                           "1E-2",
+                           "\"",
+                           "\"\\x\"",
+                           "\"\\u12\"",
+                           "\"\t\"",
+                           "[",
+                           "]",
+                           "[1,]",
+                           "[,1]",
+                           "[1 2]",
+                           "{\"a\"}",
+                           "{\"a\":1,}",
+                           "{a:1}",
+                           "{\"a\":1 \"b\":2}",
+                           "tru",
+                           "true",
+                           "nul",
+                           "nulll",
+                           "[[],{}]",
+                           " \r\n\t1 ",
+                           "\"\\ud83d\\ude00\"",
+                           "\"\\ude00\"",
+                           "\"\\ud83dx\"",
+                           "\"\\ud83d\\u0041\"",
+                           "\xEF\xBB\xBF"
+                           "1x",
+                           "1\f",
+                           "\"\x7F\"",
+                           "\"\\/\"",
+                           "1 1",
+                           "\"\\uD8G0\""}) {
     JsonReader reader(text);
     std::string compact;
     INFO(text);
@@ -278,7 +348,8 @@ TEST_CASE("our reader of JSON accepts what the library accepts, and refuses what
   }
 }
 
-TEST_CASE("docs/jobs.md is what the table says (ZYGO_REGENERATE=1 zygo_unit_tests writes it)", "[job][docs]") {
+TEST_CASE("docs/jobs.md is what the table says (ZYGO_REGENERATE=1 zygo_unit_tests writes it)",
+          "[job][docs]") {
   const std::string here = __FILE__;
   const std::string path = here.substr(0, here.rfind("tests/unit/")) + "docs/jobs.md";
   const std::string page = jobs_reference_markdown();
@@ -304,7 +375,9 @@ TEST_CASE("bench: a job line of 10 KB of grids", "[.bench]") {
   const auto time = [&](auto parse) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 2000; ++i) parse();
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 2000;
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+               .count() /
+           2000;
   };
   for (int round = 0; round < 3; ++round) {
     const double ours = time([&] { return parse_job(line, {}).ok(); });
@@ -316,8 +389,9 @@ TEST_CASE("bench: a job line of 10 KB of grids", "[.bench]") {
   const Job job = parsed(line);
   std::string out;
   std::cout << "check " << time([&] { return check(job.calls).ok(); }) << " us, append_json "
-            << time([&] { out.clear(), append_json(job.calls, true, out); }) << " us, encode_request "
-            << time([&] { return encode_request(job).size(); }) << " us\n";
+            << time([&] { out.clear(), append_json(job.calls, true, out); })
+            << " us, encode_request " << time([&] { return encode_request(job).size(); })
+            << " us\n";
 }
 
 }  // namespace runtime

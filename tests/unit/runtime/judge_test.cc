@@ -1,6 +1,5 @@
-#include <catch2/catch.hpp>
-
 #include <array>
+#include <catch2/catch.hpp>
 #include <functional>
 
 #include "runtime/outcome.h"
@@ -56,17 +55,22 @@ struct Cause {
 const std::vector<Cause>& causes() {
   static const std::vector<Cause> all = {
       {"cancelled", [](Run& r) { r.seen.cancelled = true; }, "Cancelled", By::kCaller},
-      {"our fault", [](Run& r) { r.seen.fault = Evidence::Fault{"fork", 12, "no"}; }, "SandboxError",
-       By::kSandbox},
-      {"violation", [](Run& r) { r.seen.violation = Violation{.call = "socket"}; }, "UnsafeCode",
+      {"our fault",
+       [](Run& r) {
+         r.seen.fault = Evidence::Fault{"fork", 12, "no"};
+       },
+       "SandboxError", By::kSandbox},
+      {"violation", [](Run& r) { r.seen.violation.emplace().call = "socket"; }, "UnsafeCode",
        By::kPolicy},
       {"oom kill", [](Run& r) { r.seen.oom_kills = 1; }, "MemoryLimitExceeded", By::kLimit},
       {"cpu deadline", [](Run& r) { r.seen.deadline = DeadlineKind::kCpu; }, "TimeoutException",
        By::kLimit},
       {"wall deadline", [](Run& r) { r.seen.deadline = DeadlineKind::kWall; }, "TimeoutException",
        By::kLimit},
-      {"stdout", [](Run& r) { r.seen.overflow = Stream::kStdout; }, "OutputLimitExceeded", By::kLimit},
-      {"stderr", [](Run& r) { r.seen.overflow = Stream::kStderr; }, "OutputLimitExceeded", By::kLimit},
+      {"stdout", [](Run& r) { r.seen.overflow = Stream::kStdout; }, "OutputLimitExceeded",
+       By::kLimit},
+      {"stderr", [](Run& r) { r.seen.overflow = Stream::kStderr; }, "OutputLimitExceeded",
+       By::kLimit},
       {"no space left in a write",
        [](Run& r) {
          raise(r, "OSError");
@@ -78,10 +82,15 @@ const std::vector<Cause>& causes() {
       {"exception", [](Run& r) { raise(r, "ValueError"); }, "ValueError", By::kProgram},
       {"signal", [](Run& r) { r.seen.exit = {.signalled = true, .code = 9}; }, "Signalled",
        By::kProgram},
-      {"exit code", [](Run& r) { if (!r.seen.exit.signalled) r.seen.exit = {.signalled = false, .code = 3}; },
+      {"exit code",
+       [](Run& r) {
+         if (!r.seen.exit.signalled) r.seen.exit = {.signalled = false, .code = 3};
+       },
        "NonZeroExit", By::kProgram},
       {"no answer",
-       [](Run& r) { if (r.said.kind != Kind::kException) r.said = {.kind = Kind::kNothing, .call_mode = true}; },
+       [](Run& r) {
+         if (r.said.kind != Kind::kException) r.said.kind = Kind::kNothing;
+       },
        "NonZeroExit", By::kProgram},
   };
   return all;
@@ -109,7 +118,8 @@ TEST_CASE("each cause alone has its label and its author", "[judge]") {
   }
 }
 
-TEST_CASE("of two causes the one further up the precedence decides, whichever came first", "[judge]") {
+TEST_CASE("of two causes the one further up the precedence decides, whichever came first",
+          "[judge]") {
   const auto& all = causes();
   for (size_t high = 0; high < all.size(); ++high) {
     for (size_t low = high + 1; low < all.size(); ++low) {
@@ -129,7 +139,8 @@ TEST_CASE("every subset of evidence with every testimony gets a verdict, and OK 
     for (int kind = 0; kind <= static_cast<int>(Kind::kGarbled); ++kind) {
       for (int shape = 0; shape < 6; ++shape) {
         Run run;
-        for (size_t i = 0; i < 8; ++i) if (bits >> i & 1) causes()[i].happen(run);
+        for (size_t i = 0; i < 8; ++i)
+          if (bits >> i & 1) causes()[i].happen(run);
         run.seen.pids_refused = bits >> 8 & 1;
         run.seen.disk_full = bits >> 9 & 1;
         run.said.kind = static_cast<Kind>(kind);
@@ -138,7 +149,8 @@ TEST_CASE("every subset of evidence with every testimony gets a verdict, and OK 
 
         const Verdict verdict = judged(run);
 
-        const bool clean = (bits & 511) == 0 && shape / 2 == 0 && run.said.kind != Kind::kException &&
+        const bool clean = (bits & 511) == 0 && shape / 2 == 0 &&
+                           run.said.kind != Kind::kException &&
                            (!run.said.call_mode || run.said.kind == Kind::kValue);
         CHECK(verdict.ok() == clean);
         CHECK((verdict.by == By::kCaller) == run.seen.cancelled);
@@ -175,7 +187,8 @@ TEST_CASE("call mode without a complete value is NonZeroExit: ended before retur
   }
 }
 
-TEST_CASE("script mode with exit 0 is OK whatever the road, even with a garbled answer", "[judge]") {
+TEST_CASE("script mode with exit 0 is OK whatever the road, even with a garbled answer",
+          "[judge]") {
   for (Kind kind : {Kind::kNothing, Kind::kExited, Kind::kFinished, Kind::kGarbled}) {
     Run run = good_script();
     run.said.kind = kind;
@@ -239,7 +252,10 @@ TEST_CASE("a thread that could not start is ProcessLimitExceeded", "[judge]") {
 TEST_CASE("a timeout says which clock, the limit, what was measured, and if the machine was busy",
           "[judge]") {
   Run run = good_call();
-  run.seen = {.deadline = DeadlineKind::kWall, .contended = true, .wall_limit_ms = 400, .wall_ms = 401};
+  run.seen.deadline = DeadlineKind::kWall;
+  run.seen.contended = true;
+  run.seen.wall_limit_ms = 400;
+  run.seen.wall_ms = 401;
   const Verdict verdict = judged(run);
   CHECK(detail_text(verdict, "limit") == "wall");
   CHECK(detail_text(verdict, "limit_ms") == "400");

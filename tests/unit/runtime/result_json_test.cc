@@ -1,8 +1,8 @@
-#include <catch2/catch.hpp>
+#include "runtime/api/result_json.h"
 
+#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/result_json.h"
 #include "runtime/json_text.h"
 #include "runtime/utf8.h"
 #include "runtime/value.h"
@@ -19,7 +19,8 @@ std::string line_of(const JobResult& result) {
 JobResult ok_result() {
   JobResult result;
   result.id = "a";
-  result.verdict = {.outcome = Outcome::kOk, .exception_type = {}, .by = By::kProgram, .detail = {}};
+  result.verdict = {
+      .outcome = Outcome::kOk, .exception_type = {}, .by = By::kProgram, .detail = {}};
   result.exit = ExitStatus{};
   result.level = sandbox::Level::kFull;
   result.enforced = sandbox::Layers().with(sandbox::Layer::kSeccomp).with(sandbox::Layer::kUserNs);
@@ -34,7 +35,8 @@ TEST_CASE("a result is written to the letter of the contract", "[result]") {
   result.out = {.bytes = "hi\n", .total = 3};
   result.value = std::string("l\1\0\0\0u\5", 7);
   result.usage = {.cpu_us = 1499, .wall_us = 1500, .memory_peak_bytes = 4096, .pids_peak = 2};
-  result.timing = {.admit = 1, .lease = 2, .fork = 3, .confine = 4, .run = 5, .collect = 6, .judge = 7};
+  result.timing = {
+      .admit = 1, .lease = 2, .fork = 3, .confine = 4, .run = 5, .collect = 6, .judge = 7};
   CHECK(line_of(result) ==
         R"({"id":"a","tag":null,"label":"OK","by":"program","ok":true,"detail":{},)"
         R"("exit":{"code":0,"signal":null},)"
@@ -60,7 +62,9 @@ TEST_CASE("a result of a job that never ran has nulls for what it never had", "[
 TEST_CASE("details, signals, exceptions and determinism are shown when there are any", "[result]") {
   JobResult result = ok_result();
   result.tag = R"({"k":[1]})";
-  result.verdict = {.outcome = Outcome::kException, .exception_type = "OK\"}\n", .by = By::kProgram,
+  result.verdict = {.outcome = Outcome::kException,
+                    .exception_type = "OK\"}\n",
+                    .by = By::kProgram,
                     .detail = {{"n", int64_t{-1}}, {"r", 0.5}, {"b", true}, {"t", "\x1b"}}};
   result.exit = ExitStatus{.signalled = true, .code = 9};
   result.exception = Exception{"T", "m\xFF", "tb", 3};
@@ -75,12 +79,14 @@ TEST_CASE("details, signals, exceptions and determinism are shown when there are
   CHECK(json["detail"] == nlohmann::json({{"n", -1}, {"r", 0.5}, {"b", true}, {"t", "\x1b"}}));
   CHECK(json["exit"]["signal"] == "SIGKILL");
   CHECK(json["exit"]["code"].is_null());
-  CHECK(json["exception"] == nlohmann::json({{"type", "T"}, {"message", "m\uFFFD"}, {"traceback", "tb"}}));
+  CHECK(json["exception"] ==
+        nlohmann::json({{"type", "T"}, {"message", "m\uFFFD"}, {"traceback", "tb"}}));
   CHECK(json["determinism"] ==
         nlohmann::json({{"runs", 2}, {"same", false}, {"axis", "value"}, {"where", "[0]"}}));
 }
 
-TEST_CASE("output that is not UTF-8, or was cut inside a character, is repaired and says lossy", "[result]") {
+TEST_CASE("output that is not UTF-8, or was cut inside a character, is repaired and says lossy",
+          "[result]") {
   JobResult result = ok_result();
   result.out = {.bytes = "gr\xC3", .total = 5, .truncated = true};
   result.err = {.bytes = "gr\xC3\xBC\n", .total = 5};
@@ -105,17 +111,21 @@ TEST_CASE("every byte, alone and behind a lead byte, makes valid JSON", "[result
   }
 }
 
-TEST_CASE("UTF-8 excludes overlong forms, surrogates and what lies past the last code point", "[utf8]") {
+TEST_CASE("UTF-8 excludes overlong forms, surrogates and what lies past the last code point",
+          "[utf8]") {
   for (const char* good : {"", "a", "\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
                            "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "12345678\xC3\xBC"}) {
     CHECK(is_utf8(good));
   }
-  for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
-                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xC3", "\xE2\x82", "1234567\xC3"}) {
+  for (const char* bad :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xC3", "\xE2\x82", "1234567\xC3"}) {
     CHECK_FALSE(is_utf8(bad));
   }
   CHECK(utf8_head("ab\xC3\xBC", 3) == "ab");
-  CHECK(utf8_tail("\xC3\xBC" "ab", 3) == "ab");
+  CHECK(utf8_tail("\xC3\xBC"
+                  "ab",
+                  3) == "ab");
 }
 
 TEST_CASE("base64 goes both ways and refuses what is not base64", "[result]") {

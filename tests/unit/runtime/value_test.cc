@@ -1,10 +1,10 @@
-#include <catch2/catch.hpp>
+#include "runtime/value.h"
 
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "runtime/job.h"
-#include "runtime/value.h"
 
 namespace runtime {
 namespace {
@@ -103,13 +103,15 @@ TEST_CASE("every prefix of a value is refused", "[value]") {
   for (size_t size = 0; size < value.size(); ++size) CHECK_FALSE(check(value.substr(0, size)));
 }
 
-TEST_CASE("scalars become plain JSON, and what JSON cannot say becomes a tagged form", "[value][json]") {
+TEST_CASE("scalars become plain JSON, and what JSON cannot say becomes a tagged form",
+          "[value][json]") {
   const std::pair<std::string, const char*> table[] = {
       {"N", "null"},
       {"T", "true"},
       {built([](Writer& w) { w.integer(255); }), "255"},
       {built([](Writer& w) { w.integer(-1); }), "-1"},
-      {built([](Writer& w) { w.integer(std::numeric_limits<int64_t>::min()); }), "-9223372036854775808"},
+      {built([](Writer& w) { w.integer(std::numeric_limits<int64_t>::min()); }),
+       "-9223372036854775808"},
       {built([](Writer& w) { w.big_integer("123456789012345678901234567890"); }),
        "123456789012345678901234567890"},
       {number(1.0), "1.0"},
@@ -130,7 +132,8 @@ TEST_CASE("scalars become plain JSON, and what JSON cannot say becomes a tagged 
   }
 }
 
-TEST_CASE("a dict is an object when its keys allow it, and pairs when they do not", "[value][json]") {
+TEST_CASE("a dict is an object when its keys allow it, and pairs when they do not",
+          "[value][json]") {
   const auto dict = [](auto key) {
     return built([&](Writer& w) {
       w.container(Tag::kDict, 1);
@@ -148,7 +151,8 @@ TEST_CASE("a dict is an object when its keys allow it, and pairs when they do no
 }
 
 TEST_CASE("an array is tagged, or a plain list when the job asked for arrays", "[value][json]") {
-  CHECK(json(array("int64", 1, 2)) == R"({"$type":"ndarray","dtype":"int64","shape":[2],"data":[1,2]})");
+  CHECK(json(array("int64", 1, 2)) ==
+        R"({"$type":"ndarray","dtype":"int64","shape":[2],"data":[1,2]})");
   CHECK(json(array("int64", 1, 2), true) == "[1,2]");
 }
 
@@ -175,10 +179,12 @@ TEST_CASE("the first difference is a path into both values", "[value][difference
   CHECK_FALSE(first_difference(list({one}), list({BYTES("i\x01\0\0\0\0\0\0\0")})));
   CHECK_FALSE(first_difference(number(std::nan("1")), number(-std::nan("2"))));
   CHECK_FALSE(first_difference(dict({{"a", one}, {"b", two}}), dict({{"b", two}, {"a", one}})));
-  CHECK(first_difference(dict({{"a", one}, {"b", two}}), dict({{"b", one}, {"a", one}})) == R"(["b"])");
+  CHECK(first_difference(dict({{"a", one}, {"b", two}}), dict({{"b", one}, {"a", one}})) ==
+        R"(["b"])");
   CHECK(first_difference(dict({{"a", one}}), dict({{"a", one}, {"c", one}})) == R"(["c"])");
   CHECK(first_difference(list({dict({{"x", list({array("int64", 1, 2)})}})}),
-                         list({dict({{"x", list({array("int64", 1, 3)})}})})) == R"([0]["x"][0][1])");
+                         list({dict({{"x", list({array("int64", 1, 3)})}})})) ==
+        R"([0]["x"][0][1])");
   CHECK(first_difference(list({array("int64", 1, 2)}), list({array("int32", 1, 2)})) == "[0]");
   CHECK(first_difference("N", "T") == "");
   CHECK(first_difference("N", "garbage") == "");
@@ -206,7 +212,8 @@ TEST_CASE("deep dicts in different orders are compared in linear time", "[value]
 TEST_CASE("an answer of each kind is decoded, and fits its mode or is garbled", "[answer]") {
   using Kind = Testimony::Kind;
   using shim::AnswerKind;
-  const std::string value = BYTES("l\x01\0\0\0u\x05"), pair = BYTES("l\x02\0\0\0s\x01\0\0\0rs\x01\0\0\0p");
+  const std::string value = BYTES("l\x01\0\0\0u\x05"),
+                    pair = BYTES("l\x02\0\0\0s\x01\0\0\0rs\x01\0\0\0p");
 
   CHECK(decode_answer(AnswerKind::kNothing, "", true).kind == Kind::kNothing);
   CHECK(decode_answer(AnswerKind::kFinished, "", false).kind == Kind::kFinished);
@@ -243,7 +250,8 @@ TEST_CASE("an exception's texts are bounded and repaired, and its flags are read
   CHECK_FALSE(said.no_space_by_interpreter);
 }
 
-TEST_CASE("a request is a well-formed value, even of a job whose texts are not UTF-8", "[request]") {
+TEST_CASE("a request is a well-formed value, even of a job whose texts are not UTF-8",
+          "[request]") {
   Job job;
   job.source = "print('\xFF')";
   job.argv = {"a"};
