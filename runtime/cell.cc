@@ -444,7 +444,8 @@ void Cell::measure(const shim::JobDone& done) {
   result_.usage.contended = seen.contended;
   seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
   seen.pids_refused = static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) - refused_base_);
-  seen.disk_full = done.scratch_full != 0;
+  seen.disk_full = done.blocks_full != 0 || done.inodes_full != 0;
+  seen.inodes_full = done.inodes_full != 0;
   // The kernel's second fence may come first by a tick; the reason is the same.
   if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled && done.cpu_ns >= Nanoseconds(limits.cpu).count() &&
       (seen.exit.code == SIGKILL || seen.exit.code == SIGXCPU)) {
@@ -459,6 +460,7 @@ void Cell::measure(const shim::JobDone& done) {
   seen.stdout_limit_bytes = static_cast<int64_t>(limits.out.count);
   seen.stderr_limit_bytes = static_cast<int64_t>(limits.err.count);
   seen.disk_limit_bytes = static_cast<int64_t>(limits.disk.count);
+  seen.files_limit = limits.files;
   seen.pids_limit = limits.pids;
   result_.timing.fork = micros(begin - sent_at_);
   result_.timing.confine = micros(confined - begin);

@@ -128,9 +128,13 @@ Verdict stdout_limit(const Case& c) { return output_limit("stdout", c.seen.stdou
 Verdict stderr_limit(const Case& c) { return output_limit("stderr", c.seen.stderr_limit_bytes); }
 
 Verdict disk_limit(const Case& c) {
-  Detail detail = {{"limit", "disk"},
-                   {"limit_bytes", c.seen.disk_limit_bytes},
-                   {"source", c.seen.disk_full ? "scratch is full" : "OSError"}};
+  Detail detail;
+  if (c.seen.inodes_full) {
+    detail = {{"limit", "files"}, {"limit_count", c.seen.files_limit}};
+  } else {
+    detail = {{"limit", "disk"}, {"limit_bytes", c.seen.disk_limit_bytes}};
+  }
+  detail.emplace_back("source", c.seen.disk_full ? "scratch is full" : "OSError");
   if (raised(c) && c.said.no_space_by_interpreter) add_line(detail, exception_of(c).line);
   return verdict(Outcome::kDiskLimit, By::kLimit, std::move(detail));
 }

@@ -77,13 +77,14 @@ struct Evidence {
   DeadlineKind deadline = DeadlineKind::kNone;  // our clock fired and we killed
   Stream overflow = Stream::kNone;    // an output cap was passed and we killed
   bool disk_full = false;             // scratch had no block or no inode left
+  bool inodes_full = false;           // it was the inodes
   uint32_t pids_refused = 0;          // the cell's pids counter refused this many
   bool contended = false;             // the cell got much less CPU than it asked for
   ExitStatus exit;
   // Limits and measurements, for the detail.
   int64_t wall_limit_ms = 0, wall_ms = 0, cpu_limit_ms = 0, cpu_ms = 0;
   int64_t memory_limit_bytes = 0, memory_peak_bytes = 0;
-  int64_t stdout_limit_bytes = 0, stderr_limit_bytes = 0, disk_limit_bytes = 0, pids_limit = 0;
+  int64_t stdout_limit_bytes = 0, stderr_limit_bytes = 0, disk_limit_bytes = 0, files_limit = 0, pids_limit = 0;
   bool operator==(const Evidence&) const = default;
 };
 

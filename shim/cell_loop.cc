@@ -128,7 +128,8 @@ void restore(const Cell& cell, JobDone& done) {
   ::fcntl(2, F_SETFL, O_WRONLY);
   struct statfs info {};
   ::fstatfs(kFdScratch, &info);
-  done.scratch_full = info.f_bfree == 0 || info.f_ffree == 0;
+  done.blocks_full = info.f_bfree == 0;
+  done.inodes_full = info.f_ffree == 0;
   done.clean = 1;
   if (info.f_bfree == cell.scratch_blocks && info.f_ffree == cell.scratch_inodes) return;
   wipe_directory(kFdScratch);

@@ -105,7 +105,8 @@ struct JobDone {
   int64_t confined_at_ns = 0; // the child was about to run the program; 0: it never was
   int64_t ended_at_ns = 0;    // the job's process was reaped
   uint32_t swept = 0;         // processes were left behind and killed
-  uint32_t scratch_full = 0;  // no block or no inode was left at the end
+  uint32_t blocks_full = 0;   // scratch had no block, or no inode, left at the end
+  uint32_t inodes_full = 0;
   uint32_t clean = 0;         // empty and wiped: the cell may serve again
 };
 

@@ -112,6 +112,8 @@ PyObject* serve(PyObject*, PyObject* args) {
   auto sent = sys::send_message(control, sys::bytes_of(ready));
   if (!sent.ok()) ::_exit(1);
   int* tid_address = thread_id_address();
+  // From here on there is no way back into Python: no frame of ours is left for a program to find.
+  if (!leave_bootstrap()) ::_exit(1);
   for (;;) {
     CellOrder order;
     auto received = sys::receive_message(control, sys::writable_bytes_of(order));

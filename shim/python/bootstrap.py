@@ -86,6 +86,7 @@ def main() -> None:
     for name in USUAL_MODULES:
         importlib.import_module(name)
     quieten_uuid()
+    sys.modules["platform"].uname().processor  # kept from now on; asking starts `uname -p`
     check_threads("the standard library", _zygo.thread_count())
     for name in filter(None, preloads.split(",")):
         preload(name)

@@ -16,10 +16,10 @@ os.environ["LEFTOVER"] = "1"
 os.umask(0o777)
 os.nice(1)
 os.chdir("/")
-json.dumps = builtins.len = lambda *_: 1 / 0
 sys.modules["leftover"] = sys
 sys.path.insert(0, "/tmp")
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGALRM])
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+json.dumps = builtins.len = lambda *_: 1 / 0
 sys.stdout.write("polluted\n")
