@@ -42,7 +42,8 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
 std::vector<std::string> environment_of(const ZygotePlan& plan) {
   // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
   unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
-  return {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "USER=sandbox", "LOGNAME=sandbox",
+  const char* heap = ::getenv("ZYGO_HEAP");
+  return {std::string("ZYGO_HEAP=") + (heap ? heap : "huge"), "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "USER=sandbox", "LOGNAME=sandbox",
           "LANG=C.UTF-8", "PYTHONHASHSEED=" + std::to_string(hash_seed), "PYTHONDONTWRITEBYTECODE=1",
           "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "BLIS_NUM_THREADS=1",
           "NUMEXPR_NUM_THREADS=1", "NUMEXPR_MAX_THREADS=1", "VECLIB_MAXIMUM_THREADS=1", "MPLBACKEND=Agg"};

@@ -18,6 +18,7 @@
 #include "sandbox/rlimits.h"
 #include "sandbox/sys/units.h"
 #include "shim/cell.h"
+#include "shim/heap/hot_pages.h"
 #include "shim/python/program.h"
 
 namespace shim {
@@ -65,6 +66,7 @@ void* read_request(const Report& report, uint64_t size) {
 
 void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
   Report report;
+  copy_hot_pages();
   report.require_call(Step::kStdio, stdin_fd >= 0 ? ::dup2(stdin_fd, 0) : 0);
   void* request = read_request(report, order.request_bytes);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {

@@ -19,6 +19,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/socket.h"
 #include "shim/cell.h"
+#include "shim/heap/trial.h"
 #include "shim/protocol.h"
 #include "shim/python/program.h"
 
@@ -107,13 +108,15 @@ PyObject* serve(PyObject*, PyObject* args) {
   ignore.sa_flags = SA_NOCLDWAIT;
   ::sigaction(SIGCHLD, &ignore, nullptr);
 
+  // From here on there is no way back into Python: no frame of ours is left for a program to find.
+  if (!leave_bootstrap()) ::_exit(1);
+  warm_image(wanted_heap_mode());
+
   TemplateReady ready;
   ready.threads = static_cast<uint32_t>(native_thread_count());
   auto sent = sys::send_message(control, sys::bytes_of(ready));
   if (!sent.ok()) ::_exit(1);
   int* tid_address = thread_id_address();
-  // From here on there is no way back into Python: no frame of ours is left for a program to find.
-  if (!leave_bootstrap()) ::_exit(1);
   for (;;) {
     CellOrder order;
     auto received = sys::receive_message(control, sys::writable_bytes_of(order));

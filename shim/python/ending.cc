@@ -14,6 +14,8 @@
 namespace shim {
 namespace {
 
+void (*before_exit)() = nullptr;  // of a trial in the template; null in jobs
+
 void write_raw(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -180,7 +182,10 @@ void finish(const Answer& answer, const Ending& ending) {
   PyErr_Clear();
   flush_everything();
   write_answer(answer, ending);
+  if (before_exit) before_exit();
   _exit(ending.code);
 }
+
+void set_before_exit(void (*hook)()) { before_exit = hook; }
 
 }  // namespace shim

@@ -34,6 +34,9 @@ struct AnswerSpace {
   uint64_t nonce;
 };
 
+// In a trial child of the template: called last, when all is said and done.
+void set_before_exit(void (*hook)());
+
 // Exit status when the request itself cannot be read: a bug of the sender, never the program's
 // doing. The answer stays kNothing.
 inline constexpr int kBrokenRequest = 70;

@@ -1,0 +1,33 @@
+#pragma once
+// The heap image. A fork copies the page tables of every area that its parent has written to: that is
+// most of the price of a fork from an interpreter full of modules. So the last act of a template is
+// to move its private memory into a file, mapped privately at the same addresses: an area of a file
+// that nobody has written to since is not copied by a fork but faulted in from the page cache, and
+// neighbouring areas of one file become one.
+//
+// What must not move, because a file mapping differs from anonymous memory: large malloc blocks
+// (realloc moves or grows them by mremap, past the file's end), areas of foreign allocators (a purge
+// by MADV_DONTNEED brings back the file's bytes, not zeros), the stack. These stay as they are.
+
+#include <cstddef>
+
+namespace shim {
+
+enum class HeapMode : unsigned char {
+  kPlain,   // leave everything as it is: the twin that tests compare with
+  kMoved,   // written-to areas only, in a memfd
+  kMerged,  // text and constants too, so that the kernel joins areas; never writable and executable
+  kHuge,    // merged, on a private tmpfs of huge pages
+};
+
+struct HeapImage {
+  size_t areas = 0;  // moved
+  size_t bytes = 0;  // copied
+  int error = 0;     // errno if nothing was moved: the template goes on with its plain heap
+};
+
+// Moves this process's memory. Single-threaded, no other user of its memory, kProcFd open; for
+// kHuge the right to mount. After it the process runs C++ only.
+HeapImage make_heap_image(HeapMode mode);
+
+}  // namespace shim

@@ -1,0 +1,64 @@
+#pragma once
+// This process's own address space as the kernel tells it: areas from /proc/self/maps and pages from
+// /proc/self/pagemap, read through kProcFd. Used by the template while it turns its memory into the
+// heap image: nothing here touches the heap, so that reading does not change what is read.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace shim {
+
+inline constexpr uintptr_t kPage = 4096;
+
+struct Area {
+  uintptr_t begin = 0, end = 0;
+  int prot = 0;            // PROT_*
+  bool is_private = false;
+  bool is_anonymous = false;  // no file behind it
+  bool is_heap = false;       // [heap], which brk(2) moves
+  bool is_special = false;    // stack, vdso, vvar, vsyscall
+  bool is_object = false;     // an ELF object's file: a program or a shared library
+  size_t pages() const { return (end - begin) / kPage; }
+};
+
+// Working memory for one reading; shared, so that it is no part of the image.
+class MemoryMap {
+ public:
+  static MemoryMap* create();  // null with errno; never freed but by destroy()
+  void destroy();
+
+  bool read();  // false with errno
+  const Area* begin() const { return areas_; }
+  const Area* end() const { return areas_ + count_; }
+  // A library that brings its own allocator: its memory may be purged in ways a file mapping
+  // does not survive (MADV_DONTNEED gives the file's bytes, not zeros).
+  bool has_foreign_allocator() const { return foreign_allocator_; }
+
+ private:
+  void parse_line(char* line);
+  static constexpr size_t kMaxAreas = 8192;
+  static constexpr size_t kTextBytes = size_t{4} << 20;
+  size_t count_;
+  bool foreign_allocator_;
+  Area areas_[kMaxAreas];
+  char text_[kTextBytes];
+};
+
+// The pagemap entries of [begin, begin + count pages) (Documentation/admin-guide/mm/pagemap.rst).
+class PageMap {
+ public:
+  PageMap();
+  ~PageMap();
+  // Entries for at most kWindow pages; null with errno. Valid until the next call.
+  const uint64_t* read(uintptr_t begin, size_t count);
+  static constexpr size_t kWindow = 16384;
+
+  static bool is_there(uint64_t entry) { return entry >> 62; }                    // present or swapped
+  static bool is_own(uint64_t entry) { return (entry >> 63) && !((entry >> 61) & 1); }  // anonymous: written to
+
+ private:
+  int fd_;
+  uint64_t* entries_;
+};
+
+}  // namespace shim
