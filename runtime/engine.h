@@ -28,6 +28,9 @@ struct EngineOptions {
   unsigned workers = 0;                    // cells that may run a job at once; 0: chosen by cores
   sandbox::Level level = sandbox::Level::kFull;
   sandbox::Layers require;                 // layers without which no job starts
+  // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
+  // same results; plain is the twin that tests compare with.
+  std::string heap = "huge";
   sandbox::Layers without;                 // for tests of the layers: taken out on purpose
 };
 

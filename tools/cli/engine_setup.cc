@@ -86,6 +86,7 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   options.workers = workers;
   options.require = common.required_layers;
   options.without = common.without;
+  options.heap = common.heap;
 
   std::string name = chosen_template(common);
   if (name.empty()) return options;
