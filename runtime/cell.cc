@@ -1,49 +1,27 @@
+// A cell from its order to its end; cell_run.cc leads it through its jobs.
+
 #include "runtime/cell.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "runtime/proc.h"
-#include "runtime/value.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
 
 namespace runtime {
 
 using sandbox::Layer;
-using std::chrono::duration_cast;
-using std::chrono::milliseconds;
-using sys::Error;
-using sys::Nanoseconds;
 using sys::OwnedFd;
 using sys::Result;
 
 namespace {
 
-constexpr uint64_t kJobsPerCell = 10000;
-constexpr sys::Bytes kMemoryLeftBehind = sys::mebibytes(24);  // page cache and slab; above it, renew
-// Output is not watched in the first moments of a job: most jobs end before, and are drained then.
-constexpr Nanoseconds kAttention = milliseconds(2);
-// After a kill the cell must be empty within this, or it is destroyed.
-constexpr Nanoseconds kPatience = std::chrono::seconds(2);
-// What an interpreter with its modules holds of private writable memory before the job begins; added
-// to RLIMIT_DATA, which counts it.
-constexpr sys::Bytes kImageData = sys::mebibytes(96);
-constexpr Nanoseconds kNever = Nanoseconds::max();
-
-uint64_t random_nonce() {
-  uint64_t value = 0;
-  while (value == 0) VERIFY(::getrandom(&value, sizeof value, 0) == sizeof value);
-  return value;
-}
-
-int64_t micros(Nanoseconds t) { return duration_cast<std::chrono::microseconds>(t).count(); }
+constexpr std::chrono::seconds kBirthPatience{60};  // a cell is made in milliseconds
 
 }  // namespace
 
@@ -69,6 +47,7 @@ Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, const Cell
   self->their_socket_.reset();
   for (OwnedFd& fd : self->theirs_) fd.reset();
   self->socket_ready_->start();
+  self->timer_->start(kBirthPatience);
   return cell;
 }
 
@@ -118,13 +97,18 @@ Result<shim::CellOrder> Cell::describe() const {
 }
 
 void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
+  if (state_ == State::kDead) {  // what it said of itself came first, and was no good
+    if (pidfd) kill_by_pidfd(pidfd.get());
+    return;
+  }
   if (born.failure.error != 0 || !pidfd) {
-    return lose({std::string("cell: ") + shim::name_of(born.failure.step), born.failure.error, ""});
+    return lose({std::string("cell: ") + shim::name_of(born.failure.step), born.failure.error, "the cell was not born"});
   }
   pidfd_ = std::move(pidfd);
   Cell* self = this;
   exit_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), [self] { self->on_exit(); });
   exit_ready_->start();
+  settle();
 }
 
 void Cell::on_socket() {
@@ -151,17 +135,30 @@ void Cell::on_socket() {
 
 void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
   if (ready.failure.error != 0 || fds.empty()) {
-    return lose({std::string("cell: ") + shim::name_of(ready.failure.step), ready.failure.error, ""});
+    return lose({std::string("cell: ") + shim::name_of(ready.failure.step), ready.failure.error,
+                 "the cell could not be completed"});
   }
   root_ = std::move(fds[0]);
-  view_ = {pidfd_ ? pid_of_pidfd(pidfd_.get()) : -1, root_.get(), ready.scratch_device, plan_.shape.profile};
   if (ready.has_listener && fds.size() == 2) {
     listener_ = std::move(fds[1]);
     (void)sandbox::prepare_listener(listener_.get());
+  }
+  view_ = {-1, root_.get(), ready.scratch_device, plan_.shape.profile};
+  settle();
+}
+
+// Two messages make a cell: the template's that it was born, with its pidfd, and its own that it is
+// ready. They come by different sockets, in either order.
+void Cell::settle() {
+  if (state_ != State::kStarting || !pidfd_ || !root_) return;
+  view_.init_pid = pid_of_pidfd(pidfd_.get());
+  if (view_.init_pid <= 0) return lose({"cell", ESRCH, "the cell's first process ended"});
+  if (listener_) {
     Cell* self = this;
     listener_ready_ = std::make_unique<Readable>(loop_, listener_.get(), [self] { self->on_notice(); });
     listener_ready_->start();
   }
+  timer_->stop();
   base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
   state_ = State::kIdle;
   events_.ready();
@@ -172,17 +169,19 @@ void Cell::lose(Evidence::Fault fault) {
   bool running = state_ == State::kRunning;
   state_ = State::kDead;
   fault_ = std::move(fault);
-  for (auto* readable : {&socket_ready_, &out_ready_, &err_ready_, &listener_ready_, &exit_ready_}) {
-    if (*readable) (*readable)->stop();
-  }
-  timer_->stop();
+  stop_watching();
   if (!running) return events_.dead();
   // The job dies with its cell. If the OOM counter moved, that was the reason and it is the job's
   // limit; otherwise it is our trouble.
   uint64_t kills = cgroup_.oom_kills().value_or(oom_base_) - oom_base_;
   result_.evidence.oom_kills = static_cast<uint32_t>(kills);
   if (kills == 0 && !killed_) result_.evidence.fault = fault_;
+  killed_ = true;  // drain() has nothing left to kill
   drain();
+  note_limits();
+  using std::chrono::microseconds;
+  result_.usage.wall_us = std::chrono::duration_cast<microseconds>(sys::monotonic_now() - started_at_).count();
+  result_.evidence.wall_ms = result_.usage.wall_us / 1000;
   finish(false);
 }
 
@@ -190,301 +189,30 @@ void Cell::on_exit() {
   lose({"cell", 0, "the cell's first process ended"});
 }
 
-void Cell::end(std::function<void()> gone) {
-  state_ = State::kDead;
+void Cell::stop_watching() {
   for (auto* readable : {&socket_ready_, &out_ready_, &err_ready_, &listener_ready_, &exit_ready_}) {
     if (*readable) (*readable)->stop();
   }
   timer_->stop();
+}
+
+void Cell::end(std::function<void()> gone) {
+  state_ = State::kDead;
+  stop_watching();
   // Hung up but not closed: a descriptor lives as long as the handle that watched it, or its number
   // would come back to another cell before that handle is gone.
   ::shutdown(socket_.get(), SHUT_RDWR);
   auto finished = [this, gone = std::move(gone)] {
-    if (exit_ready_) exit_ready_->stop();
+    if (gone_ready_) gone_ready_->stop();
     gone_ = true;
     gone();
   };
   if (!pidfd_) return finished();
   kill_by_pidfd(pidfd_.get());
-  // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go.
-  exit_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), std::move(finished));
-  exit_ready_->start();
-}
-
-// The path of one run ----------------------------------------------------------------------------
-
-void Cell::run(const RunOrder& order) {
-  VERIFY(state_ == State::kIdle);
-  state_ = State::kRunning;
-  ++jobs_;
-  order_ = order;
-  result_ = {};
-  killed_ = false;
-  forking_ = false;
-  patience_until_ = kNever;
-  nonce_ = random_nonce();
-  set_limits(order.job->limits);
-  oom_base_ = cgroup_.oom_kills().value_or(0);
-  refused_base_ = cgroup_.pids_refused().value_or(0);
-  cgroup_.reset_peak();
-  sent_at_ = sys::monotonic_now();
-  Result<void> sent = send_order();
-  if (!sent) return lose({"send order", sent.error().code(), sent.error().text()});
-  begin_clock(sent_at_);
-}
-
-Result<void> Cell::send_order() {
-  const Limits& limits = order_.job->limits;
-  ssize_t n = ::pwrite(request_.get(), order_.request.data(), order_.request.size(), 0);
-  if (n != static_cast<ssize_t>(order_.request.size())) return Error::from_errno("write request");
-  shim::JobOrder order;
-  order.has_stdin = order_.stdin_fd >= 0;
-  order.nonce = nonce_;
-  order.request_bytes = order_.request.size();
-  order.value_bytes = limits.value.count;
-  order.rlimits.open_files = limits.open_files;
-  order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
-  // Where no cgroup counts, the second fence is the first.
-  if (!layers_.has(Layer::kCgroupPids)) order.rlimits.processes = limits.pids;
-  if (!layers_.has(Layer::kCgroupMemory)) order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
-  if (order_.stdin_fd < 0) return sys::send_message(socket_.get(), sys::bytes_of(order));
-  int fds[1] = {order_.stdin_fd};
-  return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
-}
-
-void Cell::set_limits(const Limits& limits) {
-  bool known = limits_in_force_.has_value();
-  // Both are best effort here: a limit that cannot be set shows as a layer that is not in force.
-  if (!known || limits_in_force_->memory != limits.memory) {
-    (void)cgroup_.set_memory_limit({base_memory_.count + limits.memory.count});
-  }
-  if (!known || limits_in_force_->pids != limits.pids) (void)cgroup_.set_pids_limit(limits.pids + 1);
-  limits_in_force_ = limits;
-}
-
-Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseconds(0)); }
-
-void Cell::begin_clock(Nanoseconds now) {
-  started_at_ = now;
-  wall_deadline_ = now + order_.job->limits.wall;
-  attention_at_ = now + kAttention;
-  cpu_base_ = cpu_now();
-  next_cpu_check_ = now + order_.job->limits.cpu;
-  arm(now);
-}
-
-void Cell::arm(Nanoseconds now) {
-  Nanoseconds next = std::min({attention_at_, wall_deadline_, next_cpu_check_, patience_until_});
-  timer_->start(next - now);
-}
-
-void Cell::on_timer() {
-  if (state_ != State::kRunning) return;
-  Nanoseconds now = sys::monotonic_now();
-  if (now >= attention_at_) {
-    attention_at_ = kNever;
-    out_ready_->start();
-    err_ready_->start();
-  }
-  if (now >= patience_until_) {
-    kill_by_pidfd(pidfd_.get());
-    return lose({"kill", ETIME, "the job did not die within the time allowed"});
-  }
-  if (now >= next_cpu_check_) check_cpu(now);
-  if (now >= wall_deadline_) {
-    wall_deadline_ = kNever;
-    if (!killed_) {
-      result_.evidence.deadline = DeadlineKind::kWall;
-      result_.evidence.contended = starved();
-      kill_job();
-    }
-  }
-  if (state_ == State::kRunning) arm(now);
-}
-
-// One CPU second takes at least one second: the next look is due when the rest could be used up.
-void Cell::check_cpu(Nanoseconds now) {
-  Nanoseconds limit = order_.job->limits.cpu;
-  Nanoseconds used = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of_descendants(view_.init_pid);
-  if (killed_) {
-    next_cpu_check_ = kNever;
-  } else if (used >= limit) {
-    next_cpu_check_ = kNever;
-    result_.evidence.deadline = DeadlineKind::kCpu;
-    kill_job();
-  } else {
-    unsigned cpus = plan_.shape.profile == sandbox::Profile::kPure ? 1 : usable_cpus();
-    next_cpu_check_ = now + std::max<Nanoseconds>(milliseconds(1), (limit - used) / cpus);
-  }
-}
-
-// A wall limit on a machine that had no CPU to give: the job was ready to run and was not run.
-bool Cell::starved() const {
-  Nanoseconds wall = order_.job->limits.wall;
-  return waiting_time_of_descendants(view_.init_pid) > wall / 5;
-}
-
-void Cell::kill_job() {
-  killed_ = true;
-  patience_until_ = sys::monotonic_now() + kPatience;
-  shim::JobOrder order;
-  order.kind = shim::OrderKind::kKill;
-  Result<void> sent = sys::send_message(socket_.get(), sys::bytes_of(order));
-  if (!sent) kill_by_pidfd(pidfd_.get());
-}
-
-void Cell::cancel() {
-  if (state_ != State::kRunning || killed_) return;
-  result_.evidence.cancelled = true;
-  kill_job();
-  arm(sys::monotonic_now());
-}
-
-void Cell::on_notice() {
-  for (;;) {
-    Result<std::optional<sandbox::Notice>> got = sandbox::receive_notice(listener_.get());
-    if (!got) {
-      listener_ready_->stop();  // every process under the filter is gone
-      return;
-    }
-    if (!*got) return;
-    const sandbox::Notice& notice = **got;
-    if (view_.init_pid < 0 && pidfd_) view_.init_pid = pid_of_pidfd(pidfd_.get());
-    sandbox::Ruling ruling = sandbox::rule(listener_.get(), view_, notice);
-    // Pid 1 forking: from here on the program's clock runs.
-    if (state_ == State::kRunning && notice.pid == view_.init_pid && !forking_) {
-      forking_ = true;
-      begin_clock(sys::monotonic_now());
-    }
-    // The note is read while the program waits inside the call.
-    if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
-    (void)sandbox::answer(listener_.get(), notice, ruling);
-  }
-}
-
-void Cell::record(const sandbox::Refusal& refusal) {
-  std::optional<Violation>& violation = result_.evidence.violation;
-  if (violation) {
-    ++violation->count;
-  } else {
-    SharedAnswer::Note note = answer_.note();
-    violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
-  }
-  worn_ = true;
-  if (order_.job->policy.on_violation == sandbox::OnViolation::kKill && !killed_) {
-    result_.evidence.killed_for_violation = true;
-    kill_job();
-    arm(sys::monotonic_now());
-  }
-}
-
-void Cell::drain() {
-  drain_one(out_.get(), result_.out, order_.job ? order_.job->limits.out : sys::Bytes{0}, Stream::kStdout);
-  drain_one(err_.get(), result_.err, order_.job ? order_.job->limits.err : sys::Bytes{0}, Stream::kStderr);
-}
-
-// Reads what is there. Past the cap the program is killed; what follows until it is dead is counted
-// and thrown away, within a bound.
-void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
-  char chunk[65536];
-  for (int round = 0; round < 64; ++round) {
-    ssize_t n = ::read(fd, chunk, sizeof chunk);
-    if (n <= 0) return;
-    output.total += static_cast<uint64_t>(n);
-    size_t room = static_cast<size_t>(cap.count) - std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
-    output.bytes.append(chunk, std::min(room, static_cast<size_t>(n)));
-    if (output.total <= cap.count) continue;
-    output.truncated = true;
-    if (result_.evidence.overflow == Stream::kNone) result_.evidence.overflow = stream;
-    if (!killed_ && state_ == State::kRunning) {
-      kill_job();
-      arm(sys::monotonic_now());
-    }
-  }
-}
-
-void Cell::collect(const shim::JobDone& done) {
-  timer_->stop();
-  if (out_ready_->active()) {
-    out_ready_->stop();
-    err_ready_->stop();
-  }
-  if (listener_ready_) on_notice();  // a refusal that was read too late to be seen by the loop
-  Evidence& seen = result_.evidence;
-  if (done.failure.error != 0) {
-    seen.fault = Evidence::Fault{shim::name_of(done.failure.step), done.failure.error, "the sandbox of the job could not be completed"};
-  }
-  seen.exit = {done.signalled != 0, done.code};
-  result_.ran = done.confined_at_ns != 0;
-  killed_ = true;  // nothing is left to kill: drain() must not try
-  drain();
-  measure(done);
-  result_.testimony = take_answer();
-  answer_.trim();
-  if (order_.request.size() > (size_t{1} << 20)) (void)!::ftruncate(request_.get(), 0);
-  uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
-  if (!done.clean || jobs_ >= kJobsPerCell || seen.oom_kills > 0 ||
-      used > base_memory_.count + kMemoryLeftBehind.count) {
-    worn_ = true;
-  }
-  finish(done.clean != 0);
-}
-
-void Cell::measure(const shim::JobDone& done) {
-  const Limits& limits = order_.job->limits;
-  Evidence& seen = result_.evidence;
-  Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : started_at_;
-  Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
-  Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
-  result_.usage.cpu_us = done.cpu_ns / 1000;
-  result_.usage.wall_us = micros(end - started_at_);
-  std::optional<sys::Bytes> peak = cgroup_.peak();
-  int64_t peak_bytes = peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count) : done.max_rss_kb * 1024;
-  result_.usage.memory_peak_bytes = std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
-  result_.usage.contended = seen.contended;
-  seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
-  seen.pids_refused = static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) - refused_base_);
-  seen.disk_full = done.blocks_full != 0 || done.inodes_full != 0;
-  seen.inodes_full = done.inodes_full != 0;
-  // The kernel's second fence may come first by a tick; the reason is the same.
-  if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled && done.cpu_ns >= Nanoseconds(limits.cpu).count() &&
-      (seen.exit.code == SIGKILL || seen.exit.code == SIGXCPU)) {
-    seen.deadline = DeadlineKind::kCpu;
-  }
-  seen.wall_limit_ms = limits.wall.count();
-  seen.cpu_limit_ms = limits.cpu.count();
-  seen.wall_ms = result_.usage.wall_us / 1000;
-  seen.cpu_ms = result_.usage.cpu_us / 1000;
-  seen.memory_limit_bytes = static_cast<int64_t>(limits.memory.count);
-  seen.memory_peak_bytes = result_.usage.memory_peak_bytes;
-  seen.stdout_limit_bytes = static_cast<int64_t>(limits.out.count);
-  seen.stderr_limit_bytes = static_cast<int64_t>(limits.err.count);
-  seen.disk_limit_bytes = static_cast<int64_t>(limits.disk.count);
-  seen.files_limit = limits.files;
-  seen.pids_limit = limits.pids;
-  result_.timing.fork = micros(begin - sent_at_);
-  result_.timing.confine = micros(confined - begin);
-  result_.timing.run = micros(end - confined);
-  result_.timing.collect = micros(sys::monotonic_now() - end);
-}
-
-Testimony Cell::take_answer() {
-  bool call_mode = order_.job->mode == shim::Mode::kCall;
-  std::optional<SharedAnswer::Answer> answer = answer_.take(nonce_, order_.job->limits.value.count);
-  if (!answer) {
-    Testimony nothing;
-    nothing.call_mode = call_mode;
-    return nothing;
-  }
-  return decode_answer(answer->kind, answer->payload, call_mode);
-}
-
-void Cell::finish(bool reusable) {
-  if (state_ == State::kRunning) state_ = reusable ? State::kIdle : State::kDead;
-  RunResult result = std::move(result_);
-  result_ = {};
-  order_ = {};
-  events_.finished(std::move(result));
+  // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go. A watcher
+  // of its own, because this may be running inside the other one's callback.
+  gone_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), std::move(finished));
+  gone_ready_->start();
 }
 
 }  // namespace runtime

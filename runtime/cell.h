@@ -98,6 +98,8 @@ class Cell {
   void on_born(const shim::CellBorn& born, sys::OwnedFd pidfd);
   void on_socket();
   void on_ready(const shim::CellReady& ready, std::vector<sys::OwnedFd> fds);
+  void settle();
+  void stop_watching();
   void on_notice();
   void on_exit();
   void on_timer();
@@ -108,11 +110,13 @@ class Cell {
   void begin_clock(sys::Nanoseconds now);
   void arm(sys::Nanoseconds now);
   void check_cpu(sys::Nanoseconds now);
+  void check_memory(sys::Nanoseconds now);
   void kill_job();
   void drain();
   void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
+  void note_limits();
   Testimony take_answer();
   void finish(bool reusable);
   void lose(Evidence::Fault fault);
@@ -142,13 +146,13 @@ class Cell {
   RunOrder order_;
   RunResult result_;
   uint64_t nonce_ = 0;
-  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, attention_at_{}, patience_until_{};
+  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_memory_check_{}, attention_at_{}, patience_until_{};
   sys::Nanoseconds cpu_base_{};
-  uint64_t oom_base_ = 0, refused_base_ = 0;
+  uint64_t oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   bool killed_ = false;
   bool forking_ = false;  // pid 1 was allowed to fork the job
 
-  std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_;
+  std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_, gone_ready_;
   std::unique_ptr<Timer> timer_;
 };
 

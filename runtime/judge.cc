@@ -27,7 +27,8 @@ bool broke_the_policy(const Case& c) {
   return c.seen.violation.has_value() || c.seen.killed_for_violation;
 }
 bool memory_ran_out(const Case& c) {
-  return c.seen.oom_kills > 0 || (raised(c) && c.said.memory_error_by_interpreter);
+  return c.seen.oom_kills > 0 || c.seen.memory_watch ||
+         (raised(c) && c.said.memory_error_by_interpreter);
 }
 bool cpu_ran_out(const Case& c) { return c.seen.deadline == DeadlineKind::kCpu; }
 bool wall_ran_out(const Case& c) { return c.seen.deadline == DeadlineKind::kWall; }
@@ -97,10 +98,11 @@ Verdict unsafe_code(const Case& c) {
 }
 
 Verdict memory_limit(const Case& c) {
+  const char* source = c.seen.oom_kills > 0 ? "oom counter" : c.seen.memory_watch ? "memory watch" : "MemoryError";
   Detail detail = {{"limit", "memory"},
                    {"limit_bytes", c.seen.memory_limit_bytes},
                    {"peak_bytes", c.seen.memory_peak_bytes},
-                   {"source", c.seen.oom_kills > 0 ? "oom counter" : "MemoryError"}};
+                   {"source", source}};
   if (raised(c) && c.said.memory_error_by_interpreter) {
     add_line(detail, exception_of(c).line);
     add_text(detail, "message", exception_of(c).message);

@@ -74,6 +74,7 @@ struct Evidence {
   std::optional<Violation> violation;  // the first one; count tells how many
   bool killed_for_violation = false;
   uint32_t oom_kills = 0;             // the cell's OOM counter moved by this much
+  bool memory_watch = false;          // no counter: the watch saw more than the limit and we killed
   DeadlineKind deadline = DeadlineKind::kNone;  // our clock fired and we killed
   Stream overflow = Stream::kNone;    // an output cap was passed and we killed
   bool disk_full = false;             // scratch had no block or no inode left

@@ -1,5 +1,6 @@
 #include "runtime/proc.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -17,40 +18,80 @@ namespace runtime {
 
 namespace {
 
-std::vector<int> children_of(int pid) {
-  std::string path = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children";
-  sys::Result<std::string> text = sys::read_file(path, 1 << 20);
-  std::vector<int> pids;
-  if (!text) return pids;
-  for (char* at = text->data(); *at;) {
+constexpr int kDeepest = 16;  // generations looked at; a longer chain has a wall limit
+
+std::string in_proc(int pid, const std::string& file) { return "/proc/" + std::to_string(pid) + "/" + file; }
+
+// The threads of a process; each has children of its own.
+std::vector<int> threads_of(int pid) {
+  std::vector<int> tids;
+  DIR* directory = ::opendir(in_proc(pid, "task").c_str());
+  if (!directory) return tids;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (int tid = std::atoi(entry->d_name); tid > 0) tids.push_back(tid);
+  }
+  ::closedir(directory);
+  return tids;
+}
+
+void add_numbers(const std::string& text, std::vector<int>& numbers) {
+  for (const char* at = text.c_str(); *at;) {
     char* end = nullptr;
     long value = std::strtol(at, &end, 10);
     if (end == at) break;
-    pids.push_back(static_cast<int>(value));
+    numbers.push_back(static_cast<int>(value));
     at = end;
   }
-  return pids;
 }
 
-struct SchedStat {
-  unsigned long long ran = 0, waited = 0;
-};
+void add_descendants(int pid, int depth, std::vector<int>& found) {
+  if (pid <= 0 || depth > kDeepest) return;
+  std::vector<int> children;
+  for (int tid : threads_of(pid)) {
+    sys::Result<std::string> text = sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
+    if (text.ok()) add_numbers(*text, children);
+  }
+  for (int child : children) {
+    found.push_back(child);
+    add_descendants(child, depth + 1, found);
+  }
+}
 
-SchedStat sched_stat_of_descendants(int pid, int depth) {
-  SchedStat sum;
-  if (pid <= 0 || depth > 16) return sum;
-  for (int child : children_of(pid)) {
-    SchedStat own;
-    sys::Result<std::string> text = sys::read_file("/proc/" + std::to_string(child) + "/schedstat", 4096);
-    if (text.ok() && std::sscanf(text->c_str(), "%llu %llu", &own.ran, &own.waited) == 2) {
-      sum.ran += own.ran;
-      sum.waited += own.waited;
-    }
-    SchedStat below = sched_stat_of_descendants(child, depth + 1);
-    sum.ran += below.ran;
-    sum.waited += below.waited;
+std::vector<int> descendants_of(int pid) {
+  std::vector<int> found;
+  add_descendants(pid, 0, found);
+  return found;
+}
+
+// In clock ticks: its threads, living and dead, and the children it has waited for.
+uint64_t ticks_of(int pid) {
+  sys::Result<std::string> text = sys::read_file(in_proc(pid, "stat"), 4096);
+  size_t name_end = text.ok() ? text->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return 0;
+  unsigned long long user = 0, system = 0;
+  long long children_user = 0, children_system = 0;
+  const char* fields = text->c_str() + name_end + 1;
+  if (std::sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &user, &system,
+                  &children_user, &children_system) != 4) {
+    return 0;
+  }
+  return user + system + static_cast<uint64_t>(children_user + children_system);
+}
+
+// schedstat speaks of one thread.
+uint64_t waited_ns_of(int pid) {
+  uint64_t sum = 0;
+  for (int tid : threads_of(pid)) {
+    unsigned long long waited = 0;
+    sys::Result<std::string> text = sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/schedstat"), 4096);
+    if (text.ok() && std::sscanf(text->c_str(), "%*u %llu", &waited) == 1) sum += waited;
   }
   return sum;
+}
+
+uint64_t kilobytes_after(const std::string& text, const char* key) {
+  const char* at = std::strstr(text.c_str(), key);
+  return at ? std::strtoull(at + std::strlen(key), nullptr, 10) : 0;
 }
 
 }  // namespace
@@ -65,11 +106,25 @@ int pid_of_pidfd(int pidfd) {
 void kill_by_pidfd(int pidfd) { ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0); }
 
 sys::Nanoseconds cpu_of_descendants(int pid) {
-  return sys::Nanoseconds(static_cast<int64_t>(sched_stat_of_descendants(pid, 0).ran));
+  uint64_t ticks = 0;
+  for (int child : descendants_of(pid)) ticks += ticks_of(child);
+  const int64_t ns_per_tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  return sys::Nanoseconds(static_cast<int64_t>(ticks) * ns_per_tick);
 }
 
 sys::Nanoseconds waiting_time_of_descendants(int pid) {
-  return sys::Nanoseconds(static_cast<int64_t>(sched_stat_of_descendants(pid, 0).waited));
+  uint64_t sum = 0;
+  for (int child : descendants_of(pid)) sum += waited_ns_of(child);
+  return sys::Nanoseconds(static_cast<int64_t>(sum));
+}
+
+sys::Bytes memory_of_descendants(int pid) {
+  uint64_t kilobytes = 0;
+  for (int child : descendants_of(pid)) {
+    sys::Result<std::string> text = sys::read_file(in_proc(child, "smaps_rollup"), 8192);
+    if (text.ok()) kilobytes += kilobytes_after(*text, "Pss_Anon:") + kilobytes_after(*text, "Pss_Shmem:");
+  }
+  return sys::Bytes{kilobytes * 1024};
 }
 
 unsigned usable_cpus() {

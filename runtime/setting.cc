@@ -66,6 +66,7 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
     return Error::because("level " + std::string(sandbox::name_of(options.level)) +
                           " is not built yet; only full is (zygo doctor shows what this host gives)");
   }
+  setting->heap_ = options.heap;
   TRY(setting->find_files(options));
   if (may_map_ranges()) {
     setting->id_base_ = kFirstHostId + (static_cast<uint32_t>(::getpid()) % 2048) * shim::kTemplateIdCount;
@@ -145,6 +146,7 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   plan.python = python_;
   plan.preloads = spec.preloads;
   plan.setup = spec.setup;
+  plan.heap = heap_;
   plan.image = image_;
   plan.layers = layers_;
   plan.id_base = id_base_;

@@ -37,7 +37,7 @@ class Setting {
   sys::Result<void> find_files(const EngineOptions& options);
   sys::Result<void> choose_layers(const EngineOptions& options);
 
-  std::string launcher_, python_, python_stamp_;
+  std::string heap_, launcher_, python_, python_stamp_;
   sandbox::ImagePlan image_;
   std::vector<TemplateSpec> templates_;
   sandbox::Layers layers_;

@@ -56,10 +56,11 @@ Shard::~Shard() {
 
 void Shard::thread_main() {
   loop_->run();
-  // Everything with a handle goes before the loop does.
+  // Everything with a handle goes before the loop does; templates before cells, because they take the
+  // processes along that would keep a cell's cgroup busy.
+  zygotes_.clear();
   graveyard_.clear();
   cells_.clear();
-  zygotes_.clear();
   wakeup_.reset();
   loop_.reset();
 }
@@ -89,6 +90,7 @@ void Shard::on_wake() {
     }
   }
   if (stopping_) return shut_down();
+  on_zygotes_changed();
   pump();
 }
 
@@ -126,6 +128,10 @@ void Shard::pump() {
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
 void Shard::place(TaskPtr task) {
+  if (stopping_) {
+    --leased_;
+    return withdraw(std::move(task));
+  }
   const TemplateSpec* spec = setting_.find_template(task->job.template_name);
   if (!spec) {
     return refuse(std::move(task), "template: \"" + task->job.template_name + "\" is not known; known are " +
@@ -153,31 +159,40 @@ Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed, st
   ZygoteKey key{spec.name, seed};
   auto found = zygotes_.find(key);
   if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed) return &found->second;
-  if (found != zygotes_.end()) zygotes_.erase(found);
   ZygotePlan plan = setting_.zygote_plan(spec, seed);
-  // The callback may run while a slot of this map is used; it acts on the next turn of the loop.
-  Result<std::unique_ptr<Zygote>> started = Zygote::start(*loop_, plan, [this, key] { on_zygote(key); });
+  // Called from inside the zygote, which acting on it may drop: that waits for the next turn.
+  auto changed = [this, key] {
+    changed_zygotes_.push_back(key);
+    wake();
+  };
+  Result<std::unique_ptr<Zygote>> started = Zygote::start(*loop_, plan, std::move(changed));
   if (!started) {
     problem = started.error().text();
     return nullptr;
   }
-  ZygoteSlot& slot = zygotes_[key];
+  ZygoteSlot& slot = zygotes_[key];  // what waits for one that failed waits for this one
   slot.zygote = std::move(started).value();
   slot.identity = plan.identity;
   return &slot;
 }
 
+void Shard::on_zygotes_changed() {
+  for (const ZygoteKey& key : std::exchange(changed_zygotes_, {})) on_zygote(key);
+}
+
 void Shard::on_zygote(const ZygoteKey& key) {
   ZygoteSlot& slot = zygotes_.at(key);
+  if (slot.zygote->state() == Zygote::State::kStarting) return;  // the successor of the one that spoke
+  const bool failed = slot.zygote->state() == Zygote::State::kFailed;
+  const std::string reason = slot.zygote->reason();
   std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
   for (TaskPtr& task : waiting) {
-    if (slot.zygote->state() == Zygote::State::kFailed) {
-      fail(std::move(task), "start template", 0, slot.zygote->reason());
+    if (failed) {
+      fail(std::move(task), "start template", 0, reason);
     } else {
       place(std::move(task));
     }
   }
-  if (slot.zygote->state() != Zygote::State::kReady) pump();
 }
 
 void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
@@ -259,9 +274,8 @@ void Shard::on_cell_dead(Cells::iterator slot) {
   Evidence::Fault fault = slot->cell->fault();
   TaskPtr task = std::move(slot->task);
   bury(slot);
-  if (!task) return;
-  fail(std::move(task), fault.step, fault.error, fault.message);
-  pump();
+  if (task) fail(std::move(task), fault.step, fault.error, fault.message);
+  wake();  // not pump(): this may be running inside the callback of a zygote that pump() would replace
 }
 
 void Shard::start_run(Cells::iterator slot) {
@@ -297,6 +311,7 @@ void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
     bury(slot);
   }
   conclude(std::move(task), std::move(answer));
+  if (stopping_) return wake();
   pump();
 }
 

@@ -62,6 +62,7 @@ class Shard {
   Cells::iterator idle_cell(const ZygoteKey& key, const CellShape& shape);
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
   ZygoteSlot* zygote_for(const TemplateSpec& spec, unsigned seed, std::string& problem);
+  void on_zygotes_changed();
   void on_zygote(const ZygoteKey& key);
   void on_cell_ready(Cells::iterator slot);
   void on_cell_dead(Cells::iterator slot);
@@ -85,6 +86,7 @@ class Shard {
   std::unique_ptr<Wakeup> wakeup_;
   std::atomic<bool> idle_{true}, cancelling_{false}, stopping_{false};
   std::map<ZygoteKey, ZygoteSlot> zygotes_;
+  std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
   Cells cells_, graveyard_;
   unsigned leased_ = 0;  // tasks between admission and reply
   std::thread thread_;

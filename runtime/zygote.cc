@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "images/host_image.h"
 #include "sandbox/sys/file.h"
@@ -42,8 +43,7 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
 std::vector<std::string> environment_of(const ZygotePlan& plan) {
   // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
   unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
-  const char* heap = ::getenv("ZYGO_HEAP");
-  return {std::string("ZYGO_HEAP=") + (heap ? heap : "huge"), "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "USER=sandbox", "LOGNAME=sandbox",
+  return {"ZYGO_HEAP=" + plan.heap, "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "USER=sandbox", "LOGNAME=sandbox",
           "LANG=C.UTF-8", "PYTHONHASHSEED=" + std::to_string(hash_seed), "PYTHONDONTWRITEBYTECODE=1",
           "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "BLIS_NUM_THREADS=1",
           "NUMEXPR_NUM_THREADS=1", "NUMEXPR_MAX_THREADS=1", "VECLIB_MAXIMUM_THREADS=1", "MPLBACKEND=Agg"};
@@ -54,7 +54,14 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
 Zygote::Zygote(Loop& loop, std::function<void()> changed) : changed_(std::move(changed)), loop_(loop) {}
 
 Zygote::~Zygote() {
-  if (process_) process_->kill();
+  launcher_ = sys::Child();  // ended and reaped: it says no more
+  // The launcher hands the template over in its first message; that it came is all we know here.
+  std::vector<std::byte> bytes(256);
+  while (!process_ && control_) {
+    Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
+    if (!received || received->size == 0) break;
+    if (received->fds.size() == 1) process_.emplace(std::move(received->fds[0]));
+  }
 }
 
 Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan, std::function<void()> changed) {
@@ -101,6 +108,7 @@ void Zygote::on_message(uint64_t tag, const std::vector<std::byte>& bytes, std::
     return;
   }
   if (tag == shim::TemplateReady{}.tag && bytes.size() == sizeof(shim::TemplateReady)) {
+    (void)launcher_.wait();  // its work was done before this process could begin
     state_ = State::kReady;
     changed_();
     return;
@@ -140,7 +148,12 @@ void Zygote::ended() {
   while (!talk_.empty() && talk_.back() == '\n') talk_.pop_back();
   state_ = status == kRefusedStatus ? State::kRefused : State::kFailed;
   reason_ = talk_.empty() ? "template ended with status " + std::to_string(status) : talk_;
-  orders_.clear();
+  for (auto& [cell, born] : std::exchange(orders_, {})) {
+    shim::CellBorn never;
+    never.cell = cell;
+    never.failure = {shim::Step::kClone, ECHILD};
+    born(never, OwnedFd());
+  }
   changed_();
 }
 

@@ -28,6 +28,7 @@ struct ZygotePlan {
   std::string launcher;               // path of zygo-launch
   std::string python;
   std::vector<std::string> preloads;
+  std::string heap;                   // see EngineOptions
   std::string setup;                  // Python source, run after the preloads
   sandbox::ImagePlan image;
   sandbox::Layers layers;
@@ -50,7 +51,7 @@ class Zygote {
   // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed (ours).
   const std::string& reason() const { return reason_; }
 
-  // Orders a cell; only in kReady. The answer comes through `born`, unless the zygote dies first.
+  // Orders a cell; only in kReady. The answer comes through `born`; if the zygote dies first, it is a failure.
   sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds, Born born);
 
  private:

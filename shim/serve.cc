@@ -100,7 +100,9 @@ int native_thread_count() {
 
 PyObject* serve(PyObject*, PyObject* args) {
   int control = -1;
-  if (!PyArg_ParseTuple(args, "i", &control)) return nullptr;
+  const char* heap = nullptr;
+  if (!PyArg_ParseTuple(args, "is", &control, &heap)) return nullptr;
+  HeapMode mode = heap_mode_named(heap);
   if (!prepare_interpreter()) return nullptr;
   // Dead cells are reaped by the kernel; the daemon watches their pidfds.
   struct sigaction ignore {};
@@ -110,7 +112,7 @@ PyObject* serve(PyObject*, PyObject* args) {
 
   // From here on there is no way back into Python: no frame of ours is left for a program to find.
   if (!leave_bootstrap()) ::_exit(1);
-  warm_image(wanted_heap_mode());
+  warm_image(mode);
 
   TemplateReady ready;
   ready.threads = static_cast<uint32_t>(native_thread_count());

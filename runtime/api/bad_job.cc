@@ -1,5 +1,7 @@
 // What is said about a line that is no job.
 
+#include <algorithm>
+
 #include "runtime/api/job_json.h"
 #include "runtime/api/json_reader.h"
 
@@ -8,13 +10,17 @@ namespace runtime {
 namespace {
 
 // "limits.cpu_ms" out of "limits.cpu_ms: expected an integer, got 1.5", or out of "unknown field
-// limits.cpu_ms; did you mean ..". Quoted keys may hold anything, so what they hold is passed over.
-std::string path_in(std::string_view message) {
+// limits.cpu_ms; did you mean .."; "calls[0].kwords" out of "calls[0]: unknown field kwords; ..".
+// Quoted keys may hold anything, so what they hold is passed over.
+std::string unknown_field_in(std::string_view message) {
   constexpr std::string_view kUnknown = "unknown field ";
-  if (message.starts_with(kUnknown)) {
-    message.remove_prefix(kUnknown.size());
-    return std::string(message.substr(0, message.find_first_of("; ")));
-  }
+  if (!message.starts_with(kUnknown)) return {};
+  message.remove_prefix(kUnknown.size());
+  return std::string(message.substr(0, message.find_first_of("; ")));
+}
+
+std::string path_in(std::string_view message) {
+  if (std::string field = unknown_field_in(message); !field.empty()) return field;
   bool quoted = false;
   for (size_t i = 0; i < message.size(); ++i) {
     if (message[i] == '\\' && quoted) {
@@ -24,7 +30,8 @@ std::string path_in(std::string_view message) {
     } else if (!quoted && message[i] == ' ') {
       return {};
     } else if (!quoted && message[i] == ':') {
-      return std::string(message.substr(0, i));
+      std::string field = unknown_field_in(message.substr(std::min(i + 2, message.size())));
+      return std::string(message.substr(0, i)) + (field.empty() ? "" : "." + field);
     }
   }
   return {};

@@ -40,6 +40,10 @@ namespace {
 
 // Runs in the child of a possibly threaded process: system calls only.
 [[noreturn]] void become_program(char* const* argv, char* const* environment, const int* fds, int count) {
+  // A process group of its own: Ctrl-C at a terminal reaches the whole foreground group, and it is the
+  // daemon's to end what it started. Not a session: the scheduler would treat it as a stranger
+  // (autogroup, sched(7)), and a SCHED_IDLE job would compete with the daemon as an equal.
+  ::setpgid(0, 0);
   // Two passes, so that no source is overwritten before it has been copied.
   constexpr int kParking = 512;
   for (int i = 0; i < count; ++i) {

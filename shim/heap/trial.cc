@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -84,9 +83,7 @@ void run_trial(Mode mode) {
 
 }  // namespace
 
-HeapMode wanted_heap_mode() {
-  const char* word = std::getenv("ZYGO_HEAP");
-  if (!word) return HeapMode::kPlain;
+HeapMode heap_mode_named(const char* word) {
   if (std::strcmp(word, "moved") == 0) return HeapMode::kMoved;
   if (std::strcmp(word, "merged") == 0) return HeapMode::kMerged;
   if (std::strcmp(word, "huge") == 0) return HeapMode::kHuge;

@@ -5,8 +5,8 @@
 
 namespace shim {
 
-// From the environment variable ZYGO_HEAP of the template process: plain, moved, merged or huge.
-HeapMode wanted_heap_mode();
+// plain, moved, merged or huge; anything else is plain.
+HeapMode heap_mode_named(const char* word);
 
 // Moves the memory and runs the trials. The plain heap stays when the image cannot be made.
 void warm_image(HeapMode mode);

@@ -94,8 +94,11 @@ def main() -> None:
     if setup:
         run_setup(setup)
         check_threads("setup code", _zygo.thread_count())
+    # What steered this process is none of a program's business.
+    heap = os.environ.pop("ZYGO_HEAP", "plain")
+    os.environ.pop("PYTHONHASHSEED", None)
     try:
-        _zygo.serve(control_fd)
+        _zygo.serve(control_fd, heap)
     except BaseException as error:
         refuse(f"the fork server cannot start: {describe(error)}")
 

@@ -17,7 +17,7 @@ PyObject* thread_count(PyObject* /*self*/, PyObject* /*none*/) {
 
 PyMethodDef functions[] = {
     {"serve", shim::serve, METH_VARARGS,
-     "serve(control_fd): forks cells on demand. Never returns."},
+     "serve(control_fd, heap): forks cells on demand. Never returns."},
     {"thread_count", thread_count, METH_NOARGS,
      "thread_count() -> int: the threads of this process, those of C libraries included."},
     {nullptr, nullptr, 0, nullptr},

@@ -38,6 +38,44 @@ def descendants(of: int) -> set[int]:
     return {pid for pid in below if parents[pid][1] != "Z"}
 
 
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def children(of: int) -> list[int]:
+    """Living children of a process, by all of its threads."""
+    found: list[int] = []
+    for task in Path(f"/proc/{of}/task").glob("*/children"):
+        try:
+            found += [int(pid) for pid in task.read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return [pid for pid in found if (stat := stat_of(pid)) and stat[1] != "Z"]
+
+
+def chains_of(zygo_pid: int) -> list[tuple[int, int, int]]:
+    """(template, cell, job) of each job that is running below a zygo."""
+    return [(template, cell, job) for template in children(zygo_pid) for cell in children(template)
+            for job in children(cell)]
+
+
+def chain_of(zygo_pid: int, patience: float = 20) -> tuple[int, int, int]:
+    """The same of the one job that is running, or will be."""
+    deadline = time.monotonic() + patience
+    while not (chains := chains_of(zygo_pid)):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no job is running below process {zygo_pid}")
+        time.sleep(0.01)  # /proc gives no event for a new process.
+    return chains[0]
+
+
+def job_of(zygo_pid: int) -> int:
+    return chain_of(zygo_pid)[2]
+
+
 def mounts() -> set[str]:
     return {line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "zygo" in line}
 

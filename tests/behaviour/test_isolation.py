@@ -100,26 +100,58 @@ class WhatAJobCannotTouch(ZygoTestCase):
     def test_the_image_is_read_only_whatever_the_path(self) -> None:
         """No write lands in any directory outside scratch, refused by one layer or another."""
         source = """
-            import json, os
-            landed, home = [], os.getcwd()
+            import json, os, sys
+            share, shares = map(int, sys.argv[1:])
+            tried, landed, seen, home = 0, [], 0, os.getcwd()
             for folder, folders, _ in os.walk("/", followlinks=False):
                 if folder.startswith(("/tmp", "/proc", home)):
                     folders.clear()
                     continue
+                folders.sort()
                 if folder.count("/") > 3:
                     folders.clear()
+                seen += 1
+                if seen % shares != share:
+                    continue
+                tried += 1
                 try:
                     path = os.path.join(folder, "zygo_was_here")
                     os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
                     landed.append(path)
                 except OSError:
                     pass
-            print(json.dumps(landed))
+            print(json.dumps([tried, landed]))
         """
-        result = zygo.run_job(dedent(source), limits={"cpu_ms": 20000, "wall_ms": 40000})
+        shares = 8  # A job that is refused a thousand times is killed, so the directories are dealt out.
+        jobs = [job(f"share {n}", dedent(source), argv=[str(n), str(shares)],
+                    limits={"cpu_ms": 20000, "wall_ms": 40000}) for n in range(shares)]
 
-        self.assertEqual(printed(result), [])
-        self.assertLabel(result, "UnsafeCode")
+        results = zygo.run_batch(jobs)
+
+        for result in results.values():
+            tried, landed = printed(result)
+            self.assertEqual(landed, [])
+            self.assertGreater(tried, 10)
+            self.assertLabel(result, "UnsafeCode")
+
+    def test_a_program_that_is_refused_without_end_is_killed(self) -> None:
+        source = """
+            import os
+            while True:
+                try:
+                    os.fork()
+                except OSError:
+                    pass
+        """
+        jobs = [job("stubborn", dedent(source)), job("after", "print('fine')")]
+
+        results = zygo.run_batch(jobs, "--workers", "1")
+
+        self.assertLabel(results["stubborn"], "UnsafeCode")
+        self.assertGreaterEqual(results["stubborn"]["detail"]["count"], 1000)
+        self.assertLess(results["stubborn"]["detail"]["count"], 2000)
+        self.assertEqual(results["stubborn"]["exit"]["signal"], "SIGKILL")
+        self.assertLabel(results["after"], "OK")
 
     def test_a_listener_on_the_hosts_loopback_is_never_contacted(self) -> None:
         """Neither through Python, nor as a raw system call, nor from a program of the image."""

@@ -15,12 +15,14 @@ import unittest
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import host
 import zygo
 from zygo import Result, ZygoTestCase
 
 PROBE = (Path(__file__).parent / "probes/layers.py").read_text()
-DISK_MB, OPEN_FILES, MEMORY_MB, PIDS = 8, 99, 64, 12
+DISK_MB, OPEN_FILES, MEMORY_MB, PIDS, CPU_MS = 8, 99, 64, 12, 500
 IPC_CREAT, IPC_RMID = 0o1000, 0
 
 
@@ -32,21 +34,24 @@ class Layer:
     also_out: tuple[str, ...] = ()
     needs_root: bool = False
     limits: dict[str, int] = field(default_factory=dict)
+    profile: str = "default"
+    neighbour: bool = False  # another cell of the same template is made between the making of ours and its job
 
 
-# One line per layer of the contract's `enforced`. An ordinary user never had what `userns`, `uid` or `cgroup.*` take
-# away, so their probes need root.
+# One line per layer of the contract's `enforced`. A cell without a namespace of its own shares its template's, so the
+# probes look for what cells could do to each other or to the template. An ordinary user never had what `userns`, `uid`
+# or `cgroup.*` take away, so their probes need root.
 LAYERS = (
     Layer("userns", also_out=("uid", "caps", "seccomp", "rlimits"), needs_root=True),
     Layer("pidns", also_out=("seccomp", "landlock")),
-    Layer("mntns", also_out=("landlock", "seccomp")),
+    Layer("mntns", also_out=("userns",), needs_root=True, neighbour=True),
     Layer("netns", also_out=("seccomp", "landlock")),
     Layer("ipcns", also_out=("seccomp",)),
     Layer("utsns"),
-    Layer("cgroupns", also_out=("mntns", "landlock"), needs_root=True),
     Layer("cgroup.memory", also_out=("rlimits",), needs_root=True, limits={"memory_mb": MEMORY_MB}),
     Layer("cgroup.pids", also_out=("rlimits",), needs_root=True, limits={"pids": PIDS}),
-    Layer("landlock", also_out=("mntns", "seccomp")),
+    Layer("cgroup.cpu", needs_root=True, limits={"cpu_ms": CPU_MS}, profile="subprocess"),
+    Layer("landlock", also_out=("seccomp",)),
     Layer("seccomp"),
     Layer("uid", needs_root=True),
     Layer("caps", also_out=("seccomp",)),
@@ -57,7 +62,7 @@ LAYERS = (
 )
 
 
-class Host:
+class Bait:
     """What the probes look for: a process, a file, a listener and a System V segment that belong to this test."""
 
     def __init__(self, folder: Path) -> None:
@@ -84,7 +89,7 @@ class Host:
 
 
 class ALayer(ZygoTestCase):
-    host: Host
+    bait: Bait
     absent: set[str]
 
     @classmethod
@@ -93,16 +98,21 @@ class ALayer(ZygoTestCase):
         folder = Path(f"/var/tmp/behaviour-layers-{os.getpid()}")
         folder.mkdir()
         cls.addClassCleanup(folder.rmdir)
-        cls.host = Host(folder)
-        cls.addClassCleanup(cls.host.close)
+        cls.bait = Bait(folder)
+        cls.addClassCleanup(cls.bait.close)
         doctor = json.loads(zygo.run_cli("doctor", "--json").stdout)
         cls.absent = {name for name, layer in doctor["layers"].items() if not available(layer)}
 
     def probe(self, layer: Layer, out: tuple[str, ...]) -> Result:
         options = ("--without", ",".join(out)) if out else ()
         limits = {"disk_mb": DISK_MB, "open_files": OPEN_FILES, **layer.limits}
-        return zygo.run_job(PROBE, *options, argv=[layer.name, self.host.facts()], limits=limits,
-                            how={"env": zygo.environment(ZYGO_TESTING="1")})
+        jobs: list[zygo.Job] = [{"id": "only", "source": PROBE, "argv": [layer.name, self.bait.facts()], "limits": limits,
+                                 "policy": {"profile": layer.profile}}]
+        if layer.neighbour:
+            # Jobs of one size share a cell, so the probe runs in the first one, after the second was made.
+            jobs = [{"id": "first", "source": "", "limits": limits},
+                    {"id": "neighbour", "source": "", "limits": {**limits, "disk_mb": DISK_MB + 1}}, *jobs]
+        return zygo.run_batch(jobs, "--workers", "1", *options, env=zygo.environment(ZYGO_TESTING="1"))["only"]
 
     def skip_what_cannot_be_seen(self, layer: Layer) -> None:
         if layer.needs_root and os.geteuid() != 0:
@@ -145,6 +155,26 @@ for each in LAYERS:
     add_test(each)
 
 
+class TheCgroupNamespace(ZygoTestCase):
+    """Nothing inside shows it, for there is no /proc: the host looks at a job that sleeps."""
+
+    def namespace_of_a_job(self, *options: str) -> str:
+        with mock.patch.dict(os.environ, ZYGO_TESTING="1"), zygo.Coprocess("--workers", "1", *options) as zygo_batch:
+            zygo_batch.send(zygo.lines_of([{"id": "sleeper", "source": "import time; time.sleep(1)"}]))
+            pid = host.job_of(zygo_batch.process.pid)
+            namespace = os.readlink(f"/proc/{pid}/ns/cgroup")
+            self.assertLabel(zygo_batch.result(), "OK")
+        return namespace
+
+    def test_makes_the_difference(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("needs root to look at the namespaces of another user's process")
+        own = os.readlink("/proc/self/ns/cgroup")
+
+        self.assertNotEqual(self.namespace_of_a_job(), own)
+        self.assertEqual(self.namespace_of_a_job("--without", "cgroupns"), own)
+
+
 class TakingLayersOut(ZygoTestCase):
     def test_is_refused_outside_tests(self) -> None:
         """Without ZYGO_TESTING=1 the option does not exist: nobody loses a layer by a slip."""
@@ -165,7 +195,7 @@ class TakingLayersOut(ZygoTestCase):
         doctor = json.loads(zygo.run_cli("doctor", "--json").stdout)
         given = {name for name, layer in doctor["layers"].items() if available(layer)}
         self.assertIn("seccomp", given)
-        self.assertLessEqual(given & {layer.name for layer in LAYERS}, set(result["enforced"]))
+        self.assertLessEqual(given & ({layer.name for layer in LAYERS} | {"cgroupns"}), set(result["enforced"]))
 
     def test_the_hosts_name_is_still_its_own(self) -> None:
         """Without `utsns` nothing may rename the host."""

@@ -119,6 +119,9 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.add_option("--template", into.template_name,
                  "Template to use; with --preload, the new one's name (else \"custom\")")
       ->type_name("NAME");
+  app.add_option("--heap", into.heap, "How templates keep their memory (for tests and benches)")
+      ->check(CLI::IsMember({"plain", "moved", "merged", "huge"}))
+      ->group("");
   app.add_option_function<std::string>(
          "--without", [&into](const std::string& text) { read_without(text, into); }, "")
       ->group("");
@@ -177,8 +180,7 @@ void add_batch(CLI::App& app, BatchOptions& into) {
   app.add_option("--defaults", into.defaults, "JSON object: fields of a job that a line leaves out")
       ->type_name("FILE");
   app.add_flag("--resume", into.resume,
-               "Keep the results that FILE of -o already has and run the rest")
-      ->needs("--results");
+               "Keep the results that FILE of -o already has and run the rest");
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* help, const char* footer) {
@@ -261,6 +263,10 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
   } catch (const CLI::ExtrasError& error) {
     std::string hint = grammar.run->parsed() ? "; a program's own options go behind --" : "";
     return refuse(app, error.what() + hint);
+  } catch (const CLI::RequiredError& error) {
+    std::vector<std::string> unknown = app.remaining();
+    if (unknown.empty()) return refuse(app, error.what());
+    return refuse(app, fmt::format("unknown command or option \"{}\"", unknown.front()));
   } catch (const CLI::Error& error) {
     return refuse(app, error.what());
   }

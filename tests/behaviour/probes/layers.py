@@ -6,9 +6,11 @@ import ctypes
 import json
 import os
 import resource
+import signal
 import socket
 import sys
 import threading
+import time
 
 libc = ctypes.CDLL(None, use_errno=True)
 HOST = json.loads(sys.argv[2])
@@ -17,25 +19,29 @@ EPERM, ESRCH, ENOENT = 1, 3, 2
 
 
 def userns():
-    """A capability that counts on the host: a lower niceness needs CAP_SYS_NICE in the first user namespace."""
+    """The identity of another cell can be taken: ids beside the two of one's own cell exist."""
     try:
-        os.nice(-1)
+        os.setresuid(2000, 2000, 2000)
     except OSError:
         return False
     return True
 
 
 def pidns():
-    """A process of the host can be named: EPERM, too, says that it is there."""
-    try:
-        os.kill(HOST["pid"], 0)
-    except OSError as error:
-        return error.errno != ESRCH
-    return True
+    """A process that is neither pid 1 nor oneself can be named: EPERM, too, says that it is there."""
+    for pid in {*range(2, 200), HOST["pid"]} - {os.getpid()}:
+        try:
+            os.kill(pid, 0)
+            return True
+        except OSError as error:
+            if error.errno != ESRCH:
+                return True
+    return False
 
 
 def mntns():
-    return os.path.exists(HOST["file"])
+    """A mount of another cell, made after ours, has come over our scratch."""
+    return os.stat("/tmp").st_dev != os.stat(".").st_dev
 
 
 def netns():
@@ -56,9 +62,15 @@ def utsns():
 
 
 def cgroupns():
-    """The path of one's own group, as the host knows it."""
-    with open("/proc/self/cgroup") as file:
-        return any(line.rstrip("\n").split(":", 2)[2] != "/" for line in file)
+    """The path of one's own group, as the host knows it: by a procfs that the cell itself has open."""
+    for number in range(3, 64):
+        try:
+            file = os.open("self/cgroup", os.O_RDONLY, dir_fd=number)
+        except OSError:
+            continue
+        lines = os.read(file, 65536).decode().splitlines()
+        return any(line.split(":", 2)[2] != "/" for line in lines)
+    raise LookupError("no procfs among the descriptors")
 
 
 def cgroup_memory():
@@ -73,11 +85,25 @@ def cgroup_pids():
     return True
 
 
+def cgroup_cpu():
+    """CPU time that no living process answers for: of children that ended without being waited for."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for _ in range(15):
+        if os.fork() == 0:
+            while time.process_time() < 0.1:
+                pass
+            os._exit(0)
+        try:
+            os.wait()
+        except ChildProcessError:
+            pass
+    return True
+
+
 def landlock():
-    """A file of the host that anybody may write."""
+    """A device that anybody may write by its permissions, on a mount that allows it."""
     try:
-        with open(HOST["file"], "a") as file:
-            file.write("noticed")
+        os.close(os.open("/dev/zero", os.O_WRONLY))
     except OSError:
         return False
     return True
@@ -119,9 +145,9 @@ def fds():
 
 
 def scratch():
-    """A working directory with more room than the job was granted."""
+    """The working directory is not a file system of the size that the job was granted."""
     room = os.statvfs(".")
-    return room.f_blocks * room.f_frsize > HOST["disk_bytes"]
+    return room.f_blocks * room.f_frsize != HOST["disk_bytes"]
 
 
 print(json.dumps(globals()[sys.argv[1].replace(".", "_")]()))

@@ -15,6 +15,13 @@ double seconds_since(sys::Nanoseconds start) {
   return static_cast<double>((sys::monotonic_now() - start).count()) / 1e9;
 }
 
+// What the engine refuses, such as an unknown template, it knows by its id only.
+void add_line_number(runtime::JobResult& result, size_t number) {
+  if (result.verdict.outcome != runtime::Outcome::kBadJob) return;
+  runtime::Detail& detail = result.verdict.detail;
+  detail.emplace(detail.begin(), "line", static_cast<int64_t>(number));
+}
+
 }  // namespace
 
 BatchLoop::Report BatchLoop::run(Ends ends, size_t longest_line) {
@@ -67,7 +74,8 @@ void BatchLoop::accept(const Line& line) {
     return;
   }
   engine_.submit(std::move(std::get<runtime::Job>(read)),
-                 [outbox = outbox_, bytes](const runtime::JobResult& result) {
+                 [outbox = outbox_, bytes, number = line.number](runtime::JobResult result) {
+                   add_line_number(result, number);
                    outbox->finished(result, bytes);
                  });
 }
