@@ -112,6 +112,7 @@ class Cell {
   void check_cpu(sys::Nanoseconds now);
   void check_memory(sys::Nanoseconds now);
   void kill_job();
+  void count_processes();
   void drain();
   void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
   void collect(const shim::JobDone& done);

@@ -86,7 +86,11 @@ Result<void> Cell::send_order() {
   if (!layers_.has(Layer::kCgroupPids)) {
     order.rlimits.processes = limits.pids + (layers_.has(Layer::kUid) ? 0 : 1);  // pid 1 has the same uid
   }
-  if (!layers_.has(Layer::kCgroupMemory)) order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
+  if (!layers_.has(Layer::kCgroupMemory)) {
+    order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
+    // Files in memory, of the scratch or by memfd_create, are bounded one by one at least.
+    order.rlimits.file_size = sys::Bytes{std::min(limits.memory.count, limits.disk.count)};
+  }
   if (order_.stdin_fd < 0) return sys::send_message(socket_.get(), sys::bytes_of(order));
   int fds[1] = {order_.stdin_fd};
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
@@ -128,6 +132,7 @@ void Cell::on_timer() {
   Nanoseconds now = sys::monotonic_now();
   if (now >= attention_at_) {
     attention_at_ = kNever;
+    count_processes();
     out_ready_->start();
     err_ready_->start();
   }
@@ -185,7 +190,14 @@ bool Cell::starved() const {
   return waiting_time_of_descendants(view_.init_pid) > wall / 5;
 }
 
+// No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we looked.
+void Cell::count_processes() {
+  uint64_t now = cgroup_.pids().value_or(2);  // pid 1 is one of them
+  result_.usage.pids_peak = std::max(result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, 2) - 1));
+}
+
 void Cell::kill_job() {
+  count_processes();
   killed_ = true;
   patience_until_ = sys::monotonic_now() + kPatience;
   shim::JobOrder order;
@@ -218,7 +230,9 @@ void Cell::on_notice() {
     }
     // The note is read while the program waits inside the call.
     if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
-    (void)sandbox::answer(listener_.get(), notice, ruling);
+    // Who is to die is not answered: it waits inside the call until the kill comes, and does nothing more.
+    bool doomed = state_ == State::kRunning && killed_ && notice.pid != view_.init_pid;
+    if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
   }
 }
 

@@ -127,6 +127,14 @@ Result<void> Setting::choose_layers(const EngineOptions& options) {
   return {};
 }
 
+std::string Setting::unmet(const std::vector<std::string>& required) const {
+  for (const std::string& name : required) {
+    if (std::optional<Layer> layer = sandbox::layer_named(name); layer && !layers_.has(*layer)) return "layer " + name;
+    if (std::optional<sandbox::Level> level = sandbox::level_named(name); level && level_ > *level) return "level " + name;
+  }
+  return {};
+}
+
 const TemplateSpec* Setting::find_template(const std::string& name) const {
   auto found = std::find_if(templates_.begin(), templates_.end(), [&name](const TemplateSpec& t) { return t.name == name; });
   return found == templates_.end() ? nullptr : &*found;

@@ -22,6 +22,8 @@ class Setting {
 
   sandbox::Layers layers() const { return layers_; }         // to put in force
   sandbox::Level level() const { return level_; }
+  // The first of these levels and layers that is not in force; empty when all are.
+  std::string unmet(const std::vector<std::string>& required) const;
   const sandbox::CgroupRoot* cgroups() const { return &*cgroups_; }
 
   const TemplateSpec* find_template(const std::string& name) const;

@@ -137,6 +137,9 @@ void Shard::place(TaskPtr task) {
     return refuse(std::move(task), "template: \"" + task->job.template_name + "\" is not known; known are " +
                                        setting_.template_names() + " (define one with --preload)");
   }
+  if (std::string missing = setting_.unmet(task->job.policy.require); !missing.empty()) {
+    return fail(std::move(task), "require", 0, "this host does not give " + missing + ", which the job insists on");
+  }
   if (task->request.empty()) task->request = encode_request(task->job);
   ZygoteKey key{spec->name, task->run};
   std::string problem;
@@ -285,6 +288,7 @@ void Shard::start_run(Cells::iterator slot) {
     TaskPtr failed = std::move(slot->task);
     return fail(std::move(failed), "stdin", input.error().code(), input.error().text());
   }
+  task.leased_at = sys::monotonic_now();
   slot->cell->run({task.request, &task.job, *input});
   if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
 }
@@ -330,6 +334,7 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.usage = run.usage;
   result.timing = run.timing;
   result.timing.admit = micros(task.admitted_at - task.accepted_at);
+  result.timing.lease = task.run == 0 ? micros(task.leased_at - task.admitted_at) : 0;
   result.enforced = slot.cell->layers();
   result.level = setting_.level();
   auto zygote = zygotes_.find(slot.zygote);

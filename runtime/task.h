@@ -20,7 +20,7 @@ namespace runtime {
 struct Task {
   Job job;
   std::function<void(JobResult)> done;
-  sys::Nanoseconds accepted_at{}, admitted_at{};
+  sys::Nanoseconds accepted_at{}, admitted_at{}, leased_at{};
   std::string request;
   unsigned run = 0;                   // which run of a determinism check is next
   std::optional<JobResult> first;     // of the first run

@@ -258,6 +258,9 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
     }
     line.command = grammar.chosen();
     if (!line.common.config.empty()) apply_config_file(line.common.config, app);
+    if (line.batch.resume && line.batch.results.empty()) {
+      return refuse(app, "--resume needs a results file: -o FILE");
+    }
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ExtrasError& error) {

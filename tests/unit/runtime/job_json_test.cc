@@ -297,6 +297,8 @@ TEST_CASE("a line that is no job gets BadJob with line, message, path, and its i
   CHECK(
       bad_job(1, "", "", "unknown field limits.cpu; did you mean cpu_ms?").verdict.detail.back() ==
       Detail::value_type{"path", "limits.cpu"});
+  CHECK(bad_job(1, "", "", "calls[0]: unknown field kwords; expected args").verdict.detail.back() ==
+        Detail::value_type{"path", "calls[0].kwords"});
   CHECK(bad_job(1, "", "", "not JSON: byte 1: x").verdict.detail.size() == 2);
 }
 

@@ -63,6 +63,7 @@ const std::vector<Cause>& causes() {
       {"violation", [](Run& r) { r.seen.violation.emplace().call = "socket"; }, "UnsafeCode",
        By::kPolicy},
       {"oom kill", [](Run& r) { r.seen.oom_kills = 1; }, "MemoryLimitExceeded", By::kLimit},
+      {"memory watch", [](Run& r) { r.seen.memory_watch = true; }, "MemoryLimitExceeded", By::kLimit},
       {"cpu deadline", [](Run& r) { r.seen.deadline = DeadlineKind::kCpu; }, "TimeoutException",
        By::kLimit},
       {"wall deadline", [](Run& r) { r.seen.deadline = DeadlineKind::kWall; }, "TimeoutException",
@@ -210,6 +211,8 @@ TEST_CASE("a MemoryError of the interpreter is the limit's, one that the program
   CHECK(detail_text(judged(run), "line") == "7");
   CHECK(detail_text(judged(run), "message") == "why");
 
+  run.seen.memory_watch = true;
+  CHECK(detail_text(judged(run), "source") == "memory watch");
   run.seen.oom_kills = 1;
   CHECK(detail_text(judged(run), "source") == "oom counter");
 }

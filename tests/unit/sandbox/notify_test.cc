@@ -336,12 +336,13 @@ TEST_CASE("outside scratch the attempt is refused with its path, also through a 
 
 TEST_CASE("an attempt on a file that the image does not have is an attempt all the same", "[notify][files]") {
   Scratch scratch;
+  std::string missing = scratch / "missing";
 
-  Seen seen = watch({.scratch_device = scratch.device()}, [] {
+  Seen seen = watch({.scratch_device = scratch.device()}, [&] {
     EXPECT_ERROR(EPERM, ::unlinkat(AT_FDCWD, "/etc/zygo-missing", 0));
     EXPECT_ERROR(EPERM, ::open("/etc/zygo-missing", O_RDWR));
     EXPECT_ERROR(EPERM, ::open("/zygo-missing/x", O_RDWR | O_CREAT, 0600));
-    EXPECT_ERROR(ENOENT, ::unlinkat(AT_FDCWD, "missing", 0));
+    EXPECT_ERROR(ENOENT, ::unlinkat(AT_FDCWD, missing.c_str(), 0));
     return 0;
   });
 
