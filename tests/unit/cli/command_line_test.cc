@@ -120,7 +120,7 @@ TEST_CASE("levels that are not built yet are refused with 125", "[cli][setup]") 
   CHECK(refusal->sentence.find("not built yet") != std::string::npos);
 }
 
-TEST_CASE("--preload defines a template, named custom unless --template says otherwise",
+TEST_CASE("the option --preload defines a template, named custom unless --template says otherwise",
           "[cli][setup]") {
   CommonOptions common;
   common.preload = {"json"};
