@@ -41,6 +41,13 @@ class PooledEngine : public Engine {
       unsigned capacity = workers / shards + (i < workers % shards ? 1 : 0);
       shards_.push_back(std::make_unique<Shard>(*setting_, admission_, ShardPlan{cpus[i], true, capacity}));
     }
+    for (std::unique_ptr<Shard>& shard : shards_) {
+      std::vector<Shard*> peers;
+      for (std::unique_ptr<Shard>& other : shards_) {
+        if (other != shard) peers.push_back(other.get());
+      }
+      shard->set_peers(std::move(peers));
+    }
   }
 
   ~PooledEngine() override { shards_.clear(); }
@@ -56,9 +63,12 @@ class PooledEngine : public Engine {
       task->job.stdin_fd = -1;
     }
     admission_.put(std::move(task));
+    // The least loaded of the idle; when none is, all are busy and take it as they get room.
+    Shard* freest = nullptr;
     for (std::unique_ptr<Shard>& shard : shards_) {
-      if (shard->wake_if_idle()) return;
+      if (shard->idle() && (!freest || shard->load() < freest->load())) freest = shard.get();
     }
+    if (freest) freest->wake_if_idle();
   }
 
   unsigned workers() const override { return workers_; }

@@ -104,8 +104,21 @@ void Shard::shut_down() {
   if (cells_.empty() && graveyard_.empty()) loop_->stop();
 }
 
+// A shard with room and less to do than this one: the next task would have a core to itself there.
+Shard* Shard::freer_peer() const {
+  auto freer = std::find_if(peers_.begin(), peers_.end(),
+                            [this](const Shard* peer) { return peer->has_room() && (peer->load() < load() || !has_room()); });
+  return freer == peers_.end() ? nullptr : *freer;
+}
+
+// Whenever a task waits and a shard has room, a shard with room is about to look: one that finds the
+// queue empty says so (idle_) and is woken by submit(); one that leaves a task to another wakes it.
 void Shard::pump() {
   while (leased_ < plan_.capacity) {
+    if (Shard* freer = freer_peer(); freer && !admission_.empty()) {
+      idle_ = true;
+      return freer->wake();
+    }
     TaskPtr task = admission_.take();
     if (!task) {
       idle_ = true;
@@ -124,6 +137,8 @@ void Shard::pump() {
     place(std::move(task));
   }
   idle_ = false;
+  // A peer may have left a task to us when we still had room: hand it back.
+  if (Shard* freer = freer_peer(); freer && !admission_.empty()) freer->wake();
 }
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.

@@ -30,13 +30,15 @@ class Shard {
   ~Shard();  // ends the thread; running jobs are answered with Cancelled first
 
   // Thread-safe.
-  // Wakes the shard if it has room and found the queue empty; each call wakes another one.
-  bool wake_if_idle() {
-    if (!idle_.exchange(false)) return false;
-    wake();
-    return true;
+  bool idle() const { return idle_.load(); }  // has room, and left nothing in the queue for itself
+  void wake_if_idle() {
+    if (idle_.exchange(false)) wake();
   }
   void wake() { wakeup_->wake(); }
+  unsigned load() const { return leased_.load(); }
+  bool has_room() const { return load() < plan_.capacity; }
+  // The other shards, once, before the first task: a task goes to where the least is going on.
+  void set_peers(std::vector<Shard*> peers) { peers_ = std::move(peers); }
   void cancel();
 
  private:
@@ -57,6 +59,7 @@ class Shard {
   void thread_main();
   void on_wake();
   void pump();
+  Shard* freer_peer() const;
   void place(TaskPtr task);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
   Cells::iterator idle_cell(const ZygoteKey& key, const CellShape& shape);
@@ -88,7 +91,8 @@ class Shard {
   std::map<ZygoteKey, ZygoteSlot> zygotes_;
   std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
   Cells cells_, graveyard_;
-  unsigned leased_ = 0;  // tasks between admission and reply
+  std::vector<Shard*> peers_;
+  std::atomic<unsigned> leased_{0};  // tasks between admission and reply; written by this shard only
   std::thread thread_;
 };
 

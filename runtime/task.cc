@@ -7,6 +7,11 @@ void Admission::put(TaskPtr task) {
   queues_[task->job.priority].push_back(std::move(task));
 }
 
+bool Admission::empty() {
+  std::lock_guard lock(mutex_);
+  return queues_.empty();
+}
+
 TaskPtr Admission::take() {
   std::lock_guard lock(mutex_);
   if (queues_.empty()) return nullptr;

@@ -31,6 +31,7 @@ using TaskPtr = std::unique_ptr<Task>;
 class Admission {
  public:
   void put(TaskPtr task);
+  bool empty();
   TaskPtr take();  // highest priority first, then oldest; null when empty
   std::deque<TaskPtr> take_all();
 

@@ -197,6 +197,21 @@ class TakingLayersOut(ZygoTestCase):
         self.assertIn("seccomp", given)
         self.assertLessEqual(given & ({layer.name for layer in LAYERS} | {"cgroupns"}), set(result["enforced"]))
 
+    def test_a_job_that_insists_on_what_is_out_does_not_run(self) -> None:
+        """`policy.require` of the job, not of the command: our trouble, never the program's."""
+        job = {"source": "print('ran')", "policy": {"require": ["full", "landlock"]}}
+        how = {"env": zygo.environment(ZYGO_TESTING="1")}
+
+        with_it = zygo.run_job(job["source"], policy=job["policy"], how=how)
+        ended = zygo.run_cli("batch", "-", "--without", "landlock", stdin=zygo.lines_of([job]), **how)
+        (without,) = zygo.results_of(ended.out)
+
+        self.assertLabel(with_it, "OK")
+        self.assertLabel(without, "SandboxError")
+        self.assertEqual(without["detail"]["step"], "require")
+        self.assertIn("landlock", without["detail"]["message"])
+        self.assertEqual(without["stdout"]["text"], "")
+
     def test_the_hosts_name_is_still_its_own(self) -> None:
         """Without `utsns` nothing may rename the host."""
         before = os.uname().nodename
