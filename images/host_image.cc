@@ -56,6 +56,8 @@ void add_devices(ImagePlan& plan) {
   for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
     plan.push_back({Kind::kDevice, path, path});
   }
+  // POSIX semaphores and shared memory are files here: of the job, in its scratch, wiped with it.
+  plan.push_back({Kind::kSymlink, "/dev/shm", "/tmp"});
 }
 
 // Directories an interpreter outside /usr loads from, by its own word.
