@@ -22,8 +22,8 @@ using Kind = sandbox::ImageEntry::Kind;
 namespace {
 
 bool beneath(const std::string& path, const std::string& directory) {
-  return path == directory ||
-         (path.size() > directory.size() && path.starts_with(directory) && path[directory.size()] == '/');
+  return path == directory || (path.size() > directory.size() && path.starts_with(directory) &&
+                               path[directory.size()] == '/');
 }
 
 // /bin, /lib, ... are links into /usr on a merged system, directories of their own on others.
@@ -40,7 +40,8 @@ void add_top_level(ImagePlan& plan) {
 }
 
 void add_etc(ImagePlan& plan) {
-  for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/python3", "/etc/python3.11"}) {
+  for (const char* path :
+       {"/etc/alternatives", "/etc/ld.so.cache", "/etc/python3", "/etc/python3.11"}) {
     if (::access(path, R_OK) == 0) plan.push_back({Kind::kBind, path, path});
   }
   plan.push_back({Kind::kFile, "/etc/passwd",
@@ -49,7 +50,8 @@ void add_etc(ImagePlan& plan) {
                   "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"});
   plan.push_back({Kind::kFile, "/etc/group", "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n"});
   plan.push_back({Kind::kFile, "/etc/hosts", "127.0.0.1 localhost\n"});
-  plan.push_back({Kind::kFile, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"});
+  plan.push_back(
+      {Kind::kFile, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"});
 }
 
 void add_devices(ImagePlan& plan) {
@@ -86,20 +88,24 @@ Result<std::vector<std::string>> interpreter_directories(const std::string& pyth
 }  // namespace
 
 Result<ImagePlan> host_image(const std::string& python, const std::string& shim) {
-  if (python.empty() || python[0] != '/') return Error::because("python: \"" + python + "\" is not an absolute path");
+  if (python.empty() || python[0] != '/')
+    return Error::because("python: \"" + python + "\" is not an absolute path");
   if (::access(python.c_str(), X_OK) < 0) return Error::from_errno("python " + python);
   ImagePlan plan;
   plan.push_back({Kind::kBind, "/usr", "/usr"});
   add_top_level(plan);
   add_etc(plan);
   add_devices(plan);
-  for (const char* path : {"/tmp", "/var", "/var/tmp"}) plan.push_back({Kind::kDirectory, path, ""});
+  for (const char* path : {"/tmp", "/var", "/var/tmp"})
+    plan.push_back({Kind::kDirectory, path, ""});
   plan.push_back({Kind::kBind, kShimTarget, shim});
   if (!beneath(python, "/usr")) {
     std::vector<std::string> bound = {"/usr"};
     for (const std::string& path : TRY(interpreter_directories(python))) {
       if (path == "/" || path[0] != '/') continue;
-      if (std::any_of(bound.begin(), bound.end(), [&path](const std::string& b) { return beneath(path, b); })) continue;
+      if (std::any_of(bound.begin(), bound.end(),
+                      [&path](const std::string& b) { return beneath(path, b); }))
+        continue;
       plan.push_back({Kind::kBind, path, path});
       bound.push_back(path);
     }
@@ -110,7 +116,8 @@ Result<ImagePlan> host_image(const std::string& python, const std::string& shim)
 std::string plan_text(const ImagePlan& plan) {
   std::string text;
   for (const ImageEntry& entry : plan) {
-    text += std::to_string(static_cast<int>(entry.kind)) + entry.target + '\0' + entry.source + '\0';
+    text +=
+        std::to_string(static_cast<int>(entry.kind)) + entry.target + '\0' + entry.source + '\0';
   }
   return text;
 }

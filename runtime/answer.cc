@@ -63,7 +63,8 @@ SharedAnswer::Note SharedAnswer::note() const {
 void SharedAnswer::trim() const {
   struct stat info {};
   if (::fstat(fd_.get(), &info) < 0 || static_cast<size_t>(info.st_blocks) * 512 <= kKept) return;
-  ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kKept, static_cast<off_t>(bytes_ - kKept));
+  ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kKept,
+              static_cast<off_t>(bytes_ - kKept));
 }
 
 }  // namespace runtime

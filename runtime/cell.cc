@@ -25,25 +25,29 @@ constexpr std::chrono::seconds kBirthPatience{60};  // a cell is made in millise
 
 }  // namespace
 
-Cell::Cell(Loop& loop, const CellPlan& plan, Events events) : loop_(loop), plan_(plan), events_(std::move(events)) {}
+Cell::Cell(Loop& loop, const CellPlan& plan, Events events)
+    : loop_(loop), plan_(plan), events_(std::move(events)) {}
 
 Cell::~Cell() {
   // Pid 1 dies with its namespace; the cgroup is removed afterwards, by its own owner.
   if (pidfd_) kill_by_pidfd(pidfd_.get());
 }
 
-Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, const CellPlan& plan, Events events) {
+Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, const CellPlan& plan,
+                                          Events events) {
   std::unique_ptr<Cell> cell(new Cell(loop, plan, std::move(events)));
   Cell* self = cell.get();
   TRY(self->make_channels());
   shim::CellOrder order = TRY(self->describe());
-  std::vector<int> fds = {self->their_socket_.get(), self->theirs_[0].get(), self->theirs_[1].get(),
-                          self->theirs_[2].get(), self->answer_.fd(), self->theirs_[3].get()};
+  std::vector<int> fds = {self->their_socket_.get(), self->theirs_[0].get(),
+                          self->theirs_[1].get(),    self->theirs_[2].get(),
+                          self->answer_.fd(),        self->theirs_[3].get()};
   for (int fd : self->cgroup_.join_fds()) fds.push_back(fd);
-  TRY(zygote.order_cell(order, fds, [weak = std::weak_ptr(self->self_)](const shim::CellBorn& born, OwnedFd pidfd) {
-    if (auto alive = weak.lock()) return (*alive)->on_born(born, std::move(pidfd));
-    if (pidfd) kill_by_pidfd(pidfd.get());
-  }));
+  TRY(zygote.order_cell(
+      order, fds, [weak = std::weak_ptr(self->self_)](const shim::CellBorn& born, OwnedFd pidfd) {
+        if (auto alive = weak.lock()) return (*alive)->on_born(born, std::move(pidfd));
+        if (pidfd) kill_by_pidfd(pidfd.get());
+      }));
   self->their_socket_.reset();
   for (OwnedFd& fd : self->theirs_) fd.reset();
   self->socket_ready_->start();
@@ -66,11 +70,13 @@ Result<void> Cell::make_channels() {
   theirs_ = {std::move(out.writer), std::move(err.writer), std::move(request), std::move(filter)};
   answer_ = TRY(SharedAnswer::create(plan_.shape.value.count));
   if (plan_.cgroups) {
-    cgroup_ = TRY(sandbox::CellCgroup::create(*plan_.cgroups, "cell-" + std::to_string(plan_.number)));
+    cgroup_ =
+        TRY(sandbox::CellCgroup::create(*plan_.cgroups, "cell-" + std::to_string(plan_.number)));
   }
   layers_ = plan_.layers;
   for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu}) {
-    layers_ = cgroup_.layers().has(layer) && plan_.layers.has(layer) ? layers_.with(layer) : layers_.without(layer);
+    layers_ = cgroup_.layers().has(layer) && plan_.layers.has(layer) ? layers_.with(layer)
+                                                                     : layers_.without(layer);
   }
   Cell* self = this;
   socket_ready_ = std::make_unique<Readable>(loop_, socket_.get(), [self] { self->on_socket(); });
@@ -87,7 +93,8 @@ Result<shim::CellOrder> Cell::describe() const {
   order.outer_init_id = plan_.outer_init_id;
   order.outer_job_id = plan_.outer_job_id;
   using sandbox::Profile;
-  order.scratch_exec = plan_.shape.profile == Profile::kSubprocess || plan_.shape.profile == Profile::kBuild;
+  order.scratch_exec =
+      plan_.shape.profile == Profile::kSubprocess || plan_.shape.profile == Profile::kBuild;
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;
   order.answer_bytes = answer_.bytes();
@@ -102,7 +109,8 @@ void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
     return;
   }
   if (born.failure.error != 0 || !pidfd) {
-    return lose({std::string("cell: ") + shim::name_of(born.failure.step), born.failure.error, "the cell was not born"});
+    return lose({std::string("cell: ") + shim::name_of(born.failure.step), born.failure.error,
+                 "the cell was not born"});
   }
   pidfd_ = std::move(pidfd);
   Cell* self = this;
@@ -155,7 +163,8 @@ void Cell::settle() {
   if (view_.init_pid <= 0) return lose({"cell", ESRCH, "the cell's first process ended"});
   if (listener_) {
     Cell* self = this;
-    listener_ready_ = std::make_unique<Readable>(loop_, listener_.get(), [self] { self->on_notice(); });
+    listener_ready_ =
+        std::make_unique<Readable>(loop_, listener_.get(), [self] { self->on_notice(); });
     listener_ready_->start();
   }
   timer_->stop();
@@ -180,17 +189,17 @@ void Cell::lose(Evidence::Fault fault) {
   drain();
   note_limits();
   using std::chrono::microseconds;
-  result_.usage.wall_us = std::chrono::duration_cast<microseconds>(sys::monotonic_now() - started_at_).count();
+  result_.usage.wall_us =
+      std::chrono::duration_cast<microseconds>(sys::monotonic_now() - started_at_).count();
   result_.evidence.wall_ms = result_.usage.wall_us / 1000;
   finish(false);
 }
 
-void Cell::on_exit() {
-  lose({"cell", 0, "the cell's first process ended"});
-}
+void Cell::on_exit() { lose({"cell", 0, "the cell's first process ended"}); }
 
 void Cell::stop_watching() {
-  for (auto* readable : {&socket_ready_, &out_ready_, &err_ready_, &listener_ready_, &exit_ready_}) {
+  for (auto* readable :
+       {&socket_ready_, &out_ready_, &err_ready_, &listener_ready_, &exit_ready_}) {
     if (*readable) (*readable)->stop();
   }
   timer_->stop();
@@ -209,8 +218,8 @@ void Cell::end(std::function<void()> gone) {
   };
   if (!pidfd_) return finished();
   kill_by_pidfd(pidfd_.get());
-  // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go. A watcher
-  // of its own, because this may be running inside the other one's callback.
+  // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go. A
+  // watcher of its own, because this may be running inside the other one's callback.
   gone_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), std::move(finished));
   gone_ready_->start();
 }

@@ -15,10 +15,10 @@
 #include <string_view>
 
 #include "runtime/answer.h"
+#include "runtime/job.h"
 #include "runtime/loop/loop.h"
 #include "runtime/outcome.h"
 #include "runtime/result.h"
-#include "runtime/job.h"
 #include "runtime/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/notify.h"
@@ -40,24 +40,24 @@ struct CellShape {
 struct CellPlan {
   uint64_t number = 0;
   CellShape shape;
-  sandbox::Layers layers;       // to put in force; the cgroup ones are added by what the group has
-  uint32_t outer_init_id = 0;   // see shim/protocol.h
+  sandbox::Layers layers;      // to put in force; the cgroup ones are added by what the group has
+  uint32_t outer_init_id = 0;  // see shim/protocol.h
   uint32_t outer_job_id = 0;
-  std::string_view filter;      // compiled for shape.profile; outlives the cell
+  std::string_view filter;  // compiled for shape.profile; outlives the cell
   const sandbox::CgroupRoot* cgroups = nullptr;
 };
 
 // One run of a job, as a cell sees it.
 struct RunOrder {
-  std::string_view request;     // encoded; outlives the run
-  const Job* job = nullptr;     // limits, policy, stdin; outlives the run
-  int stdin_fd = -1;            // borrowed; the program's stdin, or -1 for none
+  std::string_view request;  // encoded; outlives the run
+  const Job* job = nullptr;  // limits, policy, stdin; outlives the run
+  int stdin_fd = -1;         // borrowed; the program's stdin, or -1 for none
 };
 
 struct RunResult {
   Evidence evidence;
   Testimony testimony;
-  bool ran = false;             // the program was reached; exit is meaningful
+  bool ran = false;  // the program was reached; exit is meaningful
   Output out, err;
   Usage usage;
   Timing timing;
@@ -73,7 +73,8 @@ class Cell {
   };
 
   // Orders the cell from `zygote` (ready). An error says which resource is missing.
-  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, const CellPlan& plan, Events events);
+  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, const CellPlan& plan,
+                                                  Events events);
   ~Cell();
 
   State state() const { return state_; }
@@ -130,14 +131,15 @@ class Cell {
   State state_ = State::kStarting;
   bool worn_ = false;
   bool gone_ = false;
-  std::shared_ptr<Cell*> self_ = std::make_shared<Cell*>(this);  // for callbacks that may outlive us
+  std::shared_ptr<Cell*> self_ =
+      std::make_shared<Cell*>(this);  // for callbacks that may outlive us
   sandbox::Layers layers_;
   Evidence::Fault fault_;
   uint64_t jobs_ = 0;
 
   sandbox::CellCgroup cgroup_;
   sys::OwnedFd socket_, their_socket_, out_, err_, request_, answer_fd_, pidfd_, listener_, root_;
-  std::array<sys::OwnedFd, 4> theirs_;   // stdout, stderr, request, filter: until the order is sent
+  std::array<sys::OwnedFd, 4> theirs_;  // stdout, stderr, request, filter: until the order is sent
   SharedAnswer answer_;
   sandbox::CellView view_{};
   sys::Bytes base_memory_;
@@ -147,13 +149,15 @@ class Cell {
   RunOrder order_;
   RunResult result_;
   uint64_t nonce_ = 0;
-  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_memory_check_{}, attention_at_{}, patience_until_{};
+  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{},
+      next_memory_check_{}, attention_at_{}, patience_until_{};
   sys::Nanoseconds cpu_base_{};
   uint64_t oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   bool killed_ = false;
   bool forking_ = false;  // pid 1 was allowed to fork the job
 
-  std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_, gone_ready_;
+  std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
+      gone_ready_;
   std::unique_ptr<Timer> timer_;
 };
 

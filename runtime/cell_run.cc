@@ -24,15 +24,17 @@ using sys::Result;
 namespace {
 
 constexpr uint64_t kJobsPerCell = 10000;
-constexpr sys::Bytes kMemoryLeftBehind = sys::mebibytes(24);  // page cache and slab; above it, renew
+constexpr sys::Bytes kMemoryLeftBehind =
+    sys::mebibytes(24);  // page cache and slab; above it, renew
 // Output is not watched in the first moments of a job: most jobs end before, and are drained then.
 constexpr Nanoseconds kAttention = milliseconds(2);
 // After a kill the cell must be empty within this, or it is destroyed.
 constexpr Nanoseconds kPatience = std::chrono::seconds(2);
-// What an interpreter with its modules holds of private writable memory before the job begins; added
-// to RLIMIT_DATA, which counts it.
+// What an interpreter with its modules holds of private writable memory before the job begins;
+// added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
-// A program that goes on after so many refused calls is killed: it only burns the supervisor's time.
+// A program that goes on after so many refused calls is killed: it only burns the supervisor's
+// time.
 constexpr uint32_t kMostRefusals = 1000;
 // Of one cell in one turn of the loop; the others wait meanwhile.
 constexpr int kNoticesPerTurn = 64;
@@ -84,7 +86,8 @@ Result<void> Cell::send_order() {
   order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
   // Where no cgroup counts, the second fence is the first.
   if (!layers_.has(Layer::kCgroupPids)) {
-    order.rlimits.processes = limits.pids + (layers_.has(Layer::kUid) ? 0 : 1);  // pid 1 has the same uid
+    order.rlimits.processes =
+        limits.pids + (layers_.has(Layer::kUid) ? 0 : 1);  // pid 1 has the same uid
   }
   if (!layers_.has(Layer::kCgroupMemory)) {
     order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
@@ -122,12 +125,14 @@ void Cell::begin_clock(Nanoseconds now) {
 }
 
 void Cell::arm(Nanoseconds now) {
-  Nanoseconds next = std::min({attention_at_, wall_deadline_, next_cpu_check_, next_memory_check_, patience_until_});
+  Nanoseconds next = std::min(
+      {attention_at_, wall_deadline_, next_cpu_check_, next_memory_check_, patience_until_});
   timer_->start(next - now);
 }
 
 void Cell::on_timer() {
-  if (state_ == State::kStarting) return lose({"cell", ETIME, "the cell was not ready within the time allowed"});
+  if (state_ == State::kStarting)
+    return lose({"cell", ETIME, "the cell was not ready within the time allowed"});
   if (state_ != State::kRunning) return;
   Nanoseconds now = sys::monotonic_now();
   if (now >= attention_at_) {
@@ -156,7 +161,8 @@ void Cell::on_timer() {
 // One CPU second takes at least one second: the next look is due when the rest could be used up.
 void Cell::check_cpu(Nanoseconds now) {
   Nanoseconds limit = order_.job->limits.cpu;
-  Nanoseconds used = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of_descendants(view_.init_pid);
+  Nanoseconds used =
+      layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of_descendants(view_.init_pid);
   if (killed_) {
     next_cpu_check_ = kNever;
   } else if (used >= limit) {
@@ -169,8 +175,8 @@ void Cell::check_cpu(Nanoseconds now) {
   }
 }
 
-// The second fence of memory, beside RLIMIT_DATA, which sees neither shared mappings nor the sum over
-// processes. It may be late by one period, plus what a look costs.
+// The second fence of memory, beside RLIMIT_DATA, which sees neither shared mappings nor the sum
+// over processes. It may be late by one period, plus what a look costs.
 void Cell::check_memory(Nanoseconds now) {
   next_memory_check_ = kNever;
   if (killed_) return;
@@ -190,10 +196,12 @@ bool Cell::starved() const {
   return waiting_time_of_descendants(view_.init_pid) > wall / 5;
 }
 
-// No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we looked.
+// No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we
+// looked.
 void Cell::count_processes() {
   uint64_t now = cgroup_.pids().value_or(2);  // pid 1 is one of them
-  result_.usage.pids_peak = std::max(result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, 2) - 1));
+  result_.usage.pids_peak =
+      std::max(result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, 2) - 1));
 }
 
 void Cell::kill_job() {
@@ -230,7 +238,8 @@ void Cell::on_notice() {
     }
     // The note is read while the program waits inside the call.
     if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
-    // Who is to die is not answered: it waits inside the call until the kill comes, and does nothing more.
+    // Who is to die is not answered: it waits inside the call until the kill comes, and does
+    // nothing more.
     bool doomed = state_ == State::kRunning && killed_ && notice.pid != view_.init_pid;
     if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
   }
@@ -245,7 +254,8 @@ void Cell::record(const sandbox::Refusal& refusal) {
     violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
   }
   worn_ = true;
-  bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill || violation->count >= kMostRefusals;
+  bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
+                violation->count >= kMostRefusals;
   if (enough && !killed_) {
     result_.evidence.killed_for_violation = true;
     kill_job();
@@ -254,8 +264,10 @@ void Cell::record(const sandbox::Refusal& refusal) {
 }
 
 void Cell::drain() {
-  drain_one(out_.get(), result_.out, order_.job ? order_.job->limits.out : sys::Bytes{0}, Stream::kStdout);
-  drain_one(err_.get(), result_.err, order_.job ? order_.job->limits.err : sys::Bytes{0}, Stream::kStderr);
+  drain_one(out_.get(), result_.out, order_.job ? order_.job->limits.out : sys::Bytes{0},
+            Stream::kStdout);
+  drain_one(err_.get(), result_.err, order_.job ? order_.job->limits.err : sys::Bytes{0},
+            Stream::kStderr);
 }
 
 // Reads what is there. Past the cap the program is killed; what follows until it is dead is counted
@@ -266,7 +278,8 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
     ssize_t n = ::read(fd, chunk, sizeof chunk);
     if (n <= 0) return;
     output.total += static_cast<uint64_t>(n);
-    size_t room = static_cast<size_t>(cap.count) - std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
+    size_t room = static_cast<size_t>(cap.count) -
+                  std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
     output.bytes.append(chunk, std::min(room, static_cast<size_t>(n)));
     if (output.total <= cap.count) continue;
     output.truncated = true;
@@ -287,7 +300,8 @@ void Cell::collect(const shim::JobDone& done) {
   if (listener_ready_) on_notice();  // a refusal that was read too late to be seen by the loop
   Evidence& seen = result_.evidence;
   if (done.failure.error != 0) {
-    seen.fault = Evidence::Fault{shim::name_of(done.failure.step), done.failure.error, "the sandbox of the job could not be completed"};
+    seen.fault = Evidence::Fault{shim::name_of(done.failure.step), done.failure.error,
+                                 "the sandbox of the job could not be completed"};
   }
   seen.exit = {done.signalled != 0, done.code};
   result_.ran = done.confined_at_ns != 0;
@@ -329,15 +343,20 @@ void Cell::measure(const shim::JobDone& done) {
   result_.usage.wall_us = micros(end - started_at_);
   std::optional<sys::Bytes> peak = cgroup_.peak();
   uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
-  int64_t peak_bytes = peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count) : static_cast<int64_t>(rss_or_watched);
-  result_.usage.memory_peak_bytes = std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
+  int64_t peak_bytes =
+      peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count)
+           : static_cast<int64_t>(rss_or_watched);
+  result_.usage.memory_peak_bytes =
+      std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
   result_.usage.contended = seen.contended;
   seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
-  seen.pids_refused = static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) - refused_base_);
+  seen.pids_refused =
+      static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) - refused_base_);
   seen.disk_full = done.blocks_full != 0 || done.inodes_full != 0;
   seen.inodes_full = done.inodes_full != 0;
   // The kernel's second fence may come first by a tick; the reason is the same.
-  if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled && done.cpu_ns >= Nanoseconds(limits.cpu).count() &&
+  if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled &&
+      done.cpu_ns >= Nanoseconds(limits.cpu).count() &&
       (seen.exit.code == SIGKILL || seen.exit.code == SIGXCPU)) {
     seen.deadline = DeadlineKind::kCpu;
   }

@@ -23,7 +23,8 @@ void declare(JobResult& first, std::string axis, std::string where, Detail more)
   report.axis = axis;
   report.where = where;
   Detail detail = {{"axis", std::move(axis)}, {"where", std::move(where)}};
-  detail.insert(detail.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  detail.insert(detail.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
   first.verdict = {Outcome::kNonDeterministic, "", By::kPolicy, std::move(detail)};
 }
 
@@ -35,7 +36,8 @@ void compare_runs(JobResult& first, const JobResult& later, unsigned runs) {
   if (a != b) return declare(first, "outcome", "label", {{"first", a}, {"second", b}});
   if (first.value.empty() != later.value.empty()) return declare(first, "value", "presence", {});
   if (!first.value.empty()) {
-    if (auto path = first_difference(first.value, later.value)) return declare(first, "value", *path, {});
+    if (auto path = first_difference(first.value, later.value))
+      return declare(first, "value", *path, {});
   }
   if (first.out.total != later.out.total || first.out.bytes != later.out.bytes) {
     declare(first, "stdout", first_byte_that_differs(first.out, later.out), {});

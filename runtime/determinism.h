@@ -1,6 +1,6 @@
 #pragma once
-// The comparison behind NonDeterministicCode: two runs of one job under different seeds must end with
-// the same label, value and stdout. Pure.
+// The comparison behind NonDeterministicCode: two runs of one job under different seeds must end
+// with the same label, value and stdout. Pure.
 
 #include "runtime/result.h"
 

@@ -39,7 +39,8 @@ class PooledEngine : public Engine {
     unsigned shards = std::min<unsigned>(workers, static_cast<unsigned>(cpus.size()));
     for (unsigned i = 0; i < shards; ++i) {
       unsigned capacity = workers / shards + (i < workers % shards ? 1 : 0);
-      shards_.push_back(std::make_unique<Shard>(*setting_, admission_, ShardPlan{cpus[i], true, capacity}));
+      shards_.push_back(
+          std::make_unique<Shard>(*setting_, admission_, ShardPlan{cpus[i], true, capacity}));
     }
     for (std::unique_ptr<Shard>& shard : shards_) {
       std::vector<Shard*> peers;
@@ -59,7 +60,8 @@ class PooledEngine : public Engine {
     task->done = std::move(done);
     // Every run must read the same input.
     if (task->job.determinism_runs > 1 && task->job.stdin_fd >= 0) {
-      if (auto bytes = sys::read_all(task->job.stdin_fd); bytes.ok()) task->job.stdin_bytes = std::move(*bytes);
+      if (auto bytes = sys::read_all(task->job.stdin_fd); bytes.ok())
+        task->job.stdin_bytes = std::move(*bytes);
       task->job.stdin_fd = -1;
     }
     admission_.put(std::move(task));

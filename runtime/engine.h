@@ -24,14 +24,14 @@ const std::vector<TemplateSpec>& builtin_templates();
 
 struct EngineOptions {
   std::string python = "/usr/bin/python3";
-  std::vector<TemplateSpec> templates;     // in addition to the built-in ones
-  unsigned workers = 0;                    // cells that may run a job at once; 0: chosen by cores
+  std::vector<TemplateSpec> templates;  // in addition to the built-in ones
+  unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores
   sandbox::Level level = sandbox::Level::kFull;
-  sandbox::Layers require;                 // layers without which no job starts
+  sandbox::Layers require;  // layers without which no job starts
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
   // same results; plain is the twin that tests compare with.
   std::string heap = "huge";
-  sandbox::Layers without;                 // for tests of the layers: taken out on purpose
+  sandbox::Layers without;  // for tests of the layers: taken out on purpose
 };
 
 class Engine {

@@ -1,6 +1,7 @@
 #pragma once
 // Job: one program with its inputs and limits, as the caller asked for it. A plain value; made by
-// api/job_json from bytes, read by the engine. The field meanings are the contract's (docs/jobs.md).
+// api/job_json from bytes, read by the engine. The field meanings are the contract's
+// (docs/jobs.md).
 
 #include <optional>
 #include <string>

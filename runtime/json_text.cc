@@ -27,12 +27,23 @@ bool needs_escape(char c) { return static_cast<uint8_t>(c) < 0x20 || c == '"' ||
 
 void append_escape(char c, std::string& out) {
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      break;
   }
   out += "\\u00";
   out += kHex[static_cast<uint8_t>(c) >> 4];

@@ -98,7 +98,9 @@ Verdict unsafe_code(const Case& c) {
 }
 
 Verdict memory_limit(const Case& c) {
-  const char* source = c.seen.oom_kills > 0 ? "oom counter" : c.seen.memory_watch ? "memory watch" : "MemoryError";
+  const char* source = c.seen.oom_kills > 0  ? "oom counter"
+                       : c.seen.memory_watch ? "memory watch"
+                                             : "MemoryError";
   Detail detail = {{"limit", "memory"},
                    {"limit_bytes", c.seen.memory_limit_bytes},
                    {"peak_bytes", c.seen.memory_peak_bytes},

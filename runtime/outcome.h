@@ -13,20 +13,34 @@
 namespace runtime {
 
 enum class Outcome : uint8_t {
-  kOk, kWrongAnswer, kException, kNonZeroExit, kSignalled, kCompilationError, kInvalidResult,
+  kOk,
+  kWrongAnswer,
+  kException,
+  kNonZeroExit,
+  kSignalled,
+  kCompilationError,
+  kInvalidResult,
   kParsingCodeFailed,
-  kTimeout, kMemoryLimit, kOutputLimit, kDiskLimit, kProcessLimit,
-  kUnsafeCode, kNonDeterministic,
-  kBadJob, kCancelled,
+  kTimeout,
+  kMemoryLimit,
+  kOutputLimit,
+  kDiskLimit,
+  kProcessLimit,
+  kUnsafeCode,
+  kNonDeterministic,
+  kBadJob,
+  kCancelled,
   kSandboxError,
 };
 
 enum class By : uint8_t { kProgram, kLimit, kPolicy, kCaller, kSandbox };
 
-std::string_view name_of(Outcome outcome);  // the wire label; kException has none of its own: "Exception"
+std::string_view name_of(
+    Outcome outcome);  // the wire label; kException has none of its own: "Exception"
 std::string_view name_of(By by);
 
-// Detail of a verdict: a small ordered object. Keys are fixed words, values hostile text or numbers.
+// Detail of a verdict: a small ordered object. Keys are fixed words, values hostile text or
+// numbers.
 using DetailValue = std::variant<std::string, int64_t, double, bool>;
 using Detail = std::vector<std::pair<std::string, DetailValue>>;
 
@@ -46,14 +60,14 @@ struct Violation {
   std::string call;      // "openat", "socket", ...
   std::string argument;  // path, address or flags in words; may be empty
   int line = -1;
-  std::string event;  // audit event, e.g. "open", "os.system"; may be empty
-  uint32_t count = 1;    // how many attempts were refused
+  std::string event;   // audit event, e.g. "open", "os.system"; may be empty
+  uint32_t count = 1;  // how many attempts were refused
   bool operator==(const Violation&) const = default;
 };
 
 struct ExitStatus {
   bool signalled = false;
-  int code = 0;    // exit code, or signal number when signalled
+  int code = 0;  // exit code, or signal number when signalled
   bool operator==(const ExitStatus&) const = default;
 };
 
@@ -73,19 +87,20 @@ struct Evidence {
   bool cancelled = false;
   std::optional<Violation> violation;  // the first one; count tells how many
   bool killed_for_violation = false;
-  uint32_t oom_kills = 0;             // the cell's OOM counter moved by this much
-  bool memory_watch = false;          // no counter: the watch saw more than the limit and we killed
+  uint32_t oom_kills = 0;     // the cell's OOM counter moved by this much
+  bool memory_watch = false;  // no counter: the watch saw more than the limit and we killed
   DeadlineKind deadline = DeadlineKind::kNone;  // our clock fired and we killed
-  Stream overflow = Stream::kNone;    // an output cap was passed and we killed
-  bool disk_full = false;             // scratch had no block or no inode left
-  bool inodes_full = false;           // it was the inodes
-  uint32_t pids_refused = 0;          // the cell's pids counter refused this many
-  bool contended = false;             // the cell got much less CPU than it asked for
+  Stream overflow = Stream::kNone;              // an output cap was passed and we killed
+  bool disk_full = false;                       // scratch had no block or no inode left
+  bool inodes_full = false;                     // it was the inodes
+  uint32_t pids_refused = 0;                    // the cell's pids counter refused this many
+  bool contended = false;                       // the cell got much less CPU than it asked for
   ExitStatus exit;
   // Limits and measurements, for the detail.
   int64_t wall_limit_ms = 0, wall_ms = 0, cpu_limit_ms = 0, cpu_ms = 0;
   int64_t memory_limit_bytes = 0, memory_peak_bytes = 0;
-  int64_t stdout_limit_bytes = 0, stderr_limit_bytes = 0, disk_limit_bytes = 0, files_limit = 0, pids_limit = 0;
+  int64_t stdout_limit_bytes = 0, stderr_limit_bytes = 0, disk_limit_bytes = 0, files_limit = 0,
+          pids_limit = 0;
   bool operator==(const Evidence&) const = default;
 };
 
@@ -96,9 +111,17 @@ struct Exception {
   bool operator==(const Exception&) const = default;
 };
 struct Testimony {
-  enum class Kind : uint8_t { kNothing, kFinished, kValue, kException, kInvalid, kExited, kGarbled };
+  enum class Kind : uint8_t {
+    kNothing,
+    kFinished,
+    kValue,
+    kException,
+    kInvalid,
+    kExited,
+    kGarbled
+  };
   Kind kind = Kind::kNothing;
-  bool call_mode = false;              // from the job, not from the program
+  bool call_mode = false;  // from the job, not from the program
   std::optional<Exception> exception;
   bool memory_error_by_interpreter = false;
   bool no_space_by_interpreter = false;

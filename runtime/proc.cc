@@ -20,7 +20,9 @@ namespace {
 
 constexpr int kDeepest = 16;  // generations looked at; a longer chain has a wall limit
 
-std::string in_proc(int pid, const std::string& file) { return "/proc/" + std::to_string(pid) + "/" + file; }
+std::string in_proc(int pid, const std::string& file) {
+  return "/proc/" + std::to_string(pid) + "/" + file;
+}
 
 // The threads of a process; each has children of its own.
 std::vector<int> threads_of(int pid) {
@@ -48,7 +50,8 @@ void add_descendants(int pid, int depth, std::vector<int>& found) {
   if (pid <= 0 || depth > kDeepest) return;
   std::vector<int> children;
   for (int tid : threads_of(pid)) {
-    sys::Result<std::string> text = sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
+    sys::Result<std::string> text =
+        sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
     if (text.ok()) add_numbers(*text, children);
   }
   for (int child : children) {
@@ -71,8 +74,8 @@ uint64_t ticks_of(int pid) {
   unsigned long long user = 0, system = 0;
   long long children_user = 0, children_system = 0;
   const char* fields = text->c_str() + name_end + 1;
-  if (std::sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &user, &system,
-                  &children_user, &children_system) != 4) {
+  if (std::sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &user,
+                  &system, &children_user, &children_system) != 4) {
     return 0;
   }
   return user + system + static_cast<uint64_t>(children_user + children_system);
@@ -83,7 +86,8 @@ uint64_t waited_ns_of(int pid) {
   uint64_t sum = 0;
   for (int tid : threads_of(pid)) {
     unsigned long long waited = 0;
-    sys::Result<std::string> text = sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/schedstat"), 4096);
+    sys::Result<std::string> text =
+        sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/schedstat"), 4096);
     if (text.ok() && std::sscanf(text->c_str(), "%*u %llu", &waited) == 1) sum += waited;
   }
   return sum;
@@ -97,7 +101,8 @@ uint64_t kilobytes_after(const std::string& text, const char* key) {
 }  // namespace
 
 int pid_of_pidfd(int pidfd) {
-  sys::Result<std::string> info = sys::read_file("/proc/self/fdinfo/" + std::to_string(pidfd), 4096);
+  sys::Result<std::string> info =
+      sys::read_file("/proc/self/fdinfo/" + std::to_string(pidfd), 4096);
   if (!info) return -1;
   const char* at = std::strstr(info->c_str(), "Pid:");
   return at ? std::atoi(at + 4) : -1;
@@ -122,7 +127,8 @@ sys::Bytes memory_of_descendants(int pid) {
   uint64_t kilobytes = 0;
   for (int child : descendants_of(pid)) {
     sys::Result<std::string> text = sys::read_file(in_proc(child, "smaps_rollup"), 8192);
-    if (text.ok()) kilobytes += kilobytes_after(*text, "Pss_Anon:") + kilobytes_after(*text, "Pss_Shmem:");
+    if (text.ok())
+      kilobytes += kilobytes_after(*text, "Pss_Anon:") + kilobytes_after(*text, "Pss_Shmem:");
   }
   return sys::Bytes{kilobytes * 1024};
 }

@@ -10,9 +10,11 @@ namespace runtime {
 int pid_of_pidfd(int pidfd);
 void kill_by_pidfd(int pidfd);
 
-// CPU time of all processes below `pid` and of those they have waited for (/proc/PID/stat: by 10 ms).
+// CPU time of all processes below `pid` and of those they have waited for (/proc/PID/stat: by 10
+// ms).
 sys::Nanoseconds cpu_of_descendants(int pid);
-// How long those that live waited for a CPU while ready to run (schedstat); zero when it cannot be told.
+// How long those that live waited for a CPU while ready to run (schedstat); zero when it cannot be
+// told.
 sys::Nanoseconds waiting_time_of_descendants(int pid);
 
 // Anonymous and shared memory that the descendants added: a page that several processes have in

@@ -40,15 +40,15 @@ struct JobResult {
   Verdict verdict;
   std::optional<ExitStatus> exit;  // none when the program never ran
   Output out, err;
-  std::string value;  // value format; empty: null
-  bool array = false; // arrays in the value become plain lists
+  std::string value;   // value format; empty: null
+  bool array = false;  // arrays in the value become plain lists
   std::optional<Exception> exception;
   Usage usage;
   Timing timing;
   std::optional<DeterminismReport> determinism;
   sandbox::Layers enforced;
   std::optional<sandbox::Level> level;  // none when the job never reached a cell
-  std::string template_id;  // "python-numpy@sha256:..."
+  std::string template_id;              // "python-numpy@sha256:..."
 };
 
 }  // namespace runtime

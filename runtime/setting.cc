@@ -48,33 +48,38 @@ Result<std::string> own_directory() {
 }
 
 bool may_map_ranges() {
-  constexpr sandbox::CapMask kNeeded = sandbox::cap_bit(7) | sandbox::cap_bit(6) | sandbox::cap_bit(21);  // SETUID, SETGID, SYS_ADMIN
+  constexpr sandbox::CapMask kNeeded = sandbox::cap_bit(7) | sandbox::cap_bit(6) |
+                                       sandbox::cap_bit(21);  // SETUID, SETGID, SYS_ADMIN
   return ::geteuid() == 0 && (sandbox::permitted_caps() & kNeeded) == kNeeded;
 }
 
 }  // namespace
 
 const std::vector<TemplateSpec>& builtin_templates() {
-  static const std::vector<TemplateSpec> kTemplates = {
-      {"python", {}, ""}, {"python-numpy", {"numpy"}, ""}, {"python-pandas", {"numpy", "pandas"}, ""}};
+  static const std::vector<TemplateSpec> kTemplates = {{"python", {}, ""},
+                                                       {"python-numpy", {"numpy"}, ""},
+                                                       {"python-pandas", {"numpy", "pandas"}, ""}};
   return kTemplates;
 }
 
 Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   auto setting = std::make_unique<Setting>();
   if (options.level != sandbox::Level::kFull) {
-    return Error::because("level " + std::string(sandbox::name_of(options.level)) +
-                          " is not built yet; only full is (zygo doctor shows what this host gives)");
+    return Error::because(
+        "level " + std::string(sandbox::name_of(options.level)) +
+        " is not built yet; only full is (zygo doctor shows what this host gives)");
   }
   setting->heap_ = options.heap;
   TRY(setting->find_files(options));
   if (may_map_ranges()) {
-    setting->id_base_ = kFirstHostId + (static_cast<uint32_t>(::getpid()) % 2048) * shim::kTemplateIdCount;
+    setting->id_base_ =
+        kFirstHostId + (static_cast<uint32_t>(::getpid()) % 2048) * shim::kTemplateIdCount;
     setting->id_count_ = shim::kTemplateIdCount;
   }
   setting->templates_ = builtin_templates();
   for (const TemplateSpec& spec : options.templates) {
-    std::erase_if(setting->templates_, [&spec](const TemplateSpec& t) { return t.name == spec.name; });
+    std::erase_if(setting->templates_,
+                  [&spec](const TemplateSpec& t) { return t.name == spec.name; });
     setting->templates_.push_back(spec);
   }
   TRY(setting->choose_layers(options));
@@ -84,7 +89,8 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
 Result<void> Setting::find_files(const EngineOptions& options) {
   std::string library = TRY(own_directory()) + "/../lib/zygo";
   char resolved[PATH_MAX];
-  if (!::realpath(library.c_str(), resolved)) return Error::from_errno("the shim's directory " + library);
+  if (!::realpath(library.c_str(), resolved))
+    return Error::from_errno("the shim's directory " + library);
   launcher_ = std::string(resolved) + "/zygo-launch";
   if (::access(launcher_.c_str(), X_OK) < 0) return Error::from_errno(launcher_);
   python_ = options.python;
@@ -101,7 +107,8 @@ Result<void> Setting::choose_layers(const EngineOptions& options) {
   if (best != sandbox::Level::kFull) {
     std::string missing;
     for (const sandbox::LayerReport& report : reports) {
-      if (!report.available && !report.cure.empty()) missing += "\n  " + report.name + ": " + report.why + "; " + report.cure;
+      if (!report.available && !report.cure.empty())
+        missing += "\n  " + report.name + ": " + report.why + "; " + report.cure;
     }
     return Error::because("this host does not give level full; what is missing:" + missing);
   }
@@ -119,7 +126,8 @@ Result<void> Setting::choose_layers(const EngineOptions& options) {
     if (options.require.has(layer) && !layers_.has(layer)) {
       std::string why = "this host does not give layer " + std::string(sandbox::name_of(layer));
       for (const sandbox::LayerReport& report : reports) {
-        if (report.name == sandbox::name_of(layer) && !report.why.empty()) why += ": " + report.why + "; " + report.cure;
+        if (report.name == sandbox::name_of(layer) && !report.why.empty())
+          why += ": " + report.why + "; " + report.cure;
       }
       return Error::because(why);
     }
@@ -129,14 +137,17 @@ Result<void> Setting::choose_layers(const EngineOptions& options) {
 
 std::string Setting::unmet(const std::vector<std::string>& required) const {
   for (const std::string& name : required) {
-    if (std::optional<Layer> layer = sandbox::layer_named(name); layer && !layers_.has(*layer)) return "layer " + name;
-    if (std::optional<sandbox::Level> level = sandbox::level_named(name); level && level_ > *level) return "level " + name;
+    if (std::optional<Layer> layer = sandbox::layer_named(name); layer && !layers_.has(*layer))
+      return "layer " + name;
+    if (std::optional<sandbox::Level> level = sandbox::level_named(name); level && level_ > *level)
+      return "level " + name;
   }
   return {};
 }
 
 const TemplateSpec* Setting::find_template(const std::string& name) const {
-  auto found = std::find_if(templates_.begin(), templates_.end(), [&name](const TemplateSpec& t) { return t.name == name; });
+  auto found = std::find_if(templates_.begin(), templates_.end(),
+                            [&name](const TemplateSpec& t) { return t.name == name; });
   return found == templates_.end() ? nullptr : &*found;
 }
 
@@ -159,7 +170,8 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   plan.layers = layers_;
   plan.id_base = id_base_;
   plan.id_count = id_count_;
-  std::string content = python_ + '\0' + python_stamp_ + '\0' + spec.setup + '\0' + images::plan_text(image_);
+  std::string content =
+      python_ + '\0' + python_stamp_ + '\0' + spec.setup + '\0' + images::plan_text(image_);
   for (const std::string& module : spec.preloads) content += module + '\0';
   plan.identity = spec.name + "@sha256:" + sha256_hex(content);
   return plan;

@@ -20,7 +20,7 @@ class Setting {
  public:
   static sys::Result<std::unique_ptr<Setting>> create(const EngineOptions& options);
 
-  sandbox::Layers layers() const { return layers_; }         // to put in force
+  sandbox::Layers layers() const { return layers_; }  // to put in force
   sandbox::Level level() const { return level_; }
   // The first of these levels and layers that is not in force; empty when all are.
   std::string unmet(const std::vector<std::string>& required) const;

@@ -19,7 +19,9 @@ using sys::Result;
 
 namespace {
 
-int64_t micros(Nanoseconds t) { return std::chrono::duration_cast<std::chrono::microseconds>(t).count(); }
+int64_t micros(Nanoseconds t) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(t).count();
+}
 
 CellShape shape_of(const Job& job) {
   return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value};
@@ -56,8 +58,8 @@ Shard::~Shard() {
 
 void Shard::thread_main() {
   loop_->run();
-  // Everything with a handle goes before the loop does; templates before cells, because they take the
-  // processes along that would keep a cell's cgroup busy.
+  // Everything with a handle goes before the loop does; templates before cells, because they take
+  // the processes along that would keep a cell's cgroup busy.
   zygotes_.clear();
   graveyard_.clear();
   cells_.clear();
@@ -106,13 +108,15 @@ void Shard::shut_down() {
 
 // A shard with room and less to do than this one: the next task would have a core to itself there.
 Shard* Shard::freer_peer() const {
-  auto freer = std::find_if(peers_.begin(), peers_.end(),
-                            [this](const Shard* peer) { return peer->has_room() && (peer->load() < load() || !has_room()); });
+  auto freer = std::find_if(peers_.begin(), peers_.end(), [this](const Shard* peer) {
+    return peer->has_room() && (peer->load() < load() || !has_room());
+  });
   return freer == peers_.end() ? nullptr : *freer;
 }
 
-// Whenever a task waits and a shard has room, a shard with room is about to look: one that finds the
-// queue empty says so (idle_) and is woken by submit(); one that leaves a task to another wakes it.
+// Whenever a task waits and a shard has room, a shard with room is about to look: one that finds
+// the queue empty says so (idle_) and is woken by submit(); one that leaves a task to another wakes
+// it.
 void Shard::pump() {
   while (leased_ < plan_.capacity) {
     if (Shard* freer = freer_peer(); freer && !admission_.empty()) {
@@ -149,11 +153,13 @@ void Shard::place(TaskPtr task) {
   }
   const TemplateSpec* spec = setting_.find_template(task->job.template_name);
   if (!spec) {
-    return refuse(std::move(task), "template: \"" + task->job.template_name + "\" is not known; known are " +
-                                       setting_.template_names() + " (define one with --preload)");
+    return refuse(std::move(task), "template: \"" + task->job.template_name +
+                                       "\" is not known; known are " + setting_.template_names() +
+                                       " (define one with --preload)");
   }
   if (std::string missing = setting_.unmet(task->job.policy.require); !missing.empty()) {
-    return fail(std::move(task), "require", 0, "this host does not give " + missing + ", which the job insists on");
+    return fail(std::move(task), "require", 0,
+                "this host does not give " + missing + ", which the job insists on");
   }
   if (task->request.empty()) task->request = encode_request(task->job);
   ZygoteKey key{spec->name, task->run};
@@ -173,10 +179,12 @@ void Shard::place(TaskPtr task) {
   }
 }
 
-Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed, std::string& problem) {
+Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed,
+                                     std::string& problem) {
   ZygoteKey key{spec.name, seed};
   auto found = zygotes_.find(key);
-  if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed) return &found->second;
+  if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed)
+    return &found->second;
   ZygotePlan plan = setting_.zygote_plan(spec, seed);
   // Called from inside the zygote, which acting on it may drop: that waits for the next turn.
   auto changed = [this, key] {
@@ -200,7 +208,8 @@ void Shard::on_zygotes_changed() {
 
 void Shard::on_zygote(const ZygoteKey& key) {
   ZygoteSlot& slot = zygotes_.at(key);
-  if (slot.zygote->state() == Zygote::State::kStarting) return;  // the successor of the one that spoke
+  if (slot.zygote->state() == Zygote::State::kStarting)
+    return;  // the successor of the one that spoke
   const bool failed = slot.zygote->state() == Zygote::State::kFailed;
   const std::string reason = slot.zygote->reason();
   std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
@@ -243,7 +252,8 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.filter = TRY(setting_.filter(plan.shape.profile));
   plan.cgroups = setting_.cgroups();
   if (setting_.maps_ranges()) {
-    uint32_t slot = static_cast<uint32_t>(plan.number % ((shim::kTemplateIdCount - shim::kFirstCellId) / 2));
+    uint32_t slot =
+        static_cast<uint32_t>(plan.number % ((shim::kTemplateIdCount - shim::kFirstCellId) / 2));
     plan.outer_init_id = shim::kFirstCellId + 2 * slot;
     plan.outer_job_id = plan.outer_init_id + 1;
   }
@@ -293,7 +303,8 @@ void Shard::on_cell_dead(Cells::iterator slot) {
   TaskPtr task = std::move(slot->task);
   bury(slot);
   if (task) fail(std::move(task), fault.step, fault.error, fault.message);
-  wake();  // not pump(): this may be running inside the callback of a zygote that pump() would replace
+  wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
+           // replace
 }
 
 void Shard::start_run(Cells::iterator slot) {

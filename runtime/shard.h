@@ -1,7 +1,7 @@
 #pragma once
-// Shard: one thread, one loop, one CPU, with the templates and cells that run there. Takes tasks from
-// the admission queue when it has room, leads each through lease, run, judge and reply, and grows,
-// renews and trims its cells. Shards share nothing but the queue and the setting.
+// Shard: one thread, one loop, one CPU, with the templates and cells that run there. Takes tasks
+// from the admission queue when it has room, leads each through lease, run, judge and reply, and
+// grows, renews and trims its cells. Shards share nothing but the queue and the setting.
 
 #include <atomic>
 #include <list>
@@ -19,7 +19,7 @@
 namespace runtime {
 
 struct ShardPlan {
-  unsigned cpu = 0;       // pinned to, with all its processes
+  unsigned cpu = 0;  // pinned to, with all its processes
   bool pin = true;
   unsigned capacity = 2;  // jobs that run at once
 };
@@ -51,7 +51,7 @@ class Shard {
   struct CellSlot {
     std::unique_ptr<Cell> cell;
     ZygoteKey zygote;
-    TaskPtr task;               // starting: to be run first; running: running
+    TaskPtr task;  // starting: to be run first; running: running
     sys::Nanoseconds idle_since{};
   };
   using Cells = std::list<CellSlot>;
@@ -92,7 +92,8 @@ class Shard {
   std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
   Cells cells_, graveyard_;
   std::vector<Shard*> peers_;
-  std::atomic<unsigned> leased_{0};  // tasks between admission and reply; written by this shard only
+  std::atomic<unsigned> leased_{
+      0};  // tasks between admission and reply; written by this shard only
   std::thread thread_;
 };
 

@@ -22,7 +22,8 @@ Result<std::unique_ptr<StdinFeed>> StdinFeed::from_bytes(Loop& loop, const std::
   ::fcntl(self->writer_.get(), F_SETFL, O_NONBLOCK);
   self->write_some();
   if (self->writer_) {
-    self->ready_ = std::make_unique<Writable>(loop, self->writer_.get(), [self] { self->write_some(); });
+    self->ready_ =
+        std::make_unique<Writable>(loop, self->writer_.get(), [self] { self->write_some(); });
     self->ready_->start();
   }
   return feed;

@@ -1,7 +1,7 @@
 #pragma once
-// The program's stdin: a pipe of its own, fed from bytes on the shard's loop, or from a descriptor of
-// the caller (a terminal, a file, a pipe) by a thread, because only a thread can read any kind of
-// descriptor without changing its flags for everybody else. The program never sees the original.
+// The program's stdin: a pipe of its own, fed from bytes on the shard's loop, or from a descriptor
+// of the caller (a terminal, a file, a pipe) by a thread, because only a thread can read any kind
+// of descriptor without changing its flags for everybody else. The program never sees the original.
 
 #include <memory>
 #include <string>

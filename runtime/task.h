@@ -22,8 +22,8 @@ struct Task {
   std::function<void(JobResult)> done;
   sys::Nanoseconds accepted_at{}, admitted_at{}, leased_at{};
   std::string request;
-  unsigned run = 0;                   // which run of a determinism check is next
-  std::optional<JobResult> first;     // of the first run
+  unsigned run = 0;                // which run of a determinism check is next
+  std::optional<JobResult> first;  // of the first run
   std::unique_ptr<StdinFeed> stdin_feed;
 };
 using TaskPtr = std::unique_ptr<Task>;

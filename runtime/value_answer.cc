@@ -124,10 +124,12 @@ Testimony::Kind decode(shim::AnswerKind kind, std::string_view payload, Testimon
   using Kind = Testimony::Kind;
   const bool call = said.call_mode;
   switch (kind) {
-    case shim::AnswerKind::kNothing: return Kind::kNothing;
+    case shim::AnswerKind::kNothing:
+      return Kind::kNothing;
     case shim::AnswerKind::kFinished:
       return !call && payload.empty() ? Kind::kFinished : Kind::kGarbled;
-    case shim::AnswerKind::kExited: return call && payload.empty() ? Kind::kExited : Kind::kGarbled;
+    case shim::AnswerKind::kExited:
+      return call && payload.empty() ? Kind::kExited : Kind::kGarbled;
     case shim::AnswerKind::kValue:
       return call && decode_value(payload, said) ? Kind::kValue : Kind::kGarbled;
     case shim::AnswerKind::kInvalid:

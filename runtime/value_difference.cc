@@ -48,12 +48,17 @@ class Comparison {
     if (is_int(a.tag()) && is_int(b.tag())) return advance(a, b, a.integer() == b.integer());
     if (a.tag() != b.tag()) return false;
     switch (a.tag()) {
-      case Tag::kFloat: return advance(a, b, same_double(a, b, 1));
-      case Tag::kComplex: return advance(a, b, same_double(a, b, 1) && same_double(a, b, 9));
+      case Tag::kFloat:
+        return advance(a, b, same_double(a, b, 1));
+      case Tag::kComplex:
+        return advance(a, b, same_double(a, b, 1) && same_double(a, b, 9));
       case Tag::kList:
-      case Tag::kTuple: return same_items(a, b);
-      case Tag::kDict: return same_dict(a, b);
-      case Tag::kArray: return same_array(a, b);
+      case Tag::kTuple:
+        return same_items(a, b);
+      case Tag::kDict:
+        return same_dict(a, b);
+      case Tag::kArray:
+        return same_array(a, b);
       case Tag::kNone:
       case Tag::kTrue:
       case Tag::kFalse:
@@ -63,7 +68,8 @@ class Comparison {
       case Tag::kStr:
       case Tag::kBytes:
       case Tag::kSet:
-      case Tag::kFrozenSet: return advance(a, b, a.item() == b.item());
+      case Tag::kFrozenSet:
+        return advance(a, b, a.item() == b.item());
     }
     return false;
   }

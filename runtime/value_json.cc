@@ -17,22 +17,41 @@ class ValueJson {
 
   void item() {
     switch (in_.tag()) {
-      case Tag::kNone: return word("null");
-      case Tag::kTrue: return word("true");
-      case Tag::kFalse: return word("false");
+      case Tag::kNone:
+        return word("null");
+      case Tag::kTrue:
+        return word("true");
+      case Tag::kFalse:
+        return word("false");
       case Tag::kSmall:
-      case Tag::kInt: append_json_integer(in_.integer(), out_); return in_.skip();
-      case Tag::kBigInt: out_ += in_.counted(); return in_.skip();
-      case Tag::kFloat: number(load<double>(in_.value, in_.at + 1)); return in_.skip();
-      case Tag::kComplex: return complex();
-      case Tag::kStr: append_json_string(in_.counted(), out_); return in_.skip();
-      case Tag::kBytes: return bytes();
-      case Tag::kList: return items();
-      case Tag::kTuple: return tagged_items("tuple");
-      case Tag::kSet: return tagged_items("set");
-      case Tag::kFrozenSet: return tagged_items("frozenset");
-      case Tag::kDict: return in_.here().plain_keys ? object() : pairs();
-      case Tag::kArray: return array();
+      case Tag::kInt:
+        append_json_integer(in_.integer(), out_);
+        return in_.skip();
+      case Tag::kBigInt:
+        out_ += in_.counted();
+        return in_.skip();
+      case Tag::kFloat:
+        number(load<double>(in_.value, in_.at + 1));
+        return in_.skip();
+      case Tag::kComplex:
+        return complex();
+      case Tag::kStr:
+        append_json_string(in_.counted(), out_);
+        return in_.skip();
+      case Tag::kBytes:
+        return bytes();
+      case Tag::kList:
+        return items();
+      case Tag::kTuple:
+        return tagged_items("tuple");
+      case Tag::kSet:
+        return tagged_items("set");
+      case Tag::kFrozenSet:
+        return tagged_items("frozenset");
+      case Tag::kDict:
+        return in_.here().plain_keys ? object() : pairs();
+      case Tag::kArray:
+        return array();
     }
   }
 

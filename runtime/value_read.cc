@@ -58,20 +58,27 @@ class Walk {
     switch (tag) {
       case Tag::kNone:
       case Tag::kTrue:
-      case Tag::kFalse: return nullptr;
-      case Tag::kSmall: return fixed(1);
+      case Tag::kFalse:
+        return nullptr;
+      case Tag::kSmall:
+        return fixed(1);
       case Tag::kInt:
-      case Tag::kFloat: return fixed(8);
-      case Tag::kComplex: return fixed(16);
+      case Tag::kFloat:
+        return fixed(8);
+      case Tag::kComplex:
+        return fixed(16);
       case Tag::kBigInt:
       case Tag::kStr:
-      case Tag::kBytes: return counted(tag);
+      case Tag::kBytes:
+        return counted(tag);
       case Tag::kList:
       case Tag::kTuple:
       case Tag::kSet:
       case Tag::kFrozenSet:
-      case Tag::kDict: return container(tag);
-      case Tag::kArray: return array();
+      case Tag::kDict:
+        return container(tag);
+      case Tag::kArray:
+        return array();
     }
     return "unknown tag";
   }
@@ -196,20 +203,26 @@ size_t scalar_size(const ValueCursor& cursor) {
   switch (cursor.tag()) {
     case Tag::kNone:
     case Tag::kTrue:
-    case Tag::kFalse: return 1;
-    case Tag::kSmall: return 2;
+    case Tag::kFalse:
+      return 1;
+    case Tag::kSmall:
+      return 2;
     case Tag::kInt:
-    case Tag::kFloat: return 9;
-    case Tag::kComplex: return 17;
+    case Tag::kFloat:
+      return 9;
+    case Tag::kComplex:
+      return 17;
     case Tag::kBigInt:
     case Tag::kStr:
-    case Tag::kBytes: return 5 + size_t{cursor.count()};
+    case Tag::kBytes:
+      return 5 + size_t{cursor.count()};
     case Tag::kList:
     case Tag::kTuple:
     case Tag::kSet:
     case Tag::kFrozenSet:
     case Tag::kDict:
-    case Tag::kArray: return 0;
+    case Tag::kArray:
+      return 0;
   }
   return 0;
 }

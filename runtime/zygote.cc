@@ -20,21 +20,29 @@ using sys::Result;
 
 namespace {
 
-constexpr int kRefusedStatus = 3;       // bootstrap.py: the template's definition is at fault
+constexpr int kRefusedStatus = 3;        // bootstrap.py: the template's definition is at fault
 constexpr size_t kTalkLimit = 16 << 10;  // of a template's stderr
 
 std::vector<std::string> launch_command(const ZygotePlan& plan) {
-  std::vector<std::string> argv = {plan.launcher, "--layers", std::to_string(plan.layers.bits()),
-                                   "--id-base", std::to_string(plan.id_base),
-                                   "--id-count", std::to_string(plan.id_count)};
+  std::vector<std::string> argv = {plan.launcher,
+                                   "--layers",
+                                   std::to_string(plan.layers.bits()),
+                                   "--id-base",
+                                   std::to_string(plan.id_base),
+                                   "--id-count",
+                                   std::to_string(plan.id_count)};
   for (const ImageEntry& entry : plan.image) {
-    constexpr std::array<const char*, 5> kOptions = {"--bind", "--device", "--symlink", "--file", "--directory"};
-    argv.insert(argv.end(), {kOptions[static_cast<size_t>(entry.kind)], entry.target, entry.source});
+    constexpr std::array<const char*, 5> kOptions = {"--bind", "--device", "--symlink", "--file",
+                                                     "--directory"};
+    argv.insert(argv.end(),
+                {kOptions[static_cast<size_t>(entry.kind)], entry.target, entry.source});
   }
   std::string preloads;
-  for (const std::string& module : plan.preloads) preloads += (preloads.empty() ? "" : ",") + module;
-  argv.insert(argv.end(), {"--", plan.python, "-s", "-B", std::string(images::kShimTarget) + "/bootstrap.py",
-                           std::to_string(shim::kControlFd), preloads, plan.setup});
+  for (const std::string& module : plan.preloads)
+    preloads += (preloads.empty() ? "" : ",") + module;
+  argv.insert(argv.end(),
+              {"--", plan.python, "-s", "-B", std::string(images::kShimTarget) + "/bootstrap.py",
+               std::to_string(shim::kControlFd), preloads, plan.setup});
   return argv;
 }
 
@@ -43,15 +51,29 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
 std::vector<std::string> environment_of(const ZygotePlan& plan) {
   // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
   unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
-  return {"ZYGO_HEAP=" + plan.heap, "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "USER=sandbox", "LOGNAME=sandbox",
-          "LANG=C.UTF-8", "PYTHONHASHSEED=" + std::to_string(hash_seed), "PYTHONDONTWRITEBYTECODE=1",
-          "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "BLIS_NUM_THREADS=1",
-          "NUMEXPR_NUM_THREADS=1", "NUMEXPR_MAX_THREADS=1", "VECLIB_MAXIMUM_THREADS=1", "MPLBACKEND=Agg"};
+  return {"ZYGO_HEAP=" + plan.heap,
+          "PATH=/usr/local/bin:/usr/bin:/bin",
+          "HOME=/tmp",
+          "TMPDIR=/tmp",
+          "USER=sandbox",
+          "LOGNAME=sandbox",
+          "LANG=C.UTF-8",
+          "PYTHONHASHSEED=" + std::to_string(hash_seed),
+          "PYTHONDONTWRITEBYTECODE=1",
+          "OMP_NUM_THREADS=1",
+          "OPENBLAS_NUM_THREADS=1",
+          "MKL_NUM_THREADS=1",
+          "BLIS_NUM_THREADS=1",
+          "NUMEXPR_NUM_THREADS=1",
+          "NUMEXPR_MAX_THREADS=1",
+          "VECLIB_MAXIMUM_THREADS=1",
+          "MPLBACKEND=Agg"};
 }
 
 }  // namespace
 
-Zygote::Zygote(Loop& loop, std::function<void()> changed) : changed_(std::move(changed)), loop_(loop) {}
+Zygote::Zygote(Loop& loop, std::function<void()> changed)
+    : changed_(std::move(changed)), loop_(loop) {}
 
 Zygote::~Zygote() {
   launcher_ = sys::Child();  // ended and reaped: it says no more
@@ -64,24 +86,30 @@ Zygote::~Zygote() {
   }
 }
 
-Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan, std::function<void()> changed) {
+Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan,
+                                              std::function<void()> changed) {
   std::unique_ptr<Zygote> zygote(new Zygote(loop, std::move(changed)));
   sys::SocketPair control = TRY(sys::seqpacket_pair());
   sys::Pipe talk = TRY(sys::make_pipe());
   OwnedFd null = TRY(sys::open("/dev/null", O_RDWR));
-  zygote->launcher_ = TRY(sys::spawn({launch_command(plan), environment_of(plan),
-                                      {null.get(), talk.writer.get(), talk.writer.get(), control.theirs.get()}}));
+  zygote->launcher_ =
+      TRY(sys::spawn({launch_command(plan),
+                      environment_of(plan),
+                      {null.get(), talk.writer.get(), talk.writer.get(), control.theirs.get()}}));
   zygote->control_ = std::move(control.ours);
   zygote->talk_fd_ = std::move(talk.reader);
   Zygote* self = zygote.get();
-  zygote->control_ready_ = std::make_unique<Readable>(loop, self->control_.get(), [self] { self->on_control(); });
-  zygote->talk_ready_ = std::make_unique<Readable>(loop, self->talk_fd_.get(), [self] { self->on_talk(); });
+  zygote->control_ready_ =
+      std::make_unique<Readable>(loop, self->control_.get(), [self] { self->on_control(); });
+  zygote->talk_ready_ =
+      std::make_unique<Readable>(loop, self->talk_fd_.get(), [self] { self->on_talk(); });
   zygote->control_ready_->start();
   zygote->talk_ready_->start();
   return zygote;
 }
 
-Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds, Born born) {
+Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
+                                Born born) {
   VERIFY(state_ == State::kReady);
   TRY(sys::send_message(control_.get(), sys::bytes_of(order), fds));
   orders_.emplace_back(order.cell, std::move(born));
@@ -102,7 +130,8 @@ void Zygote::on_control() {
   on_message(tag, bytes, std::move(received->fds));
 }
 
-void Zygote::on_message(uint64_t tag, const std::vector<std::byte>& bytes, std::vector<OwnedFd> fds) {
+void Zygote::on_message(uint64_t tag, const std::vector<std::byte>& bytes,
+                        std::vector<OwnedFd> fds) {
   if (tag == shim::TemplateBorn{}.tag && fds.size() == 1) {
     process_.emplace(std::move(fds[0]));
     return;
@@ -132,7 +161,8 @@ void Zygote::on_talk() {
   }
 }
 
-// The control socket is closed: the launcher or the template ended. What they said last is the reason.
+// The control socket is closed: the launcher or the template ended. What they said last is the
+// reason.
 void Zygote::ended() {
   control_ready_->stop();
   talk_ready_->stop();
@@ -144,7 +174,8 @@ void Zygote::ended() {
   }
   ::fcntl(talk_fd_.get(), F_SETFL, O_NONBLOCK);
   char chunk[4096];
-  for (ssize_t n; (n = ::read(talk_fd_.get(), chunk, sizeof chunk)) > 0;) talk_.append(chunk, static_cast<size_t>(n));
+  for (ssize_t n; (n = ::read(talk_fd_.get(), chunk, sizeof chunk)) > 0;)
+    talk_.append(chunk, static_cast<size_t>(n));
   while (!talk_.empty() && talk_.back() == '\n') talk_.pop_back();
   state_ = status == kRefusedStatus ? State::kRefused : State::kFailed;
   reason_ = talk_.empty() ? "template ended with status " + std::to_string(status) : talk_;

@@ -19,20 +19,20 @@
 
 namespace runtime {
 
-// All that a template process is made from. The same for every shard; `seed` alone tells templates of
-// one name apart.
+// All that a template process is made from. The same for every shard; `seed` alone tells templates
+// of one name apart.
 struct ZygotePlan {
-  std::string name;                   // of the template
-  std::string identity;               // "python-numpy@sha256:..."
-  unsigned seed = 0;                  // 0, 1, ...: which hash seed and address layout
-  std::string launcher;               // path of zygo-launch
+  std::string name;      // of the template
+  std::string identity;  // "python-numpy@sha256:..."
+  unsigned seed = 0;     // 0, 1, ...: which hash seed and address layout
+  std::string launcher;  // path of zygo-launch
   std::string python;
   std::vector<std::string> preloads;
-  std::string heap;                   // see EngineOptions
-  std::string setup;                  // Python source, run after the preloads
+  std::string heap;   // see EngineOptions
+  std::string setup;  // Python source, run after the preloads
   sandbox::ImagePlan image;
   sandbox::Layers layers;
-  uint32_t id_base = 0;               // host ids of the template; id_count 0: only the caller's own id
+  uint32_t id_base = 0;  // host ids of the template; id_count 0: only the caller's own id
   uint32_t id_count = 0;
 };
 
@@ -44,15 +44,19 @@ class Zygote {
 
   // Starts the launcher. `changed` is called when the state leaves kStarting, and again if a ready
   // template dies.
-  static sys::Result<std::unique_ptr<Zygote>> start(Loop& loop, const ZygotePlan& plan, std::function<void()> changed);
+  static sys::Result<std::unique_ptr<Zygote>> start(Loop& loop, const ZygotePlan& plan,
+                                                    std::function<void()> changed);
   ~Zygote();
 
   State state() const { return state_; }
-  // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed (ours).
+  // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed
+  // (ours).
   const std::string& reason() const { return reason_; }
 
-  // Orders a cell; only in kReady. The answer comes through `born`; if the zygote dies first, it is a failure.
-  sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds, Born born);
+  // Orders a cell; only in kReady. The answer comes through `born`; if the zygote dies first, it is
+  // a failure.
+  sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
+                               Born born);
 
  private:
   Zygote(Loop& loop, std::function<void()> changed);

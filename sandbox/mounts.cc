@@ -36,7 +36,8 @@ Result<void> restrict_tree(int tree, uint64_t attributes, const std::string& nam
   mount_attr attr{};
   attr.attr_set = attributes;
   attr.propagation = MS_PRIVATE;
-  if (::syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) < 0) {
+  if (::syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) <
+      0) {
     return Error::from_errno("mount_setattr " + name);
   }
   return {};
@@ -67,7 +68,8 @@ Result<void> place(int root, const ImageEntry& entry, const OwnedFd& tree) {
     case ImageEntry::Kind::kBind:
     case ImageEntry::Kind::kDevice:
       TRY(make_mount_point(root, path, tree.get()));
-      if (::syscall(SYS_move_mount, tree.get(), "", root, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) < 0) {
+      if (::syscall(SYS_move_mount, tree.get(), "", root, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) <
+          0) {
         return Error::from_errno("move_mount to " + entry.target);
       }
       return {};
@@ -98,20 +100,23 @@ Result<void> build_image(const ImagePlan& plan, const std::string& staging) {
     bool device = plan[i].kind == ImageEntry::Kind::kDevice;
     if (!device && plan[i].kind != ImageEntry::Kind::kBind) continue;
     trees[i] = TRY(detached_copy(plan[i].source));
-    uint64_t attributes = MOUNT_ATTR_NOSUID | (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV);
+    uint64_t attributes =
+        MOUNT_ATTR_NOSUID | (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV);
     TRY(restrict_tree(trees[i].get(), attributes, plan[i].source));
   }
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) {
     return Error::from_errno("make mounts private");
   }
-  if (::mount("zygo", staging.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=1k,mode=755") < 0) {
+  if (::mount("zygo", staging.c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
+              "size=1m,nr_inodes=1k,mode=755") < 0) {
     return Error::from_errno("mount image on " + staging);
   }
   OwnedFd root = TRY(sys::open(staging, O_DIRECTORY | O_PATH));
   mode_t old_mask = ::umask(022);
   for (size_t i = 0; i < plan.size(); ++i) TRY(place(root.get(), plan[i], trees[i]));
   ::umask(old_mask);
-  if (::mount(nullptr, staging.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) < 0) {
+  if (::mount(nullptr, staging.c_str(), nullptr,
+              MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) < 0) {
     return Error::from_errno("make image read-only");
   }
   return {};
@@ -121,7 +126,8 @@ Result<void> pivot_into(const std::string& staging) {
   // A mount inherited by a less privileged namespace is locked and cannot become the root; a bind
   // of it can (mount_namespaces(7)).
   const char* path = staging.c_str();
-  if (::mount(path, path, nullptr, MS_BIND | MS_REC, nullptr) < 0) return Error::from_errno("bind image");
+  if (::mount(path, path, nullptr, MS_BIND | MS_REC, nullptr) < 0)
+    return Error::from_errno("bind image");
   if (::chdir(path) < 0) return Error::from_errno("chdir image");
   if (::syscall(SYS_pivot_root, ".", ".") < 0) return Error::from_errno("pivot_root");
   if (::umount2(".", MNT_DETACH) < 0) return Error::from_errno("detach host root");
@@ -135,8 +141,9 @@ Result<OwnedFd> detached_proc() {
   if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) < 0) {
     return Error::from_errno("create proc");
   }
-  OwnedFd proc(static_cast<int>(
-      ::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)));
+  OwnedFd proc(
+      static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC,
+                                 MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)));
   if (!proc) return Error::from_errno("fsmount proc");
   return proc;
 }

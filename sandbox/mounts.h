@@ -29,7 +29,8 @@ sys::Result<void> build_image(const ImagePlan& plan, const std::string& staging)
 sys::Result<void> pivot_into(const std::string& staging);
 
 // A procfs of the caller's pid namespace that is mounted nowhere: only the descriptor reaches it.
-// Needs a fully visible /proc in the caller's mount namespace when in a user namespace (mount_too_revealing).
+// Needs a fully visible /proc in the caller's mount namespace when in a user namespace
+// (mount_too_revealing).
 sys::Result<sys::OwnedFd> detached_proc();
 
 // Mounts the scratch tmpfs of a cell. `exec` false adds MS_NOEXEC. Returns 0 or an errno; does not

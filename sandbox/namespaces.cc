@@ -1,6 +1,5 @@
 #include "sandbox/namespaces.h"
 
-
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
@@ -19,8 +18,9 @@ uint64_t clone_flags_for(Layers layers) {
     uint64_t flag;
   };
   constexpr Row kRows[] = {
-      {Layer::kUserNs, CLONE_NEWUSER}, {Layer::kPidNs, CLONE_NEWPID}, {Layer::kMountNs, CLONE_NEWNS},
-      {Layer::kNetNs, CLONE_NEWNET},   {Layer::kIpcNs, CLONE_NEWIPC}, {Layer::kUtsNs, CLONE_NEWUTS},
+      {Layer::kUserNs, CLONE_NEWUSER}, {Layer::kPidNs, CLONE_NEWPID},
+      {Layer::kMountNs, CLONE_NEWNS},  {Layer::kNetNs, CLONE_NEWNET},
+      {Layer::kIpcNs, CLONE_NEWIPC},   {Layer::kUtsNs, CLONE_NEWUTS},
   };
   uint64_t flags = 0;
   for (const Row& row : kRows) {

@@ -8,9 +8,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
 constexpr std::array<std::string_view, 3> kLevels = {"full", "contained", "minimal"};
 constexpr std::array<std::string_view, kLayerCount> kLayers = {
-    "userns",        "pidns",       "mntns",      "netns",    "ipcns",   "utsns",
-    "cgroupns",      "cgroup.memory", "cgroup.pids", "cgroup.cpu", "landlock", "seccomp",
-    "uid",           "caps",        "nnp",        "rlimits",  "fds",     "scratch"};
+    "userns",   "pidns",         "mntns",       "netns",      "ipcns",    "utsns",
+    "cgroupns", "cgroup.memory", "cgroup.pids", "cgroup.cpu", "landlock", "seccomp",
+    "uid",      "caps",          "nnp",         "rlimits",    "fds",      "scratch"};
 
 template <typename E, size_t N>
 std::optional<E> find(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -24,7 +24,9 @@ std::optional<E> find(const std::array<std::string_view, N>& names, std::string_
 std::string_view name_of(Profile profile) { return kProfiles[static_cast<size_t>(profile)]; }
 std::string_view name_of(Level level) { return kLevels[static_cast<size_t>(level)]; }
 std::string_view name_of(Layer layer) { return kLayers[static_cast<size_t>(layer)]; }
-std::optional<Profile> profile_named(std::string_view name) { return find<Profile>(kProfiles, name); }
+std::optional<Profile> profile_named(std::string_view name) {
+  return find<Profile>(kProfiles, name);
+}
 std::optional<Level> level_named(std::string_view name) { return find<Level>(kLevels, name); }
 std::optional<Layer> layer_named(std::string_view name) { return find<Layer>(kLayers, name); }
 

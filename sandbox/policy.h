@@ -24,9 +24,24 @@ enum class Level : uint8_t { kFull, kContained, kMinimal };
 
 // One layer of isolation. The order is the order of `enforced` in a result.
 enum class Layer : uint8_t {
-  kUserNs, kPidNs, kMountNs, kNetNs, kIpcNs, kUtsNs, kCgroupNs,
-  kCgroupMemory, kCgroupPids, kCgroupCpu,
-  kLandlock, kSeccomp, kUid, kCaps, kNoNewPrivs, kRlimits, kDescriptors, kScratch,
+  kUserNs,
+  kPidNs,
+  kMountNs,
+  kNetNs,
+  kIpcNs,
+  kUtsNs,
+  kCgroupNs,
+  kCgroupMemory,
+  kCgroupPids,
+  kCgroupCpu,
+  kLandlock,
+  kSeccomp,
+  kUid,
+  kCaps,
+  kNoNewPrivs,
+  kRlimits,
+  kDescriptors,
+  kScratch,
 };
 inline constexpr unsigned kLayerCount = 18;
 
@@ -36,8 +51,12 @@ class Layers {
   constexpr Layers() = default;
   static constexpr Layers all() { return Layers((1u << kLayerCount) - 1); }
   constexpr bool has(Layer layer) const { return bits_ & (1u << static_cast<unsigned>(layer)); }
-  constexpr Layers with(Layer layer) const { return Layers(bits_ | (1u << static_cast<unsigned>(layer))); }
-  constexpr Layers without(Layer layer) const { return Layers(bits_ & ~(1u << static_cast<unsigned>(layer))); }
+  constexpr Layers with(Layer layer) const {
+    return Layers(bits_ | (1u << static_cast<unsigned>(layer)));
+  }
+  constexpr Layers without(Layer layer) const {
+    return Layers(bits_ & ~(1u << static_cast<unsigned>(layer)));
+  }
   constexpr uint32_t bits() const { return bits_; }
   static constexpr Layers from_bits(uint32_t bits) { return Layers(bits); }
   constexpr bool operator==(const Layers&) const = default;

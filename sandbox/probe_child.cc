@@ -39,9 +39,10 @@ ProbeAnswer run_in_child(ProbeFunction function, const void* argument) {
   sys::Result<sys::Pipe> pipe = sys::make_pipe();
   if (!pipe) return refused("make a pipe", pipe.error().code());
   const pid_t parent = ::getpid();
-  // Not the library's fork: its handlers may start threads (sanitizers do), and a process with threads
-  // cannot unshare a user namespace.
-  const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  // Not the library's fork: its handlers may start threads (sanitizers do), and a process with
+  // threads cannot unshare a user namespace.
+  const auto child =
+      static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
   if (child < 0) return refused("fork");
   if (child == 0) {
     // Asked again after the request: the parent may have died in between.

@@ -1,7 +1,8 @@
 #pragma once
 // A cell: pid 1 of its own namespaces, a fork of the template zygote. cell_setup.cc puts the layers
-// in force, cell_loop.cc serves jobs, run_job.cc is the child's path of one job. Runs single-threaded
-// inside the interpreter's process; no Python runs here, and nothing is allocated per job.
+// in force, cell_loop.cc serves jobs, run_job.cc is the child's path of one job. Runs
+// single-threaded inside the interpreter's process; no Python runs here, and nothing is allocated
+// per job.
 
 #include "sandbox/policy.h"
 #include "shim/protocol.h"
@@ -9,7 +10,8 @@
 
 namespace shim {
 
-// Descriptors of a cell; fixed, so that both sides of the fork know them. Everything above is closed.
+// Descriptors of a cell; fixed, so that both sides of the fork know them. Everything above is
+// closed.
 enum CellFd : int {
   kFdSocket = 3,
   kFdRequest,      // memfd with the request of the next job, read-only
@@ -24,18 +26,19 @@ enum CellFd : int {
 
 struct Cell {
   sandbox::Layers layers;
-  bool two_ids = false;         // pid 1 and the job have different uids
-  uint32_t job_id = 0;          // uid and gid of jobs, as this process numbers them
+  bool two_ids = false;  // pid 1 and the job have different uids
+  uint32_t job_id = 0;   // uid and gid of jobs, as this process numbers them
   AnswerRegion* answer = nullptr;
   uint64_t answer_bytes = 0;
   uint64_t scratch_blocks = 0;  // free blocks and inodes of the empty scratch
   uint64_t scratch_inodes = 0;
-  int* tid_address = nullptr;   // where the C library keeps this thread's id; null: unknown
+  int* tid_address = nullptr;  // where the C library keeps this thread's id; null: unknown
 };
 
-// The child of the template: descriptors in CellDescriptor order, `mapped` readable once the id maps
-// are written. Sets the cell up, reports, serves until the daemon hangs up. Never returns.
-[[noreturn]] void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped, int* tid_address);
+// The child of the template: descriptors in CellDescriptor order, `mapped` readable once the id
+// maps are written. Sets the cell up, reports, serves until the daemon hangs up. Never returns.
+[[noreturn]] void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped,
+                           int* tid_address);
 
 // Serves job orders until the socket closes.
 [[noreturn]] void serve_jobs(Cell& cell);
@@ -43,7 +46,8 @@ struct Cell {
 // The child's path of one job, after the fork. Never returns.
 [[noreturn]] void run_job(const Cell& cell, const JobOrder& order, int stdin_fd);
 
-// What a child writes into the report pipe: a failure, or kRunning when the program is about to run.
+// What a child writes into the report pipe: a failure, or kRunning when the program is about to
+// run.
 struct SetupReport {
   SetupFailure failure;
   int64_t at_ns = 0;

@@ -28,7 +28,9 @@ namespace {
 int64_t now_ns() { return sys::monotonic_now().count(); }
 
 int64_t cpu_ns(const rusage& usage) {
-  auto ns = [](const timeval& t) { return int64_t{t.tv_sec} * 1'000'000'000 + int64_t{t.tv_usec} * 1000; };
+  auto ns = [](const timeval& t) {
+    return int64_t{t.tv_sec} * 1'000'000'000 + int64_t{t.tv_usec} * 1000;
+  };
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
@@ -53,7 +55,8 @@ Order receive_order(int flags = 0) {
   } while (n < 0 && errno == EINTR);
   if (n != static_cast<ssize_t>(sizeof order.job)) ::_exit(0);
   cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header && header->cmsg_type == SCM_RIGHTS) std::memcpy(&order.stdin_fd, CMSG_DATA(header), sizeof(int));
+  if (header && header->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&order.stdin_fd, CMSG_DATA(header), sizeof(int));
   return order;
 }
 
@@ -61,13 +64,15 @@ Order receive_order(int flags = 0) {
 // lowering one's own back to 0 needs no capability (proc(5), oom_score_adj).
 void set_oom_score(const char* score) { (void)!::write(kFdOomScore, score, std::strlen(score)); }
 
-// A raw clone: the C library's fork would run its handlers and take its locks. The thread id that the
-// library keeps is corrected by the kernel.
+// A raw clone: the C library's fork would run its handlers and take its locks. The thread id that
+// the library keeps is corrected by the kernel.
 pid_t fork_job(const Cell& cell, int& pidfd) {
-  // Every job gets pid 2, so that pids do not differ between runs. At offset 0: a sysctl ignores the rest.
+  // Every job gets pid 2, so that pids do not differ between runs. At offset 0: a sysctl ignores
+  // the rest.
   (void)!::pwrite(kFdLastPid, "1", 1, 0);
   set_oom_score("1000");
-  unsigned long flags = SIGCHLD | CLONE_PIDFD | (cell.tid_address ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
+  unsigned long flags =
+      SIGCHLD | CLONE_PIDFD | (cell.tid_address ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
   long pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, cell.tid_address, nullptr);
   if (pid != 0) set_oom_score("0");
   return static_cast<pid_t>(pid);

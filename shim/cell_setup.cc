@@ -33,7 +33,8 @@ constexpr const char* kScratch = "/tmp";
 // choosing their pid, wiping directories they made unreadable.
 constexpr sandbox::CapMask kInitCapabilities =
     sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |
-    sandbox::cap_bit(CAP_DAC_OVERRIDE) | sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
+    sandbox::cap_bit(CAP_DAC_OVERRIDE) |
+    sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
 
 // Tells the daemon which step failed, and ends the cell.
 class Setup {
@@ -56,8 +57,8 @@ class Setup {
   int socket_;
 };
 
-// The interpreter's handlers would let signals through to pid 1; with the default actions the kernel
-// shields it (pid_namespaces(7)). The job reinstalls what Python needs.
+// The interpreter's handlers would let signals through to pid 1; with the default actions the
+// kernel shields it (pid_namespaces(7)). The job reinstalls what Python needs.
 void reset_signals() {
   for (int signal = 1; signal < 65; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -65,8 +66,8 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Frees the fixed numbers: what travels is moved up, and the numbers themselves are taken, so that no
-// later open() lands on one of them.
+// Frees the fixed numbers: what travels is moved up, and the numbers themselves are taken, so that
+// no later open() lands on one of them.
 void clear_fixed_numbers(const Setup& setup, int* descriptors, unsigned count, int& mapped) {
   constexpr int kAbove = 64;
   for (unsigned i = 0; i < count; ++i) {
@@ -92,8 +93,8 @@ void join_cgroups(const Setup& setup, const CellOrder& order, const int* descrip
 void make_scratch(const Setup& setup, const CellOrder& order, Cell& cell) {
   if (cell.layers.has(Layer::kScratch)) {
     auto exec = order.scratch_exec ? sandbox::Exec::kYes : sandbox::Exec::kNo;
-    setup.require(Step::kScratch,
-                  sandbox::mount_scratch(kScratch, order.scratch_bytes, order.scratch_inodes, exec));
+    setup.require(Step::kScratch, sandbox::mount_scratch(kScratch, order.scratch_bytes,
+                                                         order.scratch_inodes, exec));
   }
   int fd = ::open(kScratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   setup.require_call(Step::kScratch, fd);
@@ -122,12 +123,14 @@ void make_ruleset(const Setup& setup, const CellOrder& order, const Cell& cell) 
   rules.scratch = {kFdScratch};
   using Execution = sandbox::LandlockRules::Execution;
   rules.in_scratch = order.scratch_exec ? Execution::kAllowed : Execution::kDenied;
-  sys::OwnedFd null(::open("/dev/null", O_PATH | O_CLOEXEC)), full(::open("/dev/full", O_PATH | O_CLOEXEC));
+  sys::OwnedFd null(::open("/dev/null", O_PATH | O_CLOEXEC)),
+      full(::open("/dev/full", O_PATH | O_CLOEXEC));
   for (const sys::OwnedFd* device : {&null, &full}) {
     if (*device) rules.devices.push_back(device->get());
   }
   auto ruleset = sandbox::make_ruleset(rules);
-  if (!ruleset.ok()) setup.require(Step::kRuleset, ruleset.error().code() ? ruleset.error().code() : ENOSYS);
+  if (!ruleset.ok())
+    setup.require(Step::kRuleset, ruleset.error().code() ? ruleset.error().code() : ENOSYS);
   setup.require_call(Step::kRuleset, ::dup2(ruleset->get(), kFdRuleset));
 }
 
@@ -155,11 +158,13 @@ void drop_privileges(const Setup& setup, const Cell& cell) {
     setup.require(Step::kCapabilities, sandbox::keep_only(kInitCapabilities));
   }
   setup.require_call(Step::kCapabilities, ::prctl(PR_SET_DUMPABLE, 0));
-  if (cell.layers.has(Layer::kNoNewPrivs)) setup.require(Step::kCapabilities, sandbox::set_no_new_privs());
+  if (cell.layers.has(Layer::kNoNewPrivs))
+    setup.require(Step::kCapabilities, sandbox::set_no_new_privs());
 }
 
 // The filter is the last layer: it forbids everything above. Its listener goes to the daemon.
-void load_filter_and_report(const Setup& setup, const CellOrder& order, int filter, const Cell& cell) {
+void load_filter_and_report(const Setup& setup, const CellOrder& order, int filter,
+                            const Cell& cell) {
   struct stat scratch {};
   setup.require_call(Step::kReady, ::fstat(kFdScratch, &scratch));
   sys::OwnedFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -171,20 +176,24 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
   if (cell.layers.has(Layer::kSeccomp)) {
     void* program = ::mmap(nullptr, order.filter_bytes, PROT_READ, MAP_PRIVATE, filter, 0);
     setup.require(Step::kFilter, program == MAP_FAILED ? errno : 0);
-    auto loaded = sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
-    if (!loaded.ok()) setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
+    auto loaded =
+        sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
+    if (!loaded.ok())
+      setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
     listener = std::move(*loaded);
     fds[1] = listener.get();
     ready.has_listener = 1;
     ::munmap(program, order.filter_bytes);
   }
-  auto sent = sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, ready.has_listener ? 2u : 1u});
+  auto sent =
+      sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, ready.has_listener ? 2u : 1u});
   if (!sent.ok()) ::_exit(1);
 }
 
 }  // namespace
 
-void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped, int* tid_address) {
+void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped,
+              int* tid_address) {
   clear_fixed_numbers(Setup(descriptors[kCellSocket]), descriptors, count, mapped);
   Setup setup(descriptors[kCellSocket]);
   Cell cell;
@@ -196,7 +205,8 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
   char go = 0;
   setup.require(Step::kIdMaps, ::read(mapped, &go, 1) == 1 ? 0 : ECHILD);
   reset_signals();
-  open_proc_files(setup);  // before the change of uid: it makes the process non-dumpable, and these files root's
+  open_proc_files(setup);  // before the change of uid: it makes the process non-dumpable, and these
+                           // files root's
   if (cell.two_ids && cell.layers.has(Layer::kUserNs)) {
     setup.require(Step::kIdentity, sandbox::become(0, 0, true));
   }

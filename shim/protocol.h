@@ -23,7 +23,8 @@ namespace shim {
 inline constexpr int kControlFd = 3;
 inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, mounted nowhere
 
-// The uids of cells, as the template's user namespace numbers them: cell n has pid 1 as kFirstCellId
+// The uids of cells, as the template's user namespace numbers them: cell n has pid 1 as
+// kFirstCellId
 // + 2n and its job as the next one. Inside the cell they are 0 and kJobId.
 inline constexpr uint32_t kFirstCellId = 1000;
 inline constexpr uint32_t kJobId = 1000;
@@ -31,10 +32,30 @@ inline constexpr uint32_t kTemplateIdCount = 65536;
 
 // Stations and set-up steps that can fail; what a SandboxError names.
 enum class Step : uint32_t {
-  kNone, kClone, kIdMaps, kIdentity, kCgroup, kNamespaces, kScratch, kHostname, kRuleset, kAnswer,
-  kProc, kCapabilities, kFilter, kReady,                                     // of a cell
-  kFork, kStdio, kLimits, kDescriptors, kJobIdentity, kJobCapabilities, kLandlock, kSchedule,
-  kRequest, kRunning,                                                        // of a job
+  kNone,
+  kClone,
+  kIdMaps,
+  kIdentity,
+  kCgroup,
+  kNamespaces,
+  kScratch,
+  kHostname,
+  kRuleset,
+  kAnswer,
+  kProc,
+  kCapabilities,
+  kFilter,
+  kReady,  // of a cell
+  kFork,
+  kStdio,
+  kLimits,
+  kDescriptors,
+  kJobIdentity,
+  kJobCapabilities,
+  kLandlock,
+  kSchedule,
+  kRequest,
+  kRunning,  // of a job
 };
 const char* name_of(Step step);
 
@@ -54,19 +75,28 @@ struct TemplateReady {
 
 struct CellOrder {
   uint64_t tag = 3;
-  uint64_t cell = 0;           // the daemon's number; comes back in CellBorn
-  uint32_t layers = 0;         // sandbox::Layers bits to put in force
-  uint32_t outer_init_id = 0;  // ids in the template's user namespace; both 0: a single id is mapped
+  uint64_t cell = 0;    // the daemon's number; comes back in CellBorn
+  uint32_t layers = 0;  // sandbox::Layers bits to put in force
+  uint32_t outer_init_id =
+      0;  // ids in the template's user namespace; both 0: a single id is mapped
   uint32_t outer_job_id = 0;
   uint32_t scratch_exec = 0;
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
-  uint64_t answer_bytes = 0;   // size of the answer region, header included
+  uint64_t answer_bytes = 0;  // size of the answer region, header included
   uint32_t filter_bytes = 0;
-  uint32_t cgroup_count = 0;   // descriptors to write "0" into
+  uint32_t cgroup_count = 0;  // descriptors to write "0" into
 };
 // Positions of the descriptors that travel with a CellOrder; the cgroup ones follow.
-enum CellDescriptor : unsigned { kCellSocket, kCellStdout, kCellStderr, kCellRequest, kCellAnswer, kCellFilter, kCellCgroups };
+enum CellDescriptor : unsigned {
+  kCellSocket,
+  kCellStdout,
+  kCellStderr,
+  kCellRequest,
+  kCellAnswer,
+  kCellFilter,
+  kCellCgroups
+};
 
 struct CellBorn {
   uint64_t tag = 4;
@@ -96,18 +126,18 @@ struct JobOrder {
 struct JobDone {
   uint64_t tag = 7;
   uint64_t nonce = 0;
-  SetupFailure failure;       // the job never reached its program
+  SetupFailure failure;  // the job never reached its program
   uint32_t signalled = 0;
-  int32_t code = 0;           // exit code or signal
-  int64_t cpu_ns = 0;         // of the job and of everything that was reaped with it
+  int32_t code = 0;    // exit code or signal
+  int64_t cpu_ns = 0;  // of the job and of everything that was reaped with it
   int64_t max_rss_kb = 0;
-  int64_t forked_at_ns = 0;   // CLOCK_MONOTONIC: the fork returned
-  int64_t confined_at_ns = 0; // the child was about to run the program; 0: it never was
-  int64_t ended_at_ns = 0;    // the job's process was reaped
-  uint32_t swept = 0;         // processes were left behind and killed
-  uint32_t blocks_full = 0;   // scratch had no block, or no inode, left at the end
+  int64_t forked_at_ns = 0;    // CLOCK_MONOTONIC: the fork returned
+  int64_t confined_at_ns = 0;  // the child was about to run the program; 0: it never was
+  int64_t ended_at_ns = 0;     // the job's process was reaped
+  uint32_t swept = 0;          // processes were left behind and killed
+  uint32_t blocks_full = 0;    // scratch had no block, or no inode, left at the end
   uint32_t inodes_full = 0;
-  uint32_t clean = 0;         // empty and wiped: the cell may serve again
+  uint32_t clean = 0;  // empty and wiped: the cell may serve again
 };
 
 }  // namespace shim

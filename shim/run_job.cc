@@ -40,11 +40,13 @@ class Report {
   void running() const { send({{Step::kRunning, 0}, sys::monotonic_now().count()}); }
 
  private:
-  static void send(const SetupReport& report) { (void)!::write(kFdReportWrite, &report, sizeof report); }
+  static void send(const SetupReport& report) {
+    (void)!::write(kFdReportWrite, &report, sizeof report);
+  }
 };
 
-// SCHED_IDLE: the supervisor and pid 1 always come first, so a deadline is late by 0.1 ms and not by
-// a time slice (sched(7)).
+// SCHED_IDLE: the supervisor and pid 1 always come first, so a deadline is late by 0.1 ms and not
+// by a time slice (sched(7)).
 int yield_to_supervisor() {
   sched_param none{};
   return ::sched_setscheduler(0, SCHED_IDLE, &none) < 0 ? errno : 0;
@@ -54,7 +56,8 @@ void* read_request(const Report& report, uint64_t size) {
   void* at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
   for (uint64_t got = 0; got < size;) {
-    ssize_t n = ::pread(kFdRequest, static_cast<char*>(at) + got, size - got, static_cast<off_t>(got));
+    ssize_t n =
+        ::pread(kFdRequest, static_cast<char*>(at) + got, size - got, static_cast<off_t>(got));
     if (n < 0 && errno == EINTR) continue;
     report.require(Step::kRequest, n > 0 ? 0 : (n < 0 ? errno : EIO));
     got += static_cast<uint64_t>(n);
@@ -72,16 +75,22 @@ void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
     report.require(Step::kJobIdentity, sandbox::become(cell.job_id, cell.job_id, true));
   }
-  report.require_call(Step::kJobIdentity, ::prctl(PR_SET_PDEATHSIG, SIGKILL));  // a change of uid clears it
-  if (cell.layers.has(Layer::kRlimits)) report.require(Step::kLimits, sandbox::apply_rlimits(order.rlimits));
-  if (cell.layers.has(Layer::kCaps)) report.require(Step::kJobCapabilities, sandbox::drop_all_caps());
-  if (cell.layers.has(Layer::kLandlock)) report.require(Step::kLandlock, sandbox::restrict_self(kFdRuleset));
+  report.require_call(Step::kJobIdentity,
+                      ::prctl(PR_SET_PDEATHSIG, SIGKILL));  // a change of uid clears it
+  if (cell.layers.has(Layer::kRlimits))
+    report.require(Step::kLimits, sandbox::apply_rlimits(order.rlimits));
+  if (cell.layers.has(Layer::kCaps))
+    report.require(Step::kJobCapabilities, sandbox::drop_all_caps());
+  if (cell.layers.has(Layer::kLandlock))
+    report.require(Step::kLandlock, sandbox::restrict_self(kFdRuleset));
   report.require(Step::kSchedule, yield_to_supervisor());
   report.running();
   if (cell.layers.has(Layer::kDescriptors)) {
     if (::syscall(SYS_close_range, 3u, ~0u, 0u) < 0) report.require(Step::kDescriptors, errno);
   }
-  AnswerSpace answer{cell.answer, std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion)), order.nonce};
+  AnswerSpace answer{
+      cell.answer, std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion)),
+      order.nonce};
   run_program({static_cast<const char*>(request), order.request_bytes}, answer);
 }
 

@@ -3,6 +3,7 @@
 
 #include "shim/serve.h"
 
+#include <Python.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -10,8 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <Python.h>
 
 #include <cerrno>
 #include <vector>
@@ -60,7 +59,8 @@ void report_born(const CellOrder& order, SetupFailure failure, int pidfd) {
   if (!sent.ok()) ::_exit(0);
 }
 
-void make_cell(const CellOrder& order, const std::vector<sys::OwnedFd>& received, int* tid_address) {
+void make_cell(const CellOrder& order, const std::vector<sys::OwnedFd>& received,
+               int* tid_address) {
   int descriptors[sys::kMaxDescriptors];
   unsigned count = 0;
   for (const sys::OwnedFd& fd : received) descriptors[count++] = fd.get();

@@ -1,6 +1,6 @@
 #pragma once
-// Entry of the fork server inside the interpreter's process: bootstrap.py calls `_zygo.serve(fd, heap)`,
-// which turns the process into a template zygote and never returns.
+// Entry of the fork server inside the interpreter's process: bootstrap.py calls `_zygo.serve(fd,
+// heap)`, which turns the process into a template zygote and never returns.
 
 struct _object;
 using PyObject = _object;

@@ -15,7 +15,8 @@
 //   s u32 + UTF-8     valid UTF-8, no surrogates
 //   b u32 + bytes
 //   l u32 + items     list          t tuple    S set    Z frozenset
-//                     items of S and Z are sorted by their encoded bytes, so equal sets encode equally
+//                     items of S and Z are sorted by their encoded bytes, so equal sets encode
+//                     equally
 //   D u32 + pairs     dict, key then value, in insertion order
 //   A s(dtype) l(shape of i or u) value   ndarray; `value` is its nested list (tolist())
 
@@ -24,9 +25,22 @@
 namespace shim {
 
 enum class Tag : uint8_t {
-  kNone = 'N', kTrue = 'T', kFalse = 'F', kSmall = 'u', kInt = 'i', kBigInt = 'I', kFloat = 'd',
-  kComplex = 'c', kStr = 's', kBytes = 'b', kList = 'l', kTuple = 't', kSet = 'S',
-  kFrozenSet = 'Z', kDict = 'D', kArray = 'A',
+  kNone = 'N',
+  kTrue = 'T',
+  kFalse = 'F',
+  kSmall = 'u',
+  kInt = 'i',
+  kBigInt = 'I',
+  kFloat = 'd',
+  kComplex = 'c',
+  kStr = 's',
+  kBytes = 'b',
+  kList = 'l',
+  kTuple = 't',
+  kSet = 'S',
+  kFrozenSet = 'Z',
+  kDict = 'D',
+  kArray = 'A',
 };
 
 inline constexpr unsigned kMaxValueDepth = 200;
@@ -63,12 +77,12 @@ struct AnswerHeader {
 // Where the program was when it last did something an audit hook names ("open", "os.system",
 // "socket.__new__", ...). Lives at the start of the region; testimony, read when a call is refused.
 struct AuditNote {
-  uint64_t count;       // how many sensitive events so far; 0: none
-  int32_t line;         // line of the innermost frame of the program, -1 unknown
-  char event[60];       // NUL-terminated audit event name
+  uint64_t count;  // how many sensitive events so far; 0: none
+  int32_t line;    // line of the innermost frame of the program, -1 unknown
+  char event[60];  // NUL-terminated audit event name
 };
 
-struct AnswerRegion {   // what the region starts with; the payload follows
+struct AnswerRegion {  // what the region starts with; the payload follows
   AuditNote note;
   AnswerHeader header;
 };

@@ -38,7 +38,8 @@ bool remove_entry(int directory, const char* name) {
   return ::unlinkat(directory, name, 0) == 0 || ::unlinkat(directory, name, AT_REMOVEDIR) == 0;
 }
 
-// Removes all that can be removed at once; then the first directory that is not empty, opened, or -1.
+// Removes all that can be removed at once; then the first directory that is not empty, opened, or
+// -1.
 int remove_leaves(int directory) {
   for (bool removed = true; removed;) {
     removed = false;
@@ -61,7 +62,8 @@ int remove_leaves(int directory) {
 // Depth is bounded neither by the stack nor by descriptors: what a child holds is moved up into the
 // directory, which a rename within one file system can always do, until only leaves are left.
 void wipe_directory(int directory) {
-  constexpr unsigned kMostMoves = 1u << 20;  // far above any inode limit; then statfs tells the truth
+  constexpr unsigned kMostMoves = 1u
+                                  << 20;  // far above any inode limit; then statfs tells the truth
   unsigned moves = 0;
   for (int child; moves < kMostMoves && (child = remove_leaves(directory)) >= 0; ++moves) {
     ::fchmod(child, 0700);

@@ -66,13 +66,20 @@ class ArrayData {
     const bool real_or_more = dtype_.leaf == Leaf::kReal || dtype_.leaf == Leaf::kComplex;
     switch (tag) {
       case Tag::kTrue:
-      case Tag::kFalse: return dtype_.leaf == Leaf::kBool && step(1);
-      case Tag::kSmall: return in_range(static_cast<uint8_t>(rest_[1])) && step(2);
-      case Tag::kInt: return in_range(load<int64_t>()) && step(9);
-      case Tag::kFloat: return real_or_more && step(9);
-      case Tag::kComplex: return dtype_.leaf == Leaf::kComplex && step(17);
-      case Tag::kBigInt: return is_uint64() && step(5 + size_t{load<uint32_t>()});
-      default: return false;  // everything else is no number
+      case Tag::kFalse:
+        return dtype_.leaf == Leaf::kBool && step(1);
+      case Tag::kSmall:
+        return in_range(static_cast<uint8_t>(rest_[1])) && step(2);
+      case Tag::kInt:
+        return in_range(load<int64_t>()) && step(9);
+      case Tag::kFloat:
+        return real_or_more && step(9);
+      case Tag::kComplex:
+        return dtype_.leaf == Leaf::kComplex && step(17);
+      case Tag::kBigInt:
+        return is_uint64() && step(5 + size_t{load<uint32_t>()});
+      default:
+        return false;  // everything else is no number
     }
   }
 
@@ -83,10 +90,13 @@ class ArrayData {
 
   bool in_range(int64_t value) const {
     switch (dtype_.leaf) {
-      case Leaf::kBool: return false;
+      case Leaf::kBool:
+        return false;
       case Leaf::kReal:
-      case Leaf::kComplex: return true;
-      case Leaf::kUnsigned: return value >= 0 && (dtype_.bits == 64 || value >> dtype_.bits == 0);
+      case Leaf::kComplex:
+        return true;
+      case Leaf::kUnsigned:
+        return value >= 0 && (dtype_.bits == 64 || value >> dtype_.bits == 0);
       case Leaf::kSigned: {
         const int64_t above = value >> (dtype_.bits - 1);
         return above == 0 || above == -1;

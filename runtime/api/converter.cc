@@ -19,13 +19,21 @@ bool Converter::has_repeats(const std::vector<Span>& spans) const {
 
 Hash Converter::value(unsigned depth) {
   switch (in_.peek()) {
-    case Type::kNull: out_.none(); return in_.read_null() ? Hash::kPossible : Hash::kImpossible;
-    case Type::kBoolean: return boolean();
-    case Type::kNumber: return number();
-    case Type::kString: return string();
-    case Type::kArray: return items(Tag::kList, depth);
-    case Type::kObject: return object(depth);
-    case Type::kNone: break;
+    case Type::kNull:
+      out_.none();
+      return in_.read_null() ? Hash::kPossible : Hash::kImpossible;
+    case Type::kBoolean:
+      return boolean();
+    case Type::kNumber:
+      return number();
+    case Type::kString:
+      return string();
+    case Type::kArray:
+      return items(Tag::kList, depth);
+    case Type::kObject:
+      return object(depth);
+    case Type::kNone:
+      break;
   }
   return Hash::kImpossible;
 }
@@ -47,8 +55,12 @@ Hash Converter::number() {
   Number number;
   if (!in_.read_number(number)) return Hash::kImpossible;
   switch (number.kind) {
-    case Number::Kind::kInteger: out_.integer(number.integer); break;
-    case Number::Kind::kReal: out_.number(number.real); break;
+    case Number::Kind::kInteger:
+      out_.integer(number.integer);
+      break;
+    case Number::Kind::kReal:
+      out_.number(number.real);
+      break;
     case Number::Kind::kBigInteger:
       if (number.digits.size() > shim::kMaxIntegerDigits) {
         in_.fail("an integer of more than " + std::to_string(shim::kMaxIntegerDigits) + " digits");

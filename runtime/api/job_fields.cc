@@ -313,21 +313,33 @@ std::string_view closest_field(std::string_view path) {
 
 std::string type_of(const Field& field) {
   switch (field.kind) {
-    case kObject: return "object";
+    case kObject:
+      return "object";
     case kInteger:
       return "integer, " + std::to_string(field.min) + " to " + std::to_string(field.max);
-    case kBoolean: return "`true` or `false`";
+    case kBoolean:
+      return "`true` or `false`";
     case kText:
-    case kSource: return "string";
-    case kJson: return "any JSON";
-    case kTexts: return "list of strings";
-    case kEnvironment: return "object of strings";
-    case kFiles: return "object of files";
-    case kInputs: return "list";
-    case kCalls: return "list of calls";
-    case kRequire: return "list of names";
-    case kNotYet: return "-";
-    case kChoice: break;
+    case kSource:
+      return "string";
+    case kJson:
+      return "any JSON";
+    case kTexts:
+      return "list of strings";
+    case kEnvironment:
+      return "object of strings";
+    case kFiles:
+      return "object of files";
+    case kInputs:
+      return "list";
+    case kCalls:
+      return "list of calls";
+    case kRequire:
+      return "list of names";
+    case kNotYet:
+      return "-";
+    case kChoice:
+      break;
   }
   std::string names;
   for (std::string_view name : field.choices) {

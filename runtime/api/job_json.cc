@@ -57,20 +57,34 @@ class JobParser {
 
   bool value(const Field& field) {
     switch (field.kind) {
-      case FieldKind::kInteger: return integer(field);
-      case FieldKind::kBoolean: return boolean(field);
-      case FieldKind::kChoice: return choice(field);
-      case FieldKind::kText: return text(field) && text_is_fit(in_, field, job_.*field.text);
-      case FieldKind::kSource: return source(field);
-      case FieldKind::kJson: return tag(field);
-      case FieldKind::kTexts: return read_argv(in_, field, job_.argv);
-      case FieldKind::kEnvironment: return read_env(in_, field, job_.env);
-      case FieldKind::kFiles: return read_files(in_, field, job_.files);
-      case FieldKind::kInputs: return read_inputs(in_, job_.calls);
-      case FieldKind::kCalls: return read_calls(in_, job_.calls);
-      case FieldKind::kRequire: return read_require(in_, field, job_.policy.require);
-      case FieldKind::kNotYet: return in_.fail("not supported yet");
-      case FieldKind::kObject: return in_.expected("an object");
+      case FieldKind::kInteger:
+        return integer(field);
+      case FieldKind::kBoolean:
+        return boolean(field);
+      case FieldKind::kChoice:
+        return choice(field);
+      case FieldKind::kText:
+        return text(field) && text_is_fit(in_, field, job_.*field.text);
+      case FieldKind::kSource:
+        return source(field);
+      case FieldKind::kJson:
+        return tag(field);
+      case FieldKind::kTexts:
+        return read_argv(in_, field, job_.argv);
+      case FieldKind::kEnvironment:
+        return read_env(in_, field, job_.env);
+      case FieldKind::kFiles:
+        return read_files(in_, field, job_.files);
+      case FieldKind::kInputs:
+        return read_inputs(in_, job_.calls);
+      case FieldKind::kCalls:
+        return read_calls(in_, job_.calls);
+      case FieldKind::kRequire:
+        return read_require(in_, field, job_.policy.require);
+      case FieldKind::kNotYet:
+        return in_.fail("not supported yet");
+      case FieldKind::kObject:
+        return in_.expected("an object");
     }
     return false;
   }

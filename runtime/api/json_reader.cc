@@ -91,13 +91,19 @@ JsonReader::Type JsonReader::peek() {
     return Type::kNone;
   }
   switch (*at_) {
-    case '{': return Type::kObject;
-    case '[': return Type::kArray;
-    case '"': return Type::kString;
+    case '{':
+      return Type::kObject;
+    case '[':
+      return Type::kArray;
+    case '"':
+      return Type::kString;
     case 't':
-    case 'f': return Type::kBoolean;
-    case 'n': return Type::kNull;
-    default: break;
+    case 'f':
+      return Type::kBoolean;
+    case 'n':
+      return Type::kNull;
+    default:
+      break;
   }
   if (*at_ == '-' || is_digit(*at_)) return Type::kNumber;
   if (*at_ == 'N' || *at_ == 'I') {

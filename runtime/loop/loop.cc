@@ -27,17 +27,20 @@ Loop::~Loop() {
 void Loop::run() { uv_run(loop_.get(), UV_RUN_DEFAULT); }
 void Loop::stop() { uv_stop(loop_.get()); }
 
-Timer::Timer(Loop& loop, std::function<void()> fired) : fired_(std::move(fired)), handle_(new uv_timer_s) {
+Timer::Timer(Loop& loop, std::function<void()> fired)
+    : fired_(std::move(fired)), handle_(new uv_timer_s) {
   VERIFY(uv_timer_init(loop.raw(), handle_.get()) == 0);
   handle_->data = this;
 }
 
 void Timer::start(std::chrono::nanoseconds delay) {
   // Rounded up: a deadline must have passed when its timer fires.
-  auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(delay, std::chrono::nanoseconds(0)));
+  auto ms =
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(delay, std::chrono::nanoseconds(0)));
   uv_update_time(handle_->loop);
-  uv_timer_start(handle_.get(), [](uv_timer_t* t) { static_cast<Timer*>(t->data)->fired_(); },
-                 static_cast<uint64_t>(ms.count()), 0);
+  uv_timer_start(
+      handle_.get(), [](uv_timer_t* t) { static_cast<Timer*>(t->data)->fired_(); },
+      static_cast<uint64_t>(ms.count()), 0);
 }
 
 void Timer::stop() { uv_timer_stop(handle_.get()); }
@@ -72,7 +75,8 @@ void Writable::start() {
 
 void Writable::stop() { uv_poll_stop(handle_.get()); }
 
-Wakeup::Wakeup(Loop& loop, std::function<void()> woken) : woken_(std::move(woken)), handle_(new uv_async_s) {
+Wakeup::Wakeup(Loop& loop, std::function<void()> woken)
+    : woken_(std::move(woken)), handle_(new uv_async_s) {
   VERIFY(uv_async_init(loop.raw(), handle_.get(),
                        [](uv_async_t* a) { static_cast<Wakeup*>(a->data)->woken_(); }) == 0);
   handle_->data = this;

@@ -28,7 +28,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run();   // until stop()
+  void run();  // until stop()
   void stop();
   uv_loop_s* raw() { return loop_.get(); }
 

@@ -66,7 +66,8 @@ Result<OwnedFd> sealed_memfd(const char* name, std::string_view bytes) {
   OwnedFd fd = TRY(memfd(name, 0));
   TRY(write_all(fd.get(), bytes));
   ::lseek(fd.get(), 0, SEEK_SET);
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
+      0) {
     return Error::from_errno("seal memfd");
   }
   return fd;

@@ -1,7 +1,7 @@
 #pragma once
-// Result<T>: a value or an Error. Every fallible function of zygo returns one; nothing throws across
-// a folder. An Error says what was attempted and on what, and carries errno where the kernel said no.
-// Used in every process; after a fork only Error's numeric half (code) is looked at.
+// Result<T>: a value or an Error. Every fallible function of zygo returns one; nothing throws
+// across a folder. An Error says what was attempted and on what, and carries errno where the kernel
+// said no. Used in every process; after a fork only Error's numeric half (code) is looked at.
 
 #include <cerrno>
 #include <cstdio>
@@ -78,18 +78,19 @@ class [[nodiscard]] Result<void> {
 
 // Evaluates to the value, or returns the error from the enclosing function. Never use it between
 // fork() and _exit(): it would return into a second copy of the caller.
-#define TRY(expression)                                               \
-  __extension__({                                                     \
-    auto attempted_ = (expression);                                     \
-    if (!attempted_.ok()) [[unlikely]] return std::move(attempted_).error();\
-    std::move(attempted_).value();                                     \
+#define TRY(expression)                     \
+  __extension__({                           \
+    auto attempted_ = (expression);         \
+    if (!attempted_.ok()) [[unlikely]]      \
+      return std::move(attempted_).error(); \
+    std::move(attempted_).value();          \
   })
 
 // A bug in zygo itself, not a bad input: says where and ends the process.
-#define VERIFY(condition)                                                              \
-  do {                                                                                 \
-    if (!(condition)) [[unlikely]] {                                                   \
+#define VERIFY(condition)                                                                \
+  do {                                                                                   \
+    if (!(condition)) [[unlikely]] {                                                     \
       std::fprintf(stderr, "zygo: %s:%d: broken: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                    \
-    }                                                                                  \
+      std::abort();                                                                      \
+    }                                                                                    \
   } while (false)

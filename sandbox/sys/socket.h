@@ -1,6 +1,7 @@
 #pragma once
-// SEQPACKET messages with descriptors: the only wire between the daemon, template zygotes and cells.
-// Every message is one fixed-size struct; what it carries in descriptors is named by position.
+// SEQPACKET messages with descriptors: the only wire between the daemon, template zygotes and
+// cells. Every message is one fixed-size struct; what it carries in descriptors is named by
+// position.
 
 #include <sys/socket.h>
 
@@ -24,7 +25,8 @@ struct SocketPair {
 Result<SocketPair> seqpacket_pair();
 
 // Sends one message. Does not block longer than the socket does; EAGAIN is an error like any other.
-Result<void> send_message(int socket, std::span<const std::byte> bytes, std::span<const int> fds = {});
+Result<void> send_message(int socket, std::span<const std::byte> bytes,
+                          std::span<const int> fds = {});
 
 struct Received {
   size_t size = 0;           // 0: the peer is gone

@@ -23,13 +23,16 @@ Child::~Child() {
   (void)wait();
 }
 
-void Child::kill(int signal) const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0); }
+void Child::kill(int signal) const {
+  ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0);
+}
 
 Result<int> Child::wait() {
   siginfo_t info{};
   int result;
   do {
-    result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd_.get()), &info, WEXITED | __WALL);
+    result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd_.get()), &info,
+                      WEXITED | __WALL);
   } while (result < 0 && errno == EINTR);
   pidfd_.reset();
   if (result < 0) return Error::from_errno("wait for child");
@@ -39,9 +42,10 @@ Result<int> Child::wait() {
 namespace {
 
 // Runs in the child of a possibly threaded process: system calls only.
-[[noreturn]] void become_program(char* const* argv, char* const* environment, const int* fds, int count) {
-  // A process group of its own: Ctrl-C at a terminal reaches the whole foreground group, and it is the
-  // daemon's to end what it started. Not a session: the scheduler would treat it as a stranger
+[[noreturn]] void become_program(char* const* argv, char* const* environment, const int* fds,
+                                 int count) {
+  // A process group of its own: Ctrl-C at a terminal reaches the whole foreground group, and it is
+  // the daemon's to end what it started. Not a session: the scheduler would treat it as a stranger
   // (autogroup, sched(7)), and a SCHED_IDLE job would compete with the daemon as an equal.
   ::setpgid(0, 0);
   // Two passes, so that no source is overwritten before it has been copied.
@@ -85,7 +89,8 @@ Result<Child> spawn(const SpawnRequest& request) {
 Result<SpawnOutput> run_and_read(const std::vector<std::string>& argv) {
   Pipe pipe = TRY(make_pipe());
   OwnedFd null = TRY(open("/dev/null", O_RDONLY));
-  Child child = TRY(spawn({argv, {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"}, {null.get(), pipe.writer.get(), 2}}));
+  Child child = TRY(
+      spawn({argv, {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"}, {null.get(), pipe.writer.get(), 2}}));
   pipe.writer.reset();
   std::string text = TRY(read_all(pipe.reader.get(), size_t{1} << 20));
   int status = TRY(child.wait());

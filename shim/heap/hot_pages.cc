@@ -24,12 +24,12 @@ constexpr size_t kMostRanges = 512;
 struct Record {
   unsigned trials;
   size_t count;
-  uintptr_t pages[16384];   // sorted; written by every trial so far
+  uintptr_t pages[16384];  // sorted; written by every trial so far
   size_t range_count;
   iovec ranges[kMostRanges];
-  bool at_once;             // process_madvise on oneself works here
+  bool at_once;  // process_madvise on oneself works here
 };
-Record* record = nullptr;   // shared between the template and its trials; read-only in jobs
+Record* record = nullptr;  // shared between the template and its trials; read-only in jobs
 
 bool contains(const uintptr_t* pages, size_t count, uintptr_t page) {
   size_t low = 0, high = count;
@@ -48,9 +48,11 @@ template <typename Visit>
 void for_each_written_page(const MemoryMap& map, Visit visit) {
   PageMap pages;
   for (const Area& area : map) {
-    if (!area.is_private || area.is_special || area.is_anonymous || !(area.prot & PROT_WRITE)) continue;
+    if (!area.is_private || area.is_special || area.is_anonymous || !(area.prot & PROT_WRITE))
+      continue;
     for (uintptr_t at = area.begin; at < area.end;) {
-      size_t count = area.end - at > PageMap::kWindow * kPage ? PageMap::kWindow : (area.end - at) / kPage;
+      size_t count =
+          area.end - at > PageMap::kWindow * kPage ? PageMap::kWindow : (area.end - at) / kPage;
       const uint64_t* entries = pages.read(at, count);
       if (!entries) return;
       for (size_t i = 0; i < count; ++i) {
@@ -64,7 +66,8 @@ void for_each_written_page(const MemoryMap& map, Visit visit) {
 }  // namespace
 
 bool start_hot_pages() {
-  void* at = ::mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* at =
+      ::mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return false;
   record = static_cast<Record*>(at);
   return true;
@@ -78,7 +81,8 @@ void note_hot_pages() {
   for_each_written_page(*map, [&](uintptr_t page) {
     if (kept == sizeof record->pages / sizeof record->pages[0]) return;
     // Pages come in order, so what is kept never overtakes what is still to be compared.
-    if (first || contains(record->pages + kept, record->count - kept, page) ) record->pages[kept++] = page;
+    if (first || contains(record->pages + kept, record->count - kept, page))
+      record->pages[kept++] = page;
   });
   record->count = kept;
   ++record->trials;
@@ -101,8 +105,8 @@ unsigned freeze_hot_pages() {
 
 void copy_hot_pages() {
   if (!record || record->range_count == 0) return;
-  if (record->at_once &&
-      ::syscall(SYS_process_madvise, kSelf, record->ranges, record->range_count, MADV_POPULATE_WRITE, 0) > 0) {
+  if (record->at_once && ::syscall(SYS_process_madvise, kSelf, record->ranges, record->range_count,
+                                   MADV_POPULATE_WRITE, 0) > 0) {
     return;
   }
   for (size_t i = 0; i < record->range_count; ++i) {

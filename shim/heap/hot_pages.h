@@ -4,8 +4,8 @@
 
 namespace shim {
 
-// In a trial child, when its program has ended: notes which pages it has written to. Each call keeps
-// only the pages that all trials so far have written.
+// In a trial child, when its program has ended: notes which pages it has written to. Each call
+// keeps only the pages that all trials so far have written.
 void note_hot_pages();
 
 // In the template: allocates the record before the first trial, and freezes it after the last.

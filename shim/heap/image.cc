@@ -20,8 +20,8 @@ namespace {
 
 constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
-// The image's file: written through one descriptor, mapped through another that is read-only, so that
-// no process can ever change what all the others share. Neither outlives the move.
+// The image's file: written through one descriptor, mapped through another that is read-only, so
+// that no process can ever change what all the others share. Neither outlives the move.
 struct ImageFile {
   int writer = -1;
   int reader = -1;
@@ -32,8 +32,10 @@ struct ImageFile {
 };
 
 int open_on_huge_tmpfs() {
-  constexpr const char* kPlace = "/tmp";  // the mount point of the cells' scratch, unused in the template
-  if (::mount("zygo-image", kPlace, "tmpfs", MS_NOSUID | MS_NODEV, "huge=always,mode=700") < 0) return -1;
+  constexpr const char* kPlace =
+      "/tmp";  // the mount point of the cells' scratch, unused in the template
+  if (::mount("zygo-image", kPlace, "tmpfs", MS_NOSUID | MS_NODEV, "huge=always,mode=700") < 0)
+    return -1;
   int fd = ::open(kPlace, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   int error = errno;
   ::umount2(kPlace, MNT_DETACH);
@@ -42,7 +44,8 @@ int open_on_huge_tmpfs() {
 }
 
 bool open_image(ImageFile& file, HeapMode mode) {
-  file.writer = mode == HeapMode::kHuge ? open_on_huge_tmpfs() : ::memfd_create("zygo-image", MFD_CLOEXEC);
+  file.writer =
+      mode == HeapMode::kHuge ? open_on_huge_tmpfs() : ::memfd_create("zygo-image", MFD_CLOEXEC);
   if (file.writer < 0) return false;
   char path[32];
   std::snprintf(path, sizeof path, "self/fd/%d", file.writer);
@@ -57,18 +60,20 @@ bool may_move(const Area& area, const MemoryMap& map, HeapMode mode) {
   return area.is_object && (mode != HeapMode::kMoved || (area.prot & PROT_WRITE));
 }
 
-// glibc serves large blocks by mmap and puts the block's size, with bit 1 set, into the second word of
-// its first page (malloc.c, IS_MMAPPED). Returns the block's length, or 0.
+// glibc serves large blocks by mmap and puts the block's size, with bit 1 set, into the second word
+// of its first page (malloc.c, IS_MMAPPED). Returns the block's length, or 0.
 size_t malloc_block_at(uintptr_t page, uintptr_t end) {
   const auto* words = reinterpret_cast<const size_t*>(page);
   size_t size = words[1] & ~size_t{7};
-  bool looks_so = words[0] == 0 && (words[1] & 7) == 2 && size % kPage == 0 && size >= 2 * kPage && size <= end - page;
+  bool looks_so = words[0] == 0 && (words[1] & 7) == 2 && size % kPage == 0 && size >= 2 * kPage &&
+                  size <= end - page;
   return looks_so ? size : 0;
 }
 
 class Mover {
  public:
-  Mover(ImageFile& file, const MemoryMap& map, HeapMode mode) : file_(file), map_(map), mode_(mode) {}
+  Mover(ImageFile& file, const MemoryMap& map, HeapMode mode)
+      : file_(file), map_(map), mode_(mode) {}
 
   HeapImage move_all() {
     for (const Area& area : map_) {
@@ -111,7 +116,8 @@ class Mover {
     // One protection for all that cannot be written lets the kernel join text and constants.
     if (mode_ != HeapMode::kMoved && !(prot & PROT_WRITE)) prot = PROT_READ | PROT_EXEC;
     auto* at = reinterpret_cast<void*>(begin);
-    if (::mmap(at, end - begin, prot, MAP_PRIVATE | MAP_FIXED, file_.reader, static_cast<off_t>(offset_)) != at) {
+    if (::mmap(at, end - begin, prot, MAP_PRIVATE | MAP_FIXED, file_.reader,
+               static_cast<off_t>(offset_)) != at) {
       std::abort();  // the area is gone: nothing can go on
     }
     if (mode_ == HeapMode::kHuge) ::madvise(at, end - begin, MADV_HUGEPAGE);
@@ -120,8 +126,8 @@ class Mover {
     previous_end_ = end;
   }
 
-  // Neighbours in memory are neighbours in the file; a gap in memory is a gap in the file, so that a
-  // mapping that grows meets zeros first. Huge pages want address and offset congruent.
+  // Neighbours in memory are neighbours in the file; a gap in memory is a gap in the file, so that
+  // a mapping that grows meets zeros first. Huge pages want address and offset congruent.
   void place(uintptr_t begin) {
     if (begin == previous_end_) return;
     offset_ += kPage;
@@ -143,7 +149,8 @@ class Mover {
         }
         size_t first = i;
         while (i < count && (!area.is_anonymous || PageMap::is_there(entries[i]))) ++i;
-        if (!write_pages(at + first * kPage, i - first, offset_ + (at - begin) + first * kPage)) return false;
+        if (!write_pages(at + first * kPage, i - first, offset_ + (at - begin) + first * kPage))
+          return false;
       }
       at += count * kPage;
     }
@@ -153,7 +160,8 @@ class Mover {
   bool write_pages(uintptr_t from, size_t count, uint64_t to) {
     size_t left = count * kPage;
     while (left > 0) {
-      ssize_t n = ::pwrite(file_.writer, reinterpret_cast<const void*>(from), left, static_cast<off_t>(to));
+      ssize_t n =
+          ::pwrite(file_.writer, reinterpret_cast<const void*>(from), left, static_cast<off_t>(to));
       // A file's mapping may be longer than the file: those pages cannot be read, by anybody.
       if (n < 0) return errno == EFAULT;
       from += static_cast<size_t>(n);
@@ -187,7 +195,9 @@ HeapImage make_heap_image(HeapMode mode) {
   }
   uint64_t total = 0;
   for (const Area& area : *map) total += area.end - area.begin + 2 * kHugePage;
-  HeapImage image = ::ftruncate(file.writer, static_cast<off_t>(total)) == 0 ? Mover(file, *map, mode).move_all() : none;
+  HeapImage image = ::ftruncate(file.writer, static_cast<off_t>(total)) == 0
+                        ? Mover(file, *map, mode).move_all()
+                        : none;
   map->destroy();
   return image;
 }

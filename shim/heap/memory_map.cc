@@ -13,7 +13,8 @@
 namespace shim {
 
 MemoryMap* MemoryMap::create() {
-  void* at = ::mmap(nullptr, sizeof(MemoryMap), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* at =
+      ::mmap(nullptr, sizeof(MemoryMap), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return at == MAP_FAILED ? nullptr : static_cast<MemoryMap*>(at);
 }
 
@@ -24,7 +25,8 @@ bool MemoryMap::read() {
   if (fd < 0) return false;
   size_t size = 0;
   ssize_t n;
-  while (size + 1 < kTextBytes && (n = ::read(fd, text_ + size, kTextBytes - 1 - size)) > 0) size += static_cast<size_t>(n);
+  while (size + 1 < kTextBytes && (n = ::read(fd, text_ + size, kTextBytes - 1 - size)) > 0)
+    size += static_cast<size_t>(n);
   ::close(fd);
   text_[size] = 0;
   count_ = 0;
@@ -46,7 +48,8 @@ void MemoryMap::parse_line(char* line) {
   area.begin = std::strtoull(at, &at, 16);
   area.end = std::strtoull(at + 1, &at, 16);
   const char* flags = at + 1;
-  area.prot = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) | (flags[2] == 'x' ? PROT_EXEC : 0);
+  area.prot = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
+              (flags[2] == 'x' ? PROT_EXEC : 0);
   area.is_private = flags[3] == 'p';
   std::strtoull(flags + 5, &at, 16);
   at = std::strchr(at + 1, ' ');
@@ -55,7 +58,8 @@ void MemoryMap::parse_line(char* line) {
   while (*at == ' ') ++at;
   area.is_anonymous = inode == 0;
   area.is_heap = std::strcmp(at, "[heap]") == 0;
-  area.is_special = (at[0] == '[' && !area.is_heap && std::strncmp(at, "[anon", 5) != 0) || area.end > (uintptr_t{1} << 47);
+  area.is_special = (at[0] == '[' && !area.is_heap && std::strncmp(at, "[anon", 5) != 0) ||
+                    area.end > (uintptr_t{1} << 47);
   area.is_object = !area.is_anonymous && (std::strstr(at, ".so") || std::strstr(at, "/bin/"));
   for (const char* name : {"jemalloc", "tcmalloc", "mimalloc", "arrow", "polars"}) {
     if (std::strstr(at, name)) foreign_allocator_ = true;
@@ -64,7 +68,8 @@ void MemoryMap::parse_line(char* line) {
 }
 
 PageMap::PageMap() : fd_(::openat(kProcFd, "self/pagemap", O_RDONLY | O_CLOEXEC)) {
-  void* at = ::mmap(nullptr, kWindow * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* at = ::mmap(nullptr, kWindow * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   entries_ = at == MAP_FAILED ? nullptr : static_cast<uint64_t*>(at);
 }
 
@@ -76,7 +81,8 @@ PageMap::~PageMap() {
 const uint64_t* PageMap::read(uintptr_t begin, size_t count) {
   if (fd_ < 0 || !entries_ || count > kWindow) return nullptr;
   ssize_t wanted = static_cast<ssize_t>(count * sizeof(uint64_t));
-  ssize_t n = ::pread(fd_, entries_, static_cast<size_t>(wanted), static_cast<off_t>(begin / kPage * sizeof(uint64_t)));
+  ssize_t n = ::pread(fd_, entries_, static_cast<size_t>(wanted),
+                      static_cast<off_t>(begin / kPage * sizeof(uint64_t)));
   return n == wanted ? entries_ : nullptr;
 }
 

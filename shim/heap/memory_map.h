@@ -1,7 +1,7 @@
 #pragma once
-// This process's own address space as the kernel tells it: areas from /proc/self/maps and pages from
-// /proc/self/pagemap, read through kProcFd. Used by the template while it turns its memory into the
-// heap image: nothing here touches the heap, so that reading does not change what is read.
+// This process's own address space as the kernel tells it: areas from /proc/self/maps and pages
+// from /proc/self/pagemap, read through kProcFd. Used by the template while it turns its memory
+// into the heap image: nothing here touches the heap, so that reading does not change what is read.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ inline constexpr uintptr_t kPage = 4096;
 
 struct Area {
   uintptr_t begin = 0, end = 0;
-  int prot = 0;            // PROT_*
+  int prot = 0;  // PROT_*
   bool is_private = false;
   bool is_anonymous = false;  // no file behind it
   bool is_heap = false;       // [heap], which brk(2) moves
@@ -53,8 +53,10 @@ class PageMap {
   const uint64_t* read(uintptr_t begin, size_t count);
   static constexpr size_t kWindow = 16384;
 
-  static bool is_there(uint64_t entry) { return entry >> 62; }                    // present or swapped
-  static bool is_own(uint64_t entry) { return (entry >> 63) && !((entry >> 61) & 1); }  // anonymous: written to
+  static bool is_there(uint64_t entry) { return entry >> 62; }  // present or swapped
+  static bool is_own(uint64_t entry) {
+    return (entry >> 63) && !((entry >> 61) & 1);
+  }  // anonymous: written to
 
  private:
   int fd_;

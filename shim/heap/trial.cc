@@ -63,7 +63,8 @@ constexpr size_t kAnswerBytes = 64 << 10;
 
 // One trial job in a child of the template. It is our own program, so nothing confines it.
 void run_trial(Mode mode) {
-  void* region = ::mmap(nullptr, kAnswerBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* region =
+      ::mmap(nullptr, kAnswerBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (region == MAP_FAILED) return;
   int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   std::string request = request_for(mode);

@@ -1,7 +1,7 @@
-// zygo-launch: builds the namespaces, id maps and image of one template and executes its interpreter
-// in them. Started by the daemon with descriptor 3 as the control socket; its errors are one line on
-// stderr and exit status 125. The template becomes the daemon's own child (CLONE_PARENT), and the
-// launcher ends.
+// zygo-launch: builds the namespaces, id maps and image of one template and executes its
+// interpreter in them. Started by the daemon with descriptor 3 as the control socket; its errors
+// are one line on stderr and exit status 125. The template becomes the daemon's own child
+// (CLONE_PARENT), and the launcher ends.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -36,8 +36,9 @@ constexpr const char* kStaging = "/tmp";  // covered in the template's mount nam
 
 bool maps_a_range(const LaunchOptions& options) { return options.id_count > 0; }
 
-// With a range of ids the launcher is privileged and builds the image before it gives that up: files
-// readable by the host's root alone can be bound. Without, only the new namespace has the right.
+// With a range of ids the launcher is privileged and builds the image before it gives that up:
+// files readable by the host's root alone can be bound. Without, only the new namespace has the
+// right.
 Result<void> prepare_host_side(const LaunchOptions& options) {
   for (const std::string& file : options.cgroup_files) TRY(sys::write_control(file, "0"));
   if (maps_a_range(options)) {
@@ -62,7 +63,8 @@ Result<void> template_side(const LaunchOptions& options, int mapped) {
   OwnedFd proc = TRY(sandbox::detached_proc());
   if (::dup2(proc.get(), kProcFd) < 0) return Error::from_errno("keep proc");
   TRY(sandbox::pivot_into(kStaging));
-  if (options.layers.has(Layer::kUtsNs) && ::sethostname("zygo", 4) < 0) return Error::from_errno("sethostname");
+  if (options.layers.has(Layer::kUtsNs) && ::sethostname("zygo", 4) < 0)
+    return Error::from_errno("sethostname");
   if (options.layers.has(Layer::kCgroupNs) && ::unshare(CLONE_NEWCGROUP) < 0) {
     return Error::from_errno("unshare cgroup namespace");
   }
@@ -88,9 +90,11 @@ Result<void> launch(const LaunchOptions& options) {
   TRY(prepare_host_side(options));
   sys::Pipe mapped = TRY(sys::make_pipe());
   OwnedFd proc = TRY(sys::open("/proc", O_PATH | O_DIRECTORY));
-  uint64_t flags = sandbox::clone_flags_for(options.layers) | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
+  uint64_t flags =
+      sandbox::clone_flags_for(options.layers) | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
   int pidfd = -1;
-  long pid = ::syscall(SYS_clone, flags | CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+  long pid = ::syscall(SYS_clone, flags | CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
+                       nullptr, nullptr);
   if (pid < 0) return Error::from_errno("clone with namespaces");
   if (pid == 0) {
     mapped.writer.reset();

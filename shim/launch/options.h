@@ -13,10 +13,11 @@
 namespace shim {
 
 struct LaunchOptions {
-  sandbox::Layers layers;        // --layers BITS
-  uint32_t id_base = 0;          // --id-base N: host id of the template's uid 0; 0: map the caller's own id only
-  uint32_t id_count = 0;         // --id-count N
-  sandbox::ImagePlan image;      // --bind T S, --device T S, --symlink T S, --file T S, --directory T
+  sandbox::Layers layers;  // --layers BITS
+  uint32_t id_base =
+      0;  // --id-base N: host id of the template's uid 0; 0: map the caller's own id only
+  uint32_t id_count = 0;     // --id-count N
+  sandbox::ImagePlan image;  // --bind T S, --device T S, --symlink T S, --file T S, --directory T
   std::vector<std::string> cgroup_files;  // --cgroup PATH: write "0" here first
   std::vector<std::string> command;       // after --: the interpreter and its arguments
 };

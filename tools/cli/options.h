@@ -22,7 +22,7 @@ struct CommonOptions {
   std::optional<sandbox::Level> level;           // --level: forced
   std::optional<sandbox::Level> required_level;  // --require
   sandbox::Layers required_layers;
-  sandbox::Layers without;  // tests of the layers only
+  sandbox::Layers without;    // tests of the layers only
   std::string heap = "huge";  // how a template keeps its memory; see shim/heap/image.h
   std::string config;
   bool json = false;

@@ -126,8 +126,8 @@ TEST_CASE("a slow reader of results holds back the jobs, and gets them all", "[c
   });
   batch.begin();
 
-  // 64 KiB of pipe hold some eighteen results; the rest waits for this reader. How many jobs were let in
-  // by then depends on how many lines went into each write.
+  // 64 KiB of pipe hold some eighteen results; the rest waits for this reader. How many jobs were
+  // let in by then depends on how many lines went into each write.
   batch.engine.await(12);
   CHECK(batch.engine.submitted().size() < 60);
   std::set<std::string> ids;

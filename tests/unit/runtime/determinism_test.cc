@@ -22,7 +22,8 @@ JobResult ended(Outcome outcome, const std::string& printed, int64_t value) {
 
 }  // namespace
 
-TEST_CASE("two runs that end alike keep the first run's verdict and say that they are the same", "[determinism]") {
+TEST_CASE("two runs that end alike keep the first run's verdict and say that they are the same",
+          "[determinism]") {
   JobResult first = ended(Outcome::kOk, "a\n", 1);
 
   compare_runs(first, ended(Outcome::kOk, "a\n", 1), 2);
@@ -33,7 +34,8 @@ TEST_CASE("two runs that end alike keep the first run's verdict and say that the
   CHECK(first.determinism->runs == 2);
 }
 
-TEST_CASE("the first difference is named: label before value, value before stdout", "[determinism]") {
+TEST_CASE("the first difference is named: label before value, value before stdout",
+          "[determinism]") {
   struct Row {
     JobResult later;
     const char* axis;
@@ -68,7 +70,8 @@ TEST_CASE("a value on one side only is a difference of value", "[determinism]") 
   CHECK(first.determinism->axis == "value");
 }
 
-TEST_CASE("a first run that ended by limit, policy, caller or sandbox stands alone", "[determinism]") {
+TEST_CASE("a first run that ended by limit, policy, caller or sandbox stands alone",
+          "[determinism]") {
   CHECK_FALSE(stands_alone({Outcome::kOk, "", By::kProgram, {}}));
   CHECK_FALSE(stands_alone({Outcome::kException, "KeyError", By::kProgram, {}}));
   CHECK(stands_alone({Outcome::kTimeout, "", By::kLimit, {}}));

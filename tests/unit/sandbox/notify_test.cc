@@ -334,7 +334,8 @@ TEST_CASE("outside scratch the attempt is refused with its path, also through a 
                               "openat /proc/self/oom_score_adj"});
 }
 
-TEST_CASE("an attempt on a file that the image does not have is an attempt all the same", "[notify][files]") {
+TEST_CASE("an attempt on a file that the image does not have is an attempt all the same",
+          "[notify][files]") {
   Scratch scratch;
   std::string missing = scratch / "missing";
 
@@ -348,11 +349,11 @@ TEST_CASE("an attempt on a file that the image does not have is an attempt all t
 
   if (skipped(seen)) return;
   CHECK(seen.code == 0);
-  CHECK(seen.refused == Words{"unlinkat /etc/zygo-missing", "openat /etc/zygo-missing", "openat /zygo-missing/x"});
+  CHECK(seen.refused ==
+        Words{"unlinkat /etc/zygo-missing", "openat /etc/zygo-missing", "openat /zygo-missing/x"});
 }
 
-TEST_CASE("honest programs that fail by themselves are not blamed",
-          "[notify][files]") {
+TEST_CASE("honest programs that fail by themselves are not blamed", "[notify][files]") {
   Scratch scratch;
 
   Seen seen = watch({.scratch_device = scratch.device()}, [] {

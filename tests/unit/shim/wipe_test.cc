@@ -37,7 +37,8 @@ struct Place {
 
 }  // namespace
 
-TEST_CASE("files, links, fifos and directories that may not be entered are gone after a wipe", "[wipe]") {
+TEST_CASE("files, links, fifos and directories that may not be entered are gone after a wipe",
+          "[wipe]") {
   Place place;
   std::ofstream(place.scratch / "file") << "x";
   std::ofstream(place.scratch / ".hidden") << "x";
@@ -63,7 +64,8 @@ TEST_CASE("a wipe removes links and never what they point to", "[wipe]") {
   CHECK(fs::file_size(place.outside / "precious") == 4);
 }
 
-TEST_CASE("depth beyond PATH_MAX and names that a wipe would like to use itself do not stop it", "[wipe]") {
+TEST_CASE("depth beyond PATH_MAX and names that a wipe would like to use itself do not stop it",
+          "[wipe]") {
   Place place;
   std::ofstream(place.scratch / ".wipe0") << "x";
   std::ofstream(place.scratch / ".wipe1") << "x";
