@@ -1,0 +1,97 @@
+// The end of a task's way through a shard: from a run's evidence to the one reply.
+
+#include "runtime/determinism.h"
+#include "runtime/outcome.h"
+#include "runtime/shard.h"
+
+namespace runtime {
+
+using sys::Nanoseconds;
+
+namespace {
+
+int64_t micros(Nanoseconds t) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(t).count();
+}
+
+}  // namespace
+
+JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
+  Nanoseconds begin = sys::monotonic_now();
+  JobResult result;
+  result.id = task.job.id;
+  result.tag = task.job.tag;
+  result.verdict = judge(run.evidence, run.testimony);
+  if (run.ran) result.exit = run.evidence.exit;
+  result.out = std::move(run.out);
+  result.err = std::move(run.err);
+  result.value = std::move(run.testimony.value);
+  result.array = task.job.array;
+  result.exception = std::move(run.testimony.exception);
+  result.usage = run.usage;
+  result.timing = run.timing;
+  result.timing.admit = micros(task.admitted_at - task.accepted_at);
+  result.timing.lease = task.run == 0 ? micros(task.leased_at - task.admitted_at) : 0;
+  result.enforced = slot.cell->layers();
+  result.level = setting_.level();
+  auto zygote = zygotes_.find(slot.zygote);
+  if (zygote != zygotes_.end()) result.template_id = zygote->second.identity;
+  result.timing.judge = micros(sys::monotonic_now() - begin);
+  return result;
+}
+
+// A run has a verdict: compare, run again under the next seed, or reply.
+void Shard::conclude(TaskPtr task, JobResult result) {
+  if (task->job.determinism_runs <= 1) return reply(std::move(task), std::move(result));
+  ++task->run;
+  if (!task->first) {
+    result.determinism = DeterminismReport{1, true, "", ""};
+    if (stands_alone(result.verdict)) return reply(std::move(task), std::move(result));
+    task->first = std::move(result);
+  } else {
+    bool our_fault = result.verdict.by == By::kSandbox || result.verdict.by == By::kCaller;
+    if (our_fault) return reply(std::move(task), std::move(result));
+    compare_runs(*task->first, result, task->run);
+  }
+  if (!task->first->determinism->same || task->run >= task->job.determinism_runs) {
+    JobResult first = std::move(*task->first);
+    return reply(std::move(task), std::move(first));
+  }
+  place(std::move(task));
+}
+
+void Shard::reply(TaskPtr task, JobResult result) {
+  --leased_;
+  task->done(std::move(result));
+}
+
+void Shard::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  Evidence seen;
+  seen.fault = Evidence::Fault{step, error, message};
+  result.verdict = judge(seen, {});
+  reply(std::move(task), std::move(result));
+}
+
+void Shard::refuse(TaskPtr task, const std::string& message) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  result.verdict = {Outcome::kBadJob, "", By::kCaller, {{"message", message}}};
+  reply(std::move(task), std::move(result));
+}
+
+// The caller withdrew it before it ran. Not counted as leased here.
+void Shard::withdraw(TaskPtr task) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  Evidence seen;
+  seen.cancelled = true;
+  result.verdict = judge(seen, {});
+  task->done(std::move(result));
+}
+
+}  // namespace runtime
