@@ -46,13 +46,13 @@ def name_of(pid: int) -> str:
 
 
 def children(of: int) -> list[int]:
-    """Living children of a process, by all of its threads."""
+    """Living children of a process, by all of its threads; none if it ends while we look."""
     found: list[int] = []
-    for task in Path(f"/proc/{of}/task").glob("*/children"):
-        try:
-            found += [int(pid) for pid in task.read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+    try:
+        for task in Path(f"/proc/{of}/task").iterdir():
+            found += [int(pid) for pid in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        pass
     return [pid for pid in found if (stat := stat_of(pid)) and stat[1] != "Z"]
 
 
