@@ -113,6 +113,21 @@ Result<ImagePlan> host_image(const std::string& python, const std::string& shim)
   return plan;
 }
 
+HostPaths paths_of(const ImagePlan& plan) {
+  HostPaths paths;
+  for (const ImageEntry& entry : plan) {
+    if (entry.target == kShimTarget) continue;
+    const bool of_host = entry.kind == Kind::kBind || entry.kind == Kind::kDevice;
+    const std::string& path = of_host ? entry.source : entry.target;
+    // What the image would make up exists on most hosts, and says as little: /etc/passwd, ...
+    const bool there = of_host || (entry.kind == Kind::kFile && ::access(path.c_str(), R_OK) == 0);
+    if (!there) continue;
+    const bool writable = path == "/dev/null" || path == "/dev/full";
+    (writable ? paths.devices : paths.readable).push_back(path);
+  }
+  return paths;
+}
+
 std::string plan_text(const ImagePlan& plan) {
   std::string text;
   for (const ImageEntry& entry : plan) {

@@ -16,6 +16,13 @@ sys::Result<sandbox::ImagePlan> host_image(const std::string& python, const std:
 
 inline constexpr const char* kShimTarget = "/.zygo";
 
+// The same view as paths, for where nothing can be bound and Landlock alone draws the line: what is
+// read (devices too), and what may be written as well. The shim is left out.
+struct HostPaths {
+  std::vector<std::string> readable, devices;
+};
+HostPaths paths_of(const sandbox::ImagePlan& plan);
+
 // A digest of the plan, for the template's identity.
 std::string plan_text(const sandbox::ImagePlan& plan);
 

@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -12,8 +15,11 @@
 namespace runtime {
 
 namespace {
-constexpr size_t kKept = size_t{128} << 10;  // left in place between jobs
-}
+// The one page that stays in place between jobs: most answers fit, and to zero it is cheaper than
+// to have it anew.
+constexpr size_t kKept = 4096;
+static_assert(sizeof(shim::AnswerRegion) < kKept);
+}  // namespace
 
 SharedAnswer& SharedAnswer::operator=(SharedAnswer&& other) noexcept {
   std::swap(fd_, other.fd_);
@@ -57,14 +63,17 @@ SharedAnswer::Note SharedAnswer::note() const {
   for (char& c : event) {
     if (c < 0x20 || c > 0x7e) c = '?';
   }
-  return {raw.count, raw.line, std::move(event)};
+  return {raw.count, std::max(raw.line, -1), std::move(event)};
 }
 
-void SharedAnswer::trim() const {
+bool SharedAnswer::trim() const {
+  static constexpr std::array<char, kKept> kZeros{};
+  if (::pwrite(fd_.get(), kZeros.data(), kKept, 0) != static_cast<ssize_t>(kKept)) return false;
   struct stat info {};
-  if (::fstat(fd_.get(), &info) < 0 || static_cast<size_t>(info.st_blocks) * 512 <= kKept) return;
-  ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kKept,
-              static_cast<off_t>(bytes_ - kKept));
+  if (::fstat(fd_.get(), &info) < 0) return false;
+  if (static_cast<size_t>(info.st_blocks) * 512 <= kKept) return true;
+  return ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kKept,
+                     static_cast<off_t>(bytes_ - kKept)) == 0;
 }
 
 }  // namespace runtime

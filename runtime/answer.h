@@ -38,8 +38,9 @@ class SharedAnswer {
   };
   Note note() const;
 
-  // Gives back what a job made the region occupy beyond a few pages.
-  void trim() const;
+  // Takes every byte of a job out of the region, which the next job of the cell has mapped as well,
+  // and gives back the memory that it occupied. False: the region must not serve another job.
+  bool trim() const;
 
  private:
   const shim::AnswerRegion* region() const { return static_cast<const shim::AnswerRegion*>(at_); }

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
+#include "runtime/frames.h"
 #include "runtime/proc.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
@@ -16,32 +17,37 @@
 namespace runtime {
 
 using sandbox::Layer;
+using sys::Error;
 using sys::OwnedFd;
 using sys::Result;
 
 namespace {
 
 constexpr std::chrono::seconds kBirthPatience{60};  // a cell is made in milliseconds
+constexpr std::chrono::seconds kLeave{2};           // and goes in less
 
 }  // namespace
 
-Cell::Cell(Loop& loop, const CellPlan& plan, Events events)
-    : loop_(loop), plan_(plan), events_(std::move(events)) {}
+Cell::Cell(Loop& loop, CellPlan plan, Events events)
+    : loop_(loop), plan_(std::move(plan)), events_(std::move(events)) {}
 
 Cell::~Cell() {
   // Pid 1 dies with its namespace; the cgroup is removed afterwards, by its own owner.
   if (pidfd_) kill_by_pidfd(pidfd_.get());
 }
 
-Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, const CellPlan& plan,
+Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan plan,
                                           Events events) {
-  std::unique_ptr<Cell> cell(new Cell(loop, plan, std::move(events)));
+  std::unique_ptr<Cell> cell(new Cell(loop, std::move(plan), std::move(events)));
   Cell* self = cell.get();
   TRY(self->make_channels());
   shim::CellOrder order = TRY(self->describe());
   std::vector<int> fds = {self->their_socket_.get(), self->theirs_[0].get(),
                           self->theirs_[1].get(),    self->theirs_[2].get(),
                           self->answer_.fd(),        self->theirs_[3].get()};
+  if (order.has_scratch()) {
+    fds.insert(fds.end(), {self->plan_.scratch.fd(), self->plan_.ruleset.get()});
+  }
   for (int fd : self->cgroup_.join_fds()) fds.push_back(fd);
   TRY(zygote.order_cell(
       order, fds, [weak = std::weak_ptr(self->self_)](const shim::CellBorn& born, OwnedFd pidfd) {
@@ -90,11 +96,16 @@ Result<shim::CellOrder> Cell::describe() const {
   shim::CellOrder order;
   order.cell = plan_.number;
   order.layers = plan_.layers.bits();
-  order.outer_init_id = plan_.outer_init_id;
-  order.outer_job_id = plan_.outer_job_id;
-  using sandbox::Profile;
-  order.scratch_exec =
-      plan_.shape.profile == Profile::kSubprocess || plan_.shape.profile == Profile::kBuild;
+  order.init_id = plan_.ids.init;
+  order.job_id = plan_.ids.job;
+  order.broom_id = plan_.ids.broom;
+  order.readable_job = plan_.variant.dumpable;
+  order.trap_reports = !plan_.variant.masked.empty() || plan_.variant.masked_clone_flags;
+  const std::string& scratch = plan_.scratch.path();
+  if (scratch.size() >= sizeof order.scratch_path)
+    return Error::because("scratch " + scratch + ": the path is too long");
+  scratch.copy(order.scratch_path, sizeof order.scratch_path - 1);
+  order.scratch_exec = plan_.shape.runs_programs();
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;
   order.answer_bytes = answer_.bytes();
@@ -120,25 +131,21 @@ void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
 }
 
 void Cell::on_socket() {
-  alignas(8) std::array<std::byte, std::max(sizeof(shim::CellReady), sizeof(shim::JobDone))> bytes;
+  std::array<std::byte, kLongestFrame> bytes;
   Result<sys::Received> received = sys::receive_message(socket_.get(), bytes, MSG_DONTWAIT);
   if (!received) {
     if (received.error().code() == EAGAIN) return;
     return on_exit();
   }
-  uint64_t tag = 0;
-  if (received->size >= sizeof tag) std::memcpy(&tag, bytes.data(), sizeof tag);
-  if (tag == shim::CellReady{}.tag && received->size == sizeof(shim::CellReady)) {
-    shim::CellReady ready;
-    std::memcpy(&ready, bytes.data(), sizeof ready);
-    on_ready(ready, std::move(received->fds));
-  } else if (tag == shim::JobDone{}.tag && received->size == sizeof(shim::JobDone)) {
-    shim::JobDone done;
-    std::memcpy(&done, bytes.data(), sizeof done);
-    if (state_ == State::kRunning && done.nonce == nonce_) collect(done);
-  } else {
-    on_exit();
+  const auto frame = decode_cell_frame(std::span(bytes).first(received->size), received->fds.size(),
+                                       sys::monotonic_now());
+  if (!frame) return on_exit();
+  if (const auto* done = std::get_if<shim::JobDone>(&*frame)) {
+    if (state_ == State::kRunning && done->nonce == nonce_) collect(*done);
+    return;
   }
+  if (state_ != State::kStarting || root_) return on_exit();  // ready once
+  on_ready(std::get<shim::CellReady>(*frame), std::move(received->fds));
 }
 
 void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
@@ -151,7 +158,12 @@ void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
     listener_ = std::move(fds[1]);
     (void)sandbox::prepare_listener(listener_.get());
   }
-  view_ = {-1, root_.get(), ready.scratch_device, plan_.shape.profile};
+  view_ = {-1,
+           root_.get(),
+           ready.scratch_device,
+           plan_.scratch.path(),
+           plan_.shape.profile,
+           plan_.ids.owner};
   settle();
 }
 
@@ -167,6 +179,7 @@ void Cell::settle() {
         std::make_unique<Readable>(loop_, listener_.get(), [self] { self->on_notice(); });
     listener_ready_->start();
   }
+  if (plan_.shape.observe) observer_.emplace(plan_.shape.profile, plan_.variant);
   timer_->stop();
   base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
   state_ = State::kIdle;
@@ -213,11 +226,18 @@ void Cell::end(std::function<void()> gone) {
   ::shutdown(socket_.get(), SHUT_RDWR);
   auto finished = [this, gone = std::move(gone)] {
     if (gone_ready_) gone_ready_->stop();
+    timer_->stop();
     gone_ = true;
     gone();
   };
   if (!pidfd_) return finished();
-  kill_by_pidfd(pidfd_.get());
+  // With a namespace, the kernel takes everything along. Without, pid 1 sweeps and goes by itself
+  // when it sees that we hung up, and is killed only if it takes too long: its broom sweeps then.
+  if (layers_.has(Layer::kPidNs)) {
+    kill_by_pidfd(pidfd_.get());
+  } else {
+    timer_->start(kLeave);
+  }
   // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go. A
   // watcher of its own, because this may be running inside the other one's callback.
   gone_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), std::move(finished));

@@ -13,12 +13,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/answer.h"
 #include "runtime/job.h"
 #include "runtime/loop/loop.h"
 #include "runtime/outcome.h"
 #include "runtime/result.h"
+#include "runtime/setting.h"
 #include "runtime/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/notify.h"
@@ -34,17 +36,25 @@ struct CellShape {
   sys::Bytes disk;
   uint32_t files = 0;
   sys::Bytes value;
+  bool observe = false;
+  bool runs_programs() const {  // of its scratch
+    return profile == sandbox::Profile::kSubprocess || profile == sandbox::Profile::kBuild;
+  }
   auto operator<=>(const CellShape&) const = default;
 };
 
 struct CellPlan {
   uint64_t number = 0;
   CellShape shape;
-  sandbox::Layers layers;      // to put in force; the cgroup ones are added by what the group has
-  uint32_t outer_init_id = 0;  // see shim/protocol.h
-  uint32_t outer_job_id = 0;
+  sandbox::Layers layers;  // to put in force; the cgroup ones are added by what the group has
+  CellIds ids;
   std::string_view filter;  // compiled for shape.profile; outlives the cell
+  sandbox::FilterVariant variant;
   const sandbox::CgroupRoot* cgroups = nullptr;
+  const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
+  // Without mounts; empty otherwise.
+  Scratch scratch;
+  sys::OwnedFd ruleset;
 };
 
 // One run of a job, as a cell sees it.
@@ -55,6 +65,7 @@ struct RunOrder {
 };
 
 struct RunResult {
+  std::vector<ObservedCall> observed;
   Evidence evidence;
   Testimony testimony;
   bool ran = false;  // the program was reached; exit is meaningful
@@ -73,7 +84,7 @@ class Cell {
   };
 
   // Orders the cell from `zygote` (ready). An error says which resource is missing.
-  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, const CellPlan& plan,
+  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, CellPlan plan,
                                                   Events events);
   ~Cell();
 
@@ -89,11 +100,18 @@ class Cell {
   void end(std::function<void()> gone);
   bool gone() const { return gone_; }
 
+  // Before run(). An error means that the cell cannot hold the job to its limits; is_fresh() tells
+  // whether another cell could.
+  sys::Result<void> set_limits(const Limits& limits);
+  bool is_fresh() const { return jobs_ == 0; }
   void run(const RunOrder& order);
   void cancel();  // of the running job: it ends as Cancelled
 
  private:
-  Cell(Loop& loop, const CellPlan& plan, Events events);
+  static constexpr sys::Nanoseconds kNever = sys::Nanoseconds::max();
+  static constexpr sys::Nanoseconds kWatch = std::chrono::milliseconds(10);  // how often at most
+
+  Cell(Loop& loop, CellPlan plan, Events events);
   sys::Result<void> make_channels();
   sys::Result<shim::CellOrder> describe() const;
   void on_born(const shim::CellBorn& born, sys::OwnedFd pidfd);
@@ -106,12 +124,21 @@ class Cell {
   void on_timer();
   void record(const sandbox::Refusal& refusal);
 
+  // cell_run.cc
   sys::Result<void> send_order();
-  void set_limits(const Limits& limits);
   void begin_clock(sys::Nanoseconds now);
   void arm(sys::Nanoseconds now);
   void check_cpu(sys::Nanoseconds now);
-  void check_memory(sys::Nanoseconds now);
+  // cell_watch.cc
+  void watch(sys::Nanoseconds now);
+  std::vector<int> family() const;  // the job's processes
+  bool memory_is_over();
+  bool scratch_is_over();
+  sandbox::Ruling rule(const sandbox::Notice& notice);
+  sandbox::Ruling decide(const sandbox::Notice& notice, const sandbox::Ruling& asked);
+  bool has_room_for_process();
+  int reach_error(int process) const;  // 0: it is of this job
+  int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
   void kill_job();
   void count_processes();
   void drain();
@@ -124,6 +151,7 @@ class Cell {
   void lose(Evidence::Fault fault);
   bool starved() const;
   sys::Nanoseconds cpu_now() const;
+  uint64_t outer_oom_kills() const;
 
   Loop& loop_;
   CellPlan plan_;
@@ -142,6 +170,7 @@ class Cell {
   std::array<sys::OwnedFd, 4> theirs_;  // stdout, stderr, request, filter: until the order is sent
   SharedAnswer answer_;
   sandbox::CellView view_{};
+  std::optional<Observer> observer_;
   sys::Bytes base_memory_;
   std::optional<Limits> limits_in_force_;
 
@@ -149,10 +178,12 @@ class Cell {
   RunOrder order_;
   RunResult result_;
   uint64_t nonce_ = 0;
-  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{},
-      next_memory_check_{}, attention_at_{}, patience_until_{};
+  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_watch_{},
+      attention_at_{}, patience_until_{};
   sys::Nanoseconds cpu_base_{};
-  uint64_t oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
+  uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
+  uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
+  int job_pid_ = 0;  // of its first process; only where cells share a uid
   bool killed_ = false;
   bool forking_ = false;  // pid 1 was allowed to fork the job
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/cell.h"
 #include "runtime/proc.h"
@@ -30,17 +31,12 @@ constexpr sys::Bytes kMemoryLeftBehind =
 constexpr Nanoseconds kAttention = milliseconds(2);
 // After a kill the cell must be empty within this, or it is destroyed.
 constexpr Nanoseconds kPatience = std::chrono::seconds(2);
+constexpr Nanoseconds kWipePatience = std::chrono::seconds(30), kLookAgain = milliseconds(5);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
-// A program that goes on after so many refused calls is killed: it only burns the supervisor's
-// time.
-constexpr uint32_t kMostRefusals = 1000;
-// Of one cell in one turn of the loop; the others wait meanwhile.
-constexpr int kNoticesPerTurn = 64;
-// The memory watch, where no cgroup counts: how often it looks at least and at most.
-constexpr Nanoseconds kMemoryWatch = milliseconds(10), kMemoryWatchSlowest = milliseconds(200);
-constexpr Nanoseconds kNever = Nanoseconds::max();
+// RLIMIT_NPROC stands behind the count of processes, so that the count comes first.
+constexpr uint64_t kBehindTheCount = 8;
 
 uint64_t random_nonce() {
   uint64_t value = 0;
@@ -61,10 +57,13 @@ void Cell::run(const RunOrder& order) {
   killed_ = false;
   forking_ = false;
   watched_peak_ = 0;
+  tasks_allowed_ = 1;
+  job_pid_ = 0;
+  tasks_refused_ = memfds_ = 0;
   patience_until_ = kNever;
   nonce_ = random_nonce();
-  set_limits(order.job->limits);
   oom_base_ = cgroup_.oom_kills().value_or(0);
+  outer_oom_base_ = outer_oom_kills();
   refused_base_ = cgroup_.pids_refused().value_or(0);
   cgroup_.reset_peak();
   sent_at_ = sys::monotonic_now();
@@ -85,30 +84,40 @@ Result<void> Cell::send_order() {
   order.rlimits.open_files = limits.open_files;
   order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
   // Where no cgroup counts, the second fence is the first.
-  if (!layers_.has(Layer::kCgroupPids)) {
-    order.rlimits.processes =
-        limits.pids + (layers_.has(Layer::kUid) ? 0 : 1);  // pid 1 has the same uid
+  // The kernel counts by uid (and user namespace): where cells share one, it would count them all.
+  if (!layers_.has(Layer::kCgroupPids) && !plan_.variant.shared_uid) {
+    order.rlimits.processes = limits.pids + kBehindTheCount;
   }
   if (!layers_.has(Layer::kCgroupMemory)) {
     order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
     // Files in memory, of the scratch or by memfd_create, are bounded one by one at least.
     order.rlimits.file_size = sys::Bytes{std::min(limits.memory.count, limits.disk.count)};
+  } else if (plan_.scratch) {
+    order.rlimits.file_size = limits.disk;
   }
+  // A job that may be read may be dumped, too: a limit of one byte stops even a core_pattern that
+  // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
+  const bool executes = plan_.shape.profile >= sandbox::Profile::kSubprocess;
+  if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
   if (order_.stdin_fd < 0) return sys::send_message(socket_.get(), sys::bytes_of(order));
   int fds[1] = {order_.stdin_fd};
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
 }
 
-void Cell::set_limits(const Limits& limits) {
-  bool known = limits_in_force_.has_value();
-  // Both are best effort here: a limit that cannot be set shows as a layer that is not in force.
-  if (layers_.has(Layer::kCgroupMemory) && (!known || limits_in_force_->memory != limits.memory)) {
-    (void)cgroup_.set_memory_limit({base_memory_.count + limits.memory.count});
+Result<void> Cell::set_limits(const Limits& limits) {
+  const std::optional<Limits> known = std::exchange(limits_in_force_, std::nullopt);
+  if (layers_.has(Layer::kCgroupMemory) && (!known || known->memory != limits.memory)) {
+    TRY(cgroup_.set_memory_limit({base_memory_.count + limits.memory.count}));
   }
-  if (layers_.has(Layer::kCgroupPids) && (!known || limits_in_force_->pids != limits.pids)) {
-    (void)cgroup_.set_pids_limit(limits.pids + 1);
+  if (layers_.has(Layer::kCgroupPids) && (!known || known->pids != limits.pids)) {
+    TRY(cgroup_.set_pids_limit(limits.pids + 1));
   }
   limits_in_force_ = limits;
+  return {};
+}
+
+uint64_t Cell::outer_oom_kills() const {
+  return plan_.outer_oom ? plan_.outer_oom->kills().value_or(0) : 0;
 }
 
 Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseconds(0)); }
@@ -116,23 +125,25 @@ Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseco
 void Cell::begin_clock(Nanoseconds now) {
   started_at_ = now;
   wall_deadline_ = now + order_.job->limits.wall;
+  patience_until_ = kNever;
   attention_at_ = now + kAttention;
   cpu_base_ = cpu_now();
   next_cpu_check_ = now + order_.job->limits.cpu;
   bool watched = !layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kRlimits);
-  next_memory_check_ = watched ? now + kMemoryWatch : kNever;
+  next_watch_ = watched || plan_.scratch ? now + kWatch : kNever;
   arm(now);
 }
 
 void Cell::arm(Nanoseconds now) {
-  Nanoseconds next = std::min(
-      {attention_at_, wall_deadline_, next_cpu_check_, next_memory_check_, patience_until_});
+  Nanoseconds next =
+      std::min({attention_at_, wall_deadline_, next_cpu_check_, next_watch_, patience_until_});
   timer_->start(next - now);
 }
 
 void Cell::on_timer() {
   if (state_ == State::kStarting)
     return lose({"cell", ETIME, "the cell was not ready within the time allowed"});
+  if (state_ == State::kDead && pidfd_) return kill_by_pidfd(pidfd_.get());
   if (state_ != State::kRunning) return;
   Nanoseconds now = sys::monotonic_now();
   if (now >= attention_at_) {
@@ -145,11 +156,16 @@ void Cell::on_timer() {
     kill_by_pidfd(pidfd_.get());
     return lose({"kill", ETIME, "the job did not die within the time allowed"});
   }
-  if (now >= next_memory_check_) check_memory(now);
+  if (now >= next_watch_) watch(now);
   if (now >= next_cpu_check_) check_cpu(now);
   if (now >= wall_deadline_) {
     wall_deadline_ = kNever;
-    if (!killed_) {
+    // Nobody below pid 1: the program has ended, and what is left to wipe is not its time; or pid 1
+    // has not come to fork it yet. Both are soon over.
+    if (!killed_ && family().empty()) {
+      wall_deadline_ = now + kLookAgain;
+      patience_until_ = std::min(patience_until_, now + kWipePatience);
+    } else if (!killed_) {
       result_.evidence.deadline = DeadlineKind::kWall;
       result_.evidence.contended = starved();
       kill_job();
@@ -161,13 +177,13 @@ void Cell::on_timer() {
 // One CPU second takes at least one second: the next look is due when the rest could be used up.
 void Cell::check_cpu(Nanoseconds now) {
   Nanoseconds limit = order_.job->limits.cpu;
-  Nanoseconds used =
-      layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of_descendants(view_.init_pid);
+  Nanoseconds used = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of(family());
   if (killed_) {
     next_cpu_check_ = kNever;
   } else if (used >= limit) {
     next_cpu_check_ = kNever;
     result_.evidence.deadline = DeadlineKind::kCpu;
+    result_.usage.cpu_us = micros(used);  // children that nobody waits for are in no rusage
     kill_job();
   } else {
     unsigned cpus = plan_.shape.profile == sandbox::Profile::kPure ? 1 : usable_cpus();
@@ -175,31 +191,16 @@ void Cell::check_cpu(Nanoseconds now) {
   }
 }
 
-// The second fence of memory, beside RLIMIT_DATA, which sees neither shared mappings nor the sum
-// over processes. It may be late by one period, plus what a look costs.
-void Cell::check_memory(Nanoseconds now) {
-  next_memory_check_ = kNever;
-  if (killed_) return;
-  uint64_t used = memory_of_descendants(view_.init_pid).count;
-  watched_peak_ = std::max(watched_peak_, used);
-  if (used > order_.job->limits.memory.count) {
-    result_.evidence.memory_watch = true;
-    return kill_job();
-  }
-  Nanoseconds cost = sys::monotonic_now() - now;
-  next_memory_check_ = now + std::clamp(20 * cost, kMemoryWatch, kMemoryWatchSlowest);
-}
-
 // A wall limit on a machine that had no CPU to give: the job was ready to run and was not run.
 bool Cell::starved() const {
   Nanoseconds wall = order_.job->limits.wall;
-  return waiting_time_of_descendants(view_.init_pid) > wall / 5;
+  return waiting_time_of(family()) > wall / 5;
 }
 
 // No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we
 // looked.
 void Cell::count_processes() {
-  uint64_t now = cgroup_.pids().value_or(2);  // pid 1 is one of them
+  uint64_t now = cgroup_.pids().value_or(tasks_allowed_ + 1);  // pid 1 is one of them
   result_.usage.pids_peak =
       std::max(result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, 2) - 1));
 }
@@ -208,6 +209,7 @@ void Cell::kill_job() {
   count_processes();
   killed_ = true;
   patience_until_ = sys::monotonic_now() + kPatience;
+  end_processes(view_.init_pid, family());
   shim::JobOrder order;
   order.kind = shim::OrderKind::kKill;
   Result<void> sent = sys::send_message(socket_.get(), sys::bytes_of(order));
@@ -219,48 +221,6 @@ void Cell::cancel() {
   result_.evidence.cancelled = true;
   kill_job();
   arm(sys::monotonic_now());
-}
-
-void Cell::on_notice() {
-  for (int turn = 0; turn < kNoticesPerTurn; ++turn) {
-    Result<std::optional<sandbox::Notice>> got = sandbox::receive_notice(listener_.get());
-    if (!got) {
-      listener_ready_->stop();  // every process under the filter is gone
-      return;
-    }
-    if (!*got) return;
-    const sandbox::Notice& notice = **got;
-    sandbox::Ruling ruling = sandbox::rule(listener_.get(), view_, notice);
-    // Pid 1 forking: from here on the program's clock runs.
-    if (state_ == State::kRunning && notice.pid == view_.init_pid && !forking_) {
-      forking_ = true;
-      begin_clock(sys::monotonic_now());
-    }
-    // The note is read while the program waits inside the call.
-    if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
-    // Who is to die is not answered: it waits inside the call until the kill comes, and does
-    // nothing more.
-    bool doomed = state_ == State::kRunning && killed_ && notice.pid != view_.init_pid;
-    if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
-  }
-}
-
-void Cell::record(const sandbox::Refusal& refusal) {
-  std::optional<Violation>& violation = result_.evidence.violation;
-  if (violation) {
-    ++violation->count;
-  } else {
-    SharedAnswer::Note note = answer_.note();
-    violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
-  }
-  worn_ = true;
-  bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
-                violation->count >= kMostRefusals;
-  if (enough && !killed_) {
-    result_.evidence.killed_for_violation = true;
-    kill_job();
-    arm(sys::monotonic_now());
-  }
 }
 
 void Cell::drain() {
@@ -304,19 +264,28 @@ void Cell::collect(const shim::JobDone& done) {
                                  "the sandbox of the job could not be completed"};
   }
   seen.exit = {done.signalled != 0, done.code};
+  // The group that we live in ran full, and the kernel chose this job: nobody can say it was to
+  // blame.
+  if (!killed_ && done.signalled != 0 && done.code == SIGKILL && !seen.fault &&
+      outer_oom_kills() > outer_oom_base_) {
+    seen.fault = Evidence::Fault{"memory", ENOMEM,
+                                 "the memory that zygo itself was given is used up (fewer workers, "
+                                 "lower memory limits or a larger container)"};
+  }
   result_.ran = done.confined_at_ns != 0;
   killed_ = true;  // nothing is left to kill: drain() must not try
   drain();
   measure(done);
   result_.testimony = take_answer();
-  answer_.trim();
+  if (observer_) result_.observed = observer_->take();
+  const bool region_is_clean = answer_.trim();
   if (order_.request.size() > (size_t{1} << 20)) (void)!::ftruncate(request_.get(), 0);
   uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
   if (!done.clean || jobs_ >= kJobsPerCell || seen.oom_kills > 0 ||
       used > base_memory_.count + kMemoryLeftBehind.count) {
     worn_ = true;
   }
-  finish(done.clean != 0);
+  finish(done.clean != 0 && region_is_clean);
 }
 
 // For the detail of a verdict.
@@ -339,7 +308,7 @@ void Cell::measure(const shim::JobDone& done) {
   Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : started_at_;
   Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
-  result_.usage.cpu_us = done.cpu_ns / 1000;
+  result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000);
   result_.usage.wall_us = micros(end - started_at_);
   std::optional<sys::Bytes> peak = cgroup_.peak();
   uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
@@ -350,10 +319,11 @@ void Cell::measure(const shim::JobDone& done) {
       std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
   result_.usage.contended = seen.contended;
   seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
-  seen.pids_refused =
-      static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) - refused_base_);
-  seen.disk_full = done.blocks_full != 0 || done.inodes_full != 0;
-  seen.inodes_full = done.inodes_full != 0;
+  seen.pids_refused = static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) -
+                                            refused_base_ + tasks_refused_);
+  seen.disk_full |= done.blocks_full != 0 || done.inodes_full != 0;
+  seen.inodes_full |= done.inodes_full != 0;
+  if (plan_.scratch) seen.disk_watch = seen.disk_full;
   // The kernel's second fence may come first by a tick; the reason is the same.
   if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled &&
       done.cpu_ns >= Nanoseconds(limits.cpu).count() &&

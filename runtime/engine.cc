@@ -8,6 +8,7 @@
 #include "runtime/setting.h"
 #include "runtime/shard.h"
 #include "runtime/task.h"
+#include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 
 namespace runtime {
@@ -51,7 +52,10 @@ class PooledEngine : public Engine {
     }
   }
 
-  ~PooledEngine() override { shards_.clear(); }
+  ~PooledEngine() override {
+    for (std::unique_ptr<Shard>& shard : shards_) shard->stop();
+    for (std::unique_ptr<Shard>& shard : shards_) shard->join();
+  }
 
   void submit(Job job, std::function<void(JobResult)> done) override {
     auto task = std::make_unique<Task>();
@@ -92,6 +96,8 @@ sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   ::signal(SIGPIPE, SIG_IGN);  // a program that closes its stdin is no reason to die
   unsigned workers = options.workers;
   std::unique_ptr<Setting> setting = TRY(Setting::create(options));
+  // After the probes, before threads and bytes of strangers.
+  TRY(sandbox::harden_supervisor(options.without));
   return std::unique_ptr<Engine>(std::make_unique<PooledEngine>(std::move(setting), workers));
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct EngineOptions {
   std::string python = "/usr/bin/python3";
   std::vector<TemplateSpec> templates;  // in addition to the built-in ones
   unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores
-  sandbox::Level level = sandbox::Level::kFull;
-  sandbox::Layers require;  // layers without which no job starts
+  std::optional<sandbox::Level> level;  // this one; empty: the best there is
+  sandbox::Level least = sandbox::Level::kFull;  // and never less than this
+  sandbox::Layers require;                       // layers without which no job starts
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
   // same results; plain is the twin that tests compare with.
   std::string heap = "huge";

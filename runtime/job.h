@@ -61,6 +61,7 @@ struct Job {
   unsigned determinism_runs = 1;
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
+  bool observe = false;  // `zygo run --observe`: count every system call
 };
 
 }  // namespace runtime

@@ -23,7 +23,35 @@ constexpr std::array<int8_t, 256> reversed_base64() {
 }
 constexpr std::array<int8_t, 256> kFromBase64 = reversed_base64();
 
-bool needs_escape(char c) { return static_cast<uint8_t>(c) < 0x20 || c == '"' || c == '\\'; }
+// What a reader of the text on a terminal would not see as it is, or not at all: C0 and C1
+// controls, marks that turn the direction of writing, line and paragraph separators. The first
+// bytes tell.
+bool may_need_escape(char c) {
+  const auto byte = static_cast<uint8_t>(c);
+  return byte < 0x20 || c == '"' || c == '\\' || byte == 0x7F || byte == 0xC2 || byte == 0xD8 ||
+         byte == 0xE2;
+}
+
+struct Wide {
+  uint32_t code_point = 0;  // 0: none of those
+  size_t size = 0;
+};
+
+// `rest` is valid UTF-8 and begins with a lead byte of two or three.
+Wide wide_control(std::string_view rest) {
+  const auto at = [rest](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(rest[i])); };
+  if (at(0) == 0xC2) return at(1) < 0xA0 ? Wide{at(1), 2} : Wide{};
+  if (at(0) == 0xD8) return at(1) == 0x9C ? Wide{0x061C, 2} : Wide{};
+  const uint32_t c = 0x2000 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F);
+  const bool turns =
+      c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+  return turns || c == 0x2028 || c == 0x2029 ? Wide{c, 3} : Wide{};
+}
+
+void append_code_point(uint32_t c, std::string& out) {
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[c >> shift & 15];
+}
 
 void append_escape(char c, std::string& out) {
   switch (c) {
@@ -45,17 +73,23 @@ void append_escape(char c, std::string& out) {
     default:
       break;
   }
-  out += "\\u00";
-  out += kHex[static_cast<uint8_t>(c) >> 4];
-  out += kHex[static_cast<uint8_t>(c) & 15];
+  append_code_point(static_cast<uint8_t>(c), out);
 }
 
 void append_escaped(std::string_view utf8, std::string& out) {
   size_t begin = 0;
   for (size_t i = 0; i < utf8.size(); ++i) {
-    if (!needs_escape(utf8[i])) continue;
+    if (!may_need_escape(utf8[i])) continue;
+    const bool wide = static_cast<uint8_t>(utf8[i]) >= 0x80;
+    const Wide control = wide ? wide_control(utf8.substr(i)) : Wide{};
+    if (wide && control.size == 0) continue;
     out.append(utf8.substr(begin, i - begin));
-    append_escape(utf8[i], out);
+    if (wide) {
+      append_code_point(control.code_point, out);
+      i += control.size - 1;
+    } else {
+      append_escape(utf8[i], out);
+    }
     begin = i + 1;
   }
   out.append(utf8.substr(begin));

@@ -48,7 +48,8 @@ bool ended_well(const Case& c) {
 // "full at the end" is true as well of a program that filled its scratch exactly, or met ENOSPC,
 // coped and ended well; that one stays OK.
 bool disk_ran_out(const Case& c) {
-  return (c.seen.disk_full && !ended_well(c)) || (raised(c) && c.said.no_space_by_interpreter);
+  return c.seen.disk_watch || (c.seen.disk_full && !ended_well(c)) ||
+         (raised(c) && c.said.no_space_by_interpreter);
 }
 bool processes_ran_out(const Case& c) {
   return c.seen.pids_refused > 0 || (raised(c) && c.said.no_thread_by_interpreter);
@@ -138,7 +139,9 @@ Verdict disk_limit(const Case& c) {
   } else {
     detail = {{"limit", "disk"}, {"limit_bytes", c.seen.disk_limit_bytes}};
   }
-  detail.emplace_back("source", c.seen.disk_full ? "scratch is full" : "OSError");
+  detail.emplace_back("source", c.seen.disk_watch  ? "disk watch"
+                                : c.seen.disk_full ? "scratch is full"
+                                                   : "OSError");
   if (raised(c) && c.said.no_space_by_interpreter) add_line(detail, exception_of(c).line);
   return verdict(Outcome::kDiskLimit, By::kLimit, std::move(detail));
 }

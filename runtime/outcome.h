@@ -93,8 +93,9 @@ struct Evidence {
   Stream overflow = Stream::kNone;              // an output cap was passed and we killed
   bool disk_full = false;                       // scratch had no block or no inode left
   bool inodes_full = false;                     // it was the inodes
-  uint32_t pids_refused = 0;                    // the cell's pids counter refused this many
-  bool contended = false;                       // the cell got much less CPU than it asked for
+  bool disk_watch = false;    // no limits of its own: it held more than the job's, and that decides
+  uint32_t pids_refused = 0;  // the cell's pids counter refused this many
+  bool contended = false;     // the cell got much less CPU than it asked for
   ExitStatus exit;
   // Limits and measurements, for the detail.
   int64_t wall_limit_ms = 0, wall_ms = 0, cpu_limit_ms = 0, cpu_ms = 0;

@@ -3,22 +3,26 @@
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <unordered_set>
 
+#include "runtime/proc_text.h"
+#include "sandbox/sys/fd.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/identity.h"
 
 namespace runtime {
 
 namespace {
 
-constexpr int kDeepest = 16;  // generations looked at; a longer chain has a wall limit
+constexpr int kDeepest = 512;  // generations looked at: more than most limits on processes
 
 std::string in_proc(int pid, const std::string& file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
@@ -36,66 +40,63 @@ std::vector<int> threads_of(int pid) {
   return tids;
 }
 
-void add_numbers(const std::string& text, std::vector<int>& numbers) {
-  for (const char* at = text.c_str(); *at;) {
-    char* end = nullptr;
-    long value = std::strtol(at, &end, 10);
-    if (end == at) break;
-    numbers.push_back(static_cast<int>(value));
-    at = end;
-  }
+// /proc/PID/task has one more link for each thread (proc_task_getattr in the kernel). Looking so,
+// and not into the directory, matters: every name looked up below a process is a dentry that its
+// threads take down when they exit, in the lowest scheduling class, while pid 1 spins for them.
+uint64_t thread_count_of(int pid) {
+  struct stat about {};
+  if (::stat(in_proc(pid, "task").c_str(), &about) < 0 || about.st_nlink < 3) return 0;
+  return about.st_nlink - 2;
 }
 
-void add_descendants(int pid, int depth, std::vector<int>& found) {
+void add_descendants(int pid, int depth, Offspring offspring, std::vector<int>& found) {
   if (pid <= 0 || depth > kDeepest) return;
   std::vector<int> children;
-  for (int tid : threads_of(pid)) {
+  for (int tid : thread_count_of(pid) > 1 ? threads_of(pid) : std::vector<int>{pid}) {
     sys::Result<std::string> text =
         sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
-    if (text.ok()) add_numbers(*text, children);
+    if (!text.ok()) continue;
+    for (int child : pids_in(*text)) children.push_back(child);
   }
   for (int child : children) {
     found.push_back(child);
-    add_descendants(child, depth + 1, found);
+    if (offspring == Offspring::kAll) add_descendants(child, depth + 1, offspring, found);
   }
 }
 
-std::vector<int> descendants_of(int pid) {
-  std::vector<int> found;
-  add_descendants(pid, 0, found);
-  return found;
+std::string text_of(int pid, const std::string& file, size_t most = 4096) {
+  sys::Result<std::string> text = sys::read_file(in_proc(pid, file), most);
+  return text.ok() ? std::move(*text) : std::string();
 }
 
-// In clock ticks: its threads, living and dead, and the children it has waited for.
-uint64_t ticks_of(int pid) {
-  sys::Result<std::string> text = sys::read_file(in_proc(pid, "stat"), 4096);
-  size_t name_end = text.ok() ? text->rfind(')') : std::string::npos;
-  if (name_end == std::string::npos) return 0;
-  unsigned long long user = 0, system = 0;
-  long long children_user = 0, children_system = 0;
-  const char* fields = text->c_str() + name_end + 1;
-  if (std::sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &user,
-                  &system, &children_user, &children_system) != 4) {
-    return 0;
-  }
-  return user + system + static_cast<uint64_t>(children_user + children_system);
+uint64_t kilobytes(const std::string& text, std::string_view key) {
+  return static_cast<uint64_t>(std::max<int64_t>(0, number_of_line(text, key).value_or(0)));
 }
 
-// schedstat speaks of one thread.
-uint64_t waited_ns_of(int pid) {
+// Bytes of files that are open and have no name any more: no walk over directories finds them.
+uint64_t nameless_bytes_of(int pid, uint64_t device) {
   uint64_t sum = 0;
-  for (int tid : threads_of(pid)) {
-    unsigned long long waited = 0;
-    sys::Result<std::string> text =
-        sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/schedstat"), 4096);
-    if (text.ok() && std::sscanf(text->c_str(), "%*u %llu", &waited) == 1) sum += waited;
+  DIR* directory = ::opendir(in_proc(pid, "fd").c_str());
+  if (!directory) return 0;
+  while (const dirent* entry = ::readdir(directory)) {
+    struct stat about {};
+    if (::fstatat(::dirfd(directory), entry->d_name, &about, 0) < 0) continue;
+    if (S_ISREG(about.st_mode) && about.st_nlink == 0 && about.st_dev == device) {
+      sum += static_cast<uint64_t>(about.st_blocks) * 512;
+    }
   }
+  ::closedir(directory);
   return sum;
 }
 
-uint64_t kilobytes_after(const std::string& text, const char* key) {
-  const char* at = std::strstr(text.c_str(), key);
-  return at ? std::strtoull(at + std::strlen(key), nullptr, 10) : 0;
+// Needs CAP_SYS_NICE.
+void raise(const std::vector<int>& processes) {
+  const sched_param none{};
+  for (int process : processes) {
+    for (int tid : thread_count_of(process) > 1 ? threads_of(process) : std::vector<int>{process}) {
+      (void)::sched_setscheduler(tid, SCHED_OTHER, &none);
+    }
+  }
 }
 
 }  // namespace
@@ -103,34 +104,70 @@ uint64_t kilobytes_after(const std::string& text, const char* key) {
 int pid_of_pidfd(int pidfd) {
   sys::Result<std::string> info =
       sys::read_file("/proc/self/fdinfo/" + std::to_string(pidfd), 4096);
-  if (!info) return -1;
-  const char* at = std::strstr(info->c_str(), "Pid:");
-  return at ? std::atoi(at + 4) : -1;
+  return info.ok() ? static_cast<int>(number_of_line(*info, "Pid:").value_or(-1)) : -1;
+}
+
+std::vector<int> descendants_of(int pid, Offspring offspring) {
+  std::vector<int> found;
+  add_descendants(pid, 0, offspring, found);
+  return found;
+}
+
+uint64_t tasks_of(const std::vector<int>& processes) {
+  uint64_t count = 0;
+  for (int process : processes) count += thread_count_of(process);
+  return count;
+}
+
+int process_of_thread(int tid) {
+  return static_cast<int>(number_of_line(text_of(tid, "status"), "Tgid:").value_or(-1));
+}
+
+void end_processes(int root, const std::vector<int>& processes) {
+  const std::unordered_set<int64_t> family(processes.begin(), processes.end());
+  for (int process : processes) {
+    // Held by its descriptor and then asked for its parent: a number alone may be another's by now.
+    sys::OwnedFd held(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    if (!held) continue;
+    const int64_t parent = number_of_line(text_of(process, "status"), "PPid:").value_or(-1);
+    if (parent == root || family.contains(parent)) kill_by_pidfd(held.get());
+  }
+  if (::geteuid() == 0) raise(processes);
+}
+
+uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
+                           std::optional<uint32_t> reader) {
+  sys::FileIdentity as_job(reader);
+  uint64_t sum = 0;
+  for (int process : processes) sum += nameless_bytes_of(process, device);
+  return sum;
 }
 
 void kill_by_pidfd(int pidfd) { ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0); }
 
-sys::Nanoseconds cpu_of_descendants(int pid) {
+sys::Nanoseconds cpu_of(const std::vector<int>& processes) {
   uint64_t ticks = 0;
-  for (int child : descendants_of(pid)) ticks += ticks_of(child);
+  for (int child : processes) {
+    ticks += ticks_in_stat(text_of(child, "stat")).value_or(0);
+  }
   const int64_t ns_per_tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
   return sys::Nanoseconds(static_cast<int64_t>(ticks) * ns_per_tick);
 }
 
-sys::Nanoseconds waiting_time_of_descendants(int pid) {
+sys::Nanoseconds waiting_time_of(const std::vector<int>& processes) {
   uint64_t sum = 0;
-  for (int child : descendants_of(pid)) sum += waited_ns_of(child);
+  for (int child : processes) sum += waited_in_schedstat(text_of(child, "schedstat")).value_or(0);
   return sys::Nanoseconds(static_cast<int64_t>(sum));
 }
 
-sys::Bytes memory_of_descendants(int pid) {
-  uint64_t kilobytes = 0;
-  for (int child : descendants_of(pid)) {
-    sys::Result<std::string> text = sys::read_file(in_proc(child, "smaps_rollup"), 8192);
-    if (text.ok())
-      kilobytes += kilobytes_after(*text, "Pss_Anon:") + kilobytes_after(*text, "Pss_Shmem:");
+sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader) {
+  sys::FileIdentity as_job(reader);
+  uint64_t sum = 0;
+  for (int child : processes) {
+    std::string text = text_of(child, "smaps_rollup", 8192);
+    sum += kilobytes(text, "Pss_Anon:") + kilobytes(text, "Pss_Shmem:");
   }
-  return sys::Bytes{kilobytes * 1024};
+  return sys::Bytes{sum * 1024};
 }
 
 unsigned usable_cpus() {

@@ -2,6 +2,10 @@
 // What the daemon reads of other processes through /proc and pidfds. Cold paths only: deadlines and
 // the making of cells.
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "sandbox/sys/units.h"
 
 namespace runtime {
@@ -10,16 +14,33 @@ namespace runtime {
 int pid_of_pidfd(int pidfd);
 void kill_by_pidfd(int pidfd);
 
-// CPU time of all processes below `pid` and of those they have waited for (/proc/PID/stat: by 10
-// ms).
-sys::Nanoseconds cpu_of_descendants(int pid);
-// How long those that live waited for a CPU while ready to run (schedstat); zero when it cannot be
-// told.
-sys::Nanoseconds waiting_time_of_descendants(int pid);
+// Processes below `pid`, in no order, as numbered here. Where jobs start no processes, the children
+// are all there is, and nothing below them is looked at.
+enum class Offspring { kChildren, kAll };
+std::vector<int> descendants_of(int pid, Offspring offspring);
+uint64_t tasks_of(const std::vector<int>& processes);
 
-// Anonymous and shared memory that the descendants added: a page that several processes have in
-// common counts once over all of them (smaps_rollup, Linux 4.14; Pss_Anon, 5.4).
-sys::Bytes memory_of_descendants(int pid);
+// The process that a thread belongs to; -1 when there is none of that number.
+int process_of_thread(int tid);
+
+// Ends those of the processes that are below `root` still, and takes them out of the lowest
+// scheduling class, as far as we may: to die takes CPU time, too. Never the other way round: one
+// that is raised and not yet ended outranks whoever is to end it.
+void end_processes(int root, const std::vector<int>& processes);
+
+// CPU time of processes and of those they have waited for (/proc/PID/stat: by 10 ms).
+sys::Nanoseconds cpu_of(const std::vector<int>& processes);
+// How long their main threads waited for a CPU while ready to run (schedstat); zero when it cannot
+// be told.
+sys::Nanoseconds waiting_time_of(const std::vector<int>& processes);
+
+// Anonymous and shared memory that they added: a page that several have in common counts once over
+// all of them (smaps_rollup, Linux 4.14; Pss_Anon, 5.4). `reader`: with whose ids to look
+// (sys::FileIdentity).
+sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader);
+// What open files without a name occupy on a device.
+uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
+                           std::optional<uint32_t> reader);
 
 // CPUs this thread may use.
 unsigned usable_cpus();

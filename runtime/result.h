@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/observer.h"
 #include "runtime/outcome.h"
 #include "sandbox/policy.h"
 
@@ -46,6 +47,7 @@ struct JobResult {
   Usage usage;
   Timing timing;
   std::optional<DeterminismReport> determinism;
+  std::vector<ObservedCall> observed;  // of a job that was to be observed
   sandbox::Layers enforced;
   std::optional<sandbox::Level> level;  // none when the job never reached a cell
   std::string template_id;              // "python-numpy@sha256:..."

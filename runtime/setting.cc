@@ -1,5 +1,6 @@
 #include "runtime/setting.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
@@ -9,8 +10,12 @@
 
 #include "images/host_image.h"
 #include "sandbox/caps.h"
+#include "sandbox/landlock.h"
 #include "sandbox/probe.h"
+#include "sandbox/probe_filter.h"
+#include "sandbox/probe_ids.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/sys/file.h"
 #include "shim/protocol.h"
 
 namespace runtime {
@@ -25,6 +30,8 @@ namespace {
 // Host ids for templates, above those that systemd gives to containers (1879048191 is its last) and
 // below 2^31. Instances are told apart by pid, so that two of them rarely share a uid.
 constexpr uint32_t kFirstHostId = 0x70000000;
+constexpr uint32_t kInstances = 2048;
+constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, broom
 
 std::string sha256_hex(const std::string& text) {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -64,25 +71,20 @@ const std::vector<TemplateSpec>& builtin_templates() {
 
 Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   auto setting = std::make_unique<Setting>();
-  if (options.level != sandbox::Level::kFull) {
-    return Error::because(
-        "level " + std::string(sandbox::name_of(options.level)) +
-        " is not built yet; only full is (zygo doctor shows what this host gives)");
-  }
   setting->heap_ = options.heap;
   TRY(setting->find_files(options));
-  if (may_map_ranges()) {
-    setting->id_base_ =
-        kFirstHostId + (static_cast<uint32_t>(::getpid()) % 2048) * shim::kTemplateIdCount;
-    setting->id_count_ = shim::kTemplateIdCount;
-  }
   setting->templates_ = builtin_templates();
   for (const TemplateSpec& spec : options.templates) {
     std::erase_if(setting->templates_,
                   [&spec](const TemplateSpec& t) { return t.name == spec.name; });
     setting->templates_.push_back(spec);
   }
-  TRY(setting->choose_layers(options));
+  const std::vector<sandbox::LayerReport> reports = sandbox::probe_host();
+  TRY(setting->choose_level(options, reports));
+  TRY(setting->choose_ids());
+  TRY(setting->choose_layers(options, reports));
+  if (setting->level_ != sandbox::Level::kFull) TRY(setting->replace_mounts());
+  setting->choose_variant();
   return setting;
 }
 
@@ -94,32 +96,147 @@ Result<void> Setting::find_files(const EngineOptions& options) {
   launcher_ = std::string(resolved) + "/zygo-launch";
   if (::access(launcher_.c_str(), X_OK) < 0) return Error::from_errno(launcher_);
   python_ = options.python;
-  image_ = TRY(images::host_image(python_, std::string(resolved) + "/python"));
+  shim_directory_ = std::string(resolved) + "/python";
+  image_ = TRY(images::host_image(python_, shim_directory_));
   struct stat info {};
   if (::stat(python_.c_str(), &info) < 0) return Error::from_errno("python " + python_);
   python_stamp_ = std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec);
   return {};
 }
 
-Result<void> Setting::choose_layers(const EngineOptions& options) {
-  std::vector<sandbox::LayerReport> reports = sandbox::probe_host();
+Result<void> Setting::choose_level(const EngineOptions& options,
+                                   const std::vector<sandbox::LayerReport>& reports) {
   std::optional<sandbox::Level> best = sandbox::best_level(reports);
-  if (best != sandbox::Level::kFull) {
-    std::string missing;
-    for (const sandbox::LayerReport& report : reports) {
-      if (!report.available && !report.cure.empty())
-        missing += "\n  " + report.name + ": " + report.why + "; " + report.cure;
-    }
-    return Error::because("this host does not give level full; what is missing:" + missing);
+  const sandbox::Level wanted = options.level.value_or(options.least);
+  if (best && *best <= wanted) {
+    level_ = options.level.value_or(*best);
+    if (level_ <= options.least) return {};
+    return Error::because("level " + std::string(sandbox::name_of(level_)) + " is less than " +
+                          std::string(sandbox::name_of(options.least)) + ", which is required");
   }
-  layers_ = sandbox::available_layers(reports);
+  std::string text = "this host does not give level " + std::string(sandbox::name_of(wanted));
+  text += best ? ", but level " + std::string(sandbox::name_of(*best)) + " (--require " +
+                     std::string(sandbox::name_of(*best)) + " accepts that)"
+               : ", nor any other";
+  text += "; what is missing:";
+  const std::vector<std::string_view> missing = sandbox::missing_for(wanted, reports);
+  std::vector<std::pair<std::string, std::string>> by_cure;  // cure, what it cures
+  for (const sandbox::LayerReport& report : reports) {
+    if (std::find(missing.begin(), missing.end(), report.name) == missing.end()) continue;
+    auto same = std::find_if(by_cure.begin(), by_cure.end(),
+                             [&report](const auto& entry) { return entry.first == report.cure; });
+    if (same == by_cure.end()) {
+      by_cure.emplace_back(report.cure, report.name + " (" + report.why + ")");
+    } else {
+      same->second += ", " + report.name;
+    }
+  }
+  for (const auto& [cure, names] : by_cure) {
+    text += "\n  " + names + (cure.empty() ? "" : ": " + cure);
+  }
+  return Error::because(text);
+}
+
+// A daemon's own range, so that two on one host rarely share a uid; where only part of the ids
+// exist (a container with a map), a small one at the end of what is mapped.
+Result<void> Setting::choose_ids() {
+  const uint32_t instance = static_cast<uint32_t>(::getpid()) % kInstances;
+  if (level_ == sandbox::Level::kFull) {
+    if (!may_map_ranges()) return {};
+    ids_ = Ids::kMapped;
+    id_base_ = kFirstHostId + instance * shim::kTemplateIdCount;
+    id_count_ = shim::kTemplateIdCount;
+    return {};
+  }
+  if (::geteuid() != 0) return {};
+  ids_ = level_ == sandbox::Level::kContained ? Ids::kReal : Ids::kOther;
+  const std::string map = TRY(sys::read_file("/proc/self/uid_map"));
+  const sandbox::MappedIds mapped = sandbox::largest_range(map);
+  id_base_ = kFirstHostId + instance * shim::kTemplateIdCount;
+  id_count_ = shim::kTemplateIdCount;
+  if (mapped.contains(id_base_, id_count_)) return {};
+  id_count_ = static_cast<uint32_t>(std::min<uint64_t>(mapped.count / 2, 2048));
+  if (id_count_ < 64) {
+    return Error::because("user ids: this container has only " + std::to_string(mapped.count) +
+                          " of them, and each cell needs three of its own");
+  }
+  const uint64_t slots = mapped.count / 2 / id_count_;
+  id_base_ = static_cast<uint32_t>(mapped.first + mapped.count / 2 + instance % slots * id_count_);
+  return {};
+}
+
+CellIds Setting::ids_of(uint64_t cell) const {
+  CellIds ids;
+  switch (ids_) {
+    case Ids::kOwn:
+      break;
+    case Ids::kOther:
+      ids.reader = ids.owner = id_base_;
+      break;
+    case Ids::kMapped:
+      ids.init = shim::kFirstCellId +
+                 2 * static_cast<uint32_t>(cell % ((id_count_ - shim::kFirstCellId) / 2));
+      ids.job = ids.init + 1;
+      ids.owner = id_base_ + ids.job;
+      break;
+    case Ids::kReal:
+      ids.init = id_base_ + kIdsPerCell * static_cast<uint32_t>(cell % (id_count_ / kIdsPerCell));
+      ids.job = ids.init + 1;
+      ids.broom = ids.init + 2;
+      ids.reader = ids.owner = ids.job;
+      break;
+  }
+  return ids;
+}
+
+Result<void> Setting::replace_mounts() {
+  scratch_.emplace(TRY(ScratchRoot::create()));
+  const images::HostPaths paths = images::paths_of(image_);
+  for (const std::string& path : paths.readable) readable_.push_back(TRY(sys::open(path, O_PATH)));
+  for (const std::string& path : paths.devices) devices_.push_back(TRY(sys::open(path, O_PATH)));
+  return {};
+}
+
+Result<Scratch> Setting::make_scratch(uint64_t cell) const {
+  const CellIds ids = ids_of(cell);
+  std::optional<ScratchOwner> owner;
+  if (ids_ == Ids::kReal) owner = {ids.init, ids.job};
+  if (ids_ == Ids::kOther) owner = {id_base_, id_base_};
+  return scratch_->make(cell, owner);
+}
+
+Result<sys::OwnedFd> Setting::make_ruleset(const Scratch& scratch, bool executable) const {
+  sandbox::LandlockRules rules;
+  for (const sys::OwnedFd& fd : readable_) rules.readable.push_back(fd.get());
+  for (const sys::OwnedFd& fd : devices_) rules.devices.push_back(fd.get());
+  rules.scratch = {scratch.fd()};
+  using Execution = sandbox::LandlockRules::Execution;
+  rules.in_scratch = executable ? Execution::kAllowed : Execution::kDenied;
+  return sandbox::make_ruleset(rules);
+}
+
+// What the filter makes up for, or must say in another way.
+void Setting::choose_variant() {
+  variant_.masked = sandbox::masked_calls();
+  variant_.masked_clone_flags = sandbox::clone_flags_masked();
+  variant_.count_processes = !layers_.has(Layer::kCgroupPids);
+  variant_.count_memfds = !layers_.has(Layer::kCgroupMemory);
+  variant_.shared_uid = level_ == sandbox::Level::kMinimal;
+  variant_.dumpable = level_ != sandbox::Level::kFull;
+}
+
+Result<void> Setting::choose_layers(const EngineOptions& options,
+                                    const std::vector<sandbox::LayerReport>& reports) {
+  const Layers may = sandbox::layers_of(level_);
+  layers_ = Layers::from_bits(sandbox::available_layers(reports).bits() & may.bits());
+  outer_oom_ = sandbox::OuterOom::open();  // before we move to a group of our own making
   cgroups_.emplace(sandbox::CgroupRoot::create());
   Layers given = cgroups_->layers();
   for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu}) {
     if (!given.has(layer)) layers_ = layers_.without(layer);
   }
   // With a single id the job has pid 1's uid: Landlock and the filter stand between them.
-  if (!maps_ranges()) layers_ = layers_.without(Layer::kUid);
+  if (ids_ == Ids::kOwn) layers_ = layers_.without(Layer::kUid);
   layers_ = Layers::from_bits(layers_.bits() & ~options.without.bits());
   for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
     Layer layer = static_cast<Layer>(i);
@@ -168,8 +285,14 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   plan.heap = heap_;
   plan.image = image_;
   plan.layers = layers_;
-  plan.id_base = id_base_;
-  plan.id_count = id_count_;
+  if (ids_ == Ids::kMapped) {
+    plan.id_base = id_base_;
+    plan.id_count = id_count_;
+  }
+  plan.plain = level_ != sandbox::Level::kFull;
+  plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
+  plan.bootstrap =
+      (plan.plain ? shim_directory_ : std::string(images::kShimTarget)) + "/bootstrap.py";
   std::string content =
       python_ + '\0' + python_stamp_ + '\0' + spec.setup + '\0' + images::plan_text(image_);
   for (const std::string& module : spec.preloads) content += module + '\0';
@@ -180,8 +303,14 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
 Result<std::string_view> Setting::filter(sandbox::Profile profile) {
   std::lock_guard lock(filter_mutex_);
   std::optional<std::string>& slot = filters_[static_cast<size_t>(profile)];
-  if (!slot) slot = TRY(sandbox::compile_filter(profile));
+  if (!slot) slot = TRY(sandbox::compile_filter(profile, variant_));
   return std::string_view(*slot);
+}
+
+Result<std::string_view> Setting::observer_filter() {
+  std::lock_guard lock(filter_mutex_);
+  if (!observer_filter_) observer_filter_ = TRY(sandbox::compile_observer(shim::kCellSocketFd));
+  return std::string_view(*observer_filter_);
 }
 
 }  // namespace runtime

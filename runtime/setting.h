@@ -1,6 +1,7 @@
 #pragma once
 // Setting: what all shards share and none changes after the engine has started: where things are,
-// what the host gives, which templates exist, the compiled filters. Thread-safe.
+// what the host gives and what takes the place of what it does not, which templates exist, the
+// compiled filters. Thread-safe.
 
 #include <array>
 #include <atomic>
@@ -11,10 +12,20 @@
 #include <string>
 
 #include "runtime/engine.h"
+#include "runtime/scratch.h"
 #include "runtime/zygote.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/probe.h"
+#include "sandbox/seccomp.h"
 
 namespace runtime {
+
+// The ids of one cell, as CellOrder carries them; and as the daemon counts ids, with whose it reads
+// a job's memory where its own do not do, and whose the job's files are where they are not its own.
+struct CellIds {
+  uint32_t init = 0, job = 0, broom = 0;
+  std::optional<uint32_t> reader, owner;
+};
 
 class Setting {
  public:
@@ -25,6 +36,9 @@ class Setting {
   // The first of these levels and layers that is not in force; empty when all are.
   std::string unmet(const std::vector<std::string>& required) const;
   const sandbox::CgroupRoot* cgroups() const { return &*cgroups_; }
+  const sandbox::OuterOom* outer_oom() const {
+    return layers_.has(sandbox::Layer::kCgroupMemory) ? nullptr : &outer_oom_;
+  }
 
   const TemplateSpec* find_template(const std::string& name) const;
   std::string template_names() const;  // for error messages
@@ -32,22 +46,50 @@ class Setting {
 
   // The compiled filter of a profile; compiled once.
   sys::Result<std::string_view> filter(sandbox::Profile profile);
+  sys::Result<std::string_view> observer_filter();
+  const sandbox::FilterVariant& filter_variant() const { return variant_; }
   uint64_t next_cell_number() { return cell_numbers_.fetch_add(1); }
-  bool maps_ranges() const { return id_count_ > 0; }
+  CellIds ids_of(uint64_t cell) const;
+
+  // Without mounts: the directory a cell's jobs write in, and the Landlock ruleset that draws the
+  // line around it and the image. Only if has_directories().
+  bool has_directories() const { return scratch_.has_value(); }
+  sys::Result<Scratch> make_scratch(uint64_t cell) const;
+  sys::Result<sys::OwnedFd> make_ruleset(const Scratch& scratch, bool executable) const;
 
  private:
-  sys::Result<void> find_files(const EngineOptions& options);
-  sys::Result<void> choose_layers(const EngineOptions& options);
+  // Whose ids jobs have. Below full there are no maps, and ids are the host's.
+  enum class Ids : uint8_t {
+    kOwn,     // the daemon's: an ordinary user, with or without a user namespace
+    kMapped,  // a range for each template, two of it for each cell
+    kReal,    // three for each cell
+    kOther,   // root's choice on level minimal: one for all
+  };
 
-  std::string heap_, launcher_, python_, python_stamp_;
+  sys::Result<void> find_files(const EngineOptions& options);
+  sys::Result<void> choose_level(const EngineOptions& options,
+                                 const std::vector<sandbox::LayerReport>& reports);
+  sys::Result<void> choose_layers(const EngineOptions& options,
+                                  const std::vector<sandbox::LayerReport>& reports);
+  sys::Result<void> choose_ids();
+  sys::Result<void> replace_mounts();
+  void choose_variant();
+
+  std::string heap_, launcher_, shim_directory_, python_, python_stamp_;
   sandbox::ImagePlan image_;
   std::vector<TemplateSpec> templates_;
   sandbox::Layers layers_;
   sandbox::Level level_ = sandbox::Level::kFull;
+  Ids ids_ = Ids::kOwn;
   uint32_t id_base_ = 0, id_count_ = 0;
+  sandbox::FilterVariant variant_;
+  std::optional<ScratchRoot> scratch_;
+  std::vector<sys::OwnedFd> readable_, devices_;  // O_PATH, for rulesets
   std::optional<sandbox::CgroupRoot> cgroups_;
+  sandbox::OuterOom outer_oom_;
   std::mutex filter_mutex_;
   std::array<std::optional<std::string>, 4> filters_;
+  std::optional<std::string> observer_filter_;
   std::atomic<uint64_t> cell_numbers_{0};
 };
 

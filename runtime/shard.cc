@@ -18,7 +18,7 @@ using sys::Result;
 namespace {
 
 CellShape shape_of(const Job& job) {
-  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value};
+  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value, job.observe};
 }
 
 // Children inherit the CPU: a wake-up between daemon, cell and job then stays on it.
@@ -44,21 +44,26 @@ Shard::Shard(Setting& setting, Admission& admission, ShardPlan plan)
   started.get_future().wait();
 }
 
-Shard::~Shard() {
+Shard::~Shard() { join(); }
+
+void Shard::stop() {
   stopping_ = true;
   wake();
-  thread_.join();
+}
+
+void Shard::join() {
+  if (thread_.joinable()) thread_.join();
 }
 
 void Shard::thread_main() {
   loop_->run();
   // Everything with a handle goes before the loop does; templates before cells, because they take
-  // the processes along that would keep a cell's cgroup busy.
+  // the processes along that would keep a cell's cgroup busy. The wake-up itself and the loop stay:
+  // others may be in the middle of waking this shard.
   zygotes_.clear();
+  retired_.clear();
   graveyard_.clear();
   cells_.clear();
-  wakeup_.reset();
-  loop_.reset();
 }
 
 void Shard::cancel() {
@@ -68,6 +73,7 @@ void Shard::cancel() {
 
 void Shard::on_wake() {
   std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
+  drop_retired();
   if (cancelling_.exchange(false) || stopping_) {
     for (TaskPtr& task : admission_.take_all()) withdraw(std::move(task));
     for (auto& [key, zygote] : zygotes_) {
@@ -180,12 +186,7 @@ Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed,
   if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed)
     return &found->second;
   ZygotePlan plan = setting_.zygote_plan(spec, seed);
-  // Called from inside the zygote, which acting on it may drop: that waits for the next turn.
-  auto changed = [this, key] {
-    changed_zygotes_.push_back(key);
-    wake();
-  };
-  Result<std::unique_ptr<Zygote>> started = Zygote::start(*loop_, plan, std::move(changed));
+  Result<std::unique_ptr<Zygote>> started = start_zygote(key, plan);
   if (!started) {
     problem = started.error().text();
     return nullptr;
@@ -193,6 +194,8 @@ Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed,
   ZygoteSlot& slot = zygotes_[key];  // what waits for one that failed waits for this one
   slot.zygote = std::move(started).value();
   slot.identity = plan.identity;
+  slot.cells = 0;
+  slot.since = sys::monotonic_now();
   return &slot;
 }
 
@@ -202,6 +205,7 @@ void Shard::on_zygotes_changed() {
 
 void Shard::on_zygote(const ZygoteKey& key) {
   ZygoteSlot& slot = zygotes_.at(key);
+  if (slot.successor) adopt_successor(key, slot);
   if (slot.zygote->state() == Zygote::State::kStarting)
     return;  // the successor of the one that spoke
   const bool failed = slot.zygote->state() == Zygote::State::kFailed;
@@ -217,7 +221,7 @@ void Shard::on_zygote(const ZygoteKey& key) {
 }
 
 void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
-  auto slot = idle_cell(key, shape_of(task->job));
+  auto slot = idle_cell(key, zygote.zygote.get(), shape_of(task->job));
   if (slot != cells_.end()) {
     slot->task = std::move(task);
     return start_run(slot);
@@ -228,11 +232,12 @@ void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
 }
 
 // The cell that was used last is the warmest.
-Shard::Cells::iterator Shard::idle_cell(const ZygoteKey& key, const CellShape& shape) {
+Shard::Cells::iterator Shard::idle_cell(const ZygoteKey& key, const Zygote* parent,
+                                        const CellShape& shape) {
   auto best = cells_.end();
   for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
     if (slot->cell->state() != Cell::State::kIdle || slot->task || slot->zygote != key) continue;
-    if (slot->cell->shape() != shape) continue;
+    if (slot->parent != parent || slot->cell->shape() != shape) continue;
     if (best == cells_.end() || slot->idle_since > best->idle_since) best = slot;
   }
   return best;
@@ -243,28 +248,34 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.number = setting_.next_cell_number();
   plan.shape = shape_of(task->job);
   plan.layers = setting_.layers();
-  plan.filter = TRY(setting_.filter(plan.shape.profile));
+  plan.filter =
+      TRY(plan.shape.observe ? setting_.observer_filter() : setting_.filter(plan.shape.profile));
+  plan.variant = setting_.filter_variant();
   plan.cgroups = setting_.cgroups();
-  if (setting_.maps_ranges()) {
-    uint32_t slot =
-        static_cast<uint32_t>(plan.number % ((shim::kTemplateIdCount - shim::kFirstCellId) / 2));
-    plan.outer_init_id = shim::kFirstCellId + 2 * slot;
-    plan.outer_job_id = plan.outer_init_id + 1;
+  plan.outer_oom = setting_.outer_oom();
+  plan.ids = setting_.ids_of(plan.number);
+  if (setting_.has_directories()) {
+    plan.scratch = TRY(setting_.make_scratch(plan.number));
+    plan.ruleset = TRY(setting_.make_ruleset(plan.scratch, plan.shape.runs_programs()));
   }
   cells_.emplace_front();
   auto slot = cells_.begin();
   slot->zygote = key;
+  slot->parent = zygote.zygote.get();
   Cell::Events events;
   events.ready = [this, slot] { on_cell_ready(slot); };
   events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
   events.dead = [this, slot] { on_cell_dead(slot); };
-  Result<std::unique_ptr<Cell>> cell = Cell::order(*loop_, *zygote.zygote, plan, std::move(events));
+  Result<std::unique_ptr<Cell>> cell =
+      Cell::order(*loop_, *zygote.zygote, std::move(plan), std::move(events));
   if (!cell) {
     cells_.erase(slot);
     return std::move(cell).error();
   }
   slot->cell = std::move(cell).value();
   slot->task = std::move(task);
+  ++zygote.cells;
+  renew_if_due(key, zygote);
   return {};
 }
 
@@ -303,6 +314,9 @@ void Shard::on_cell_dead(Cells::iterator slot) {
 
 void Shard::start_run(Cells::iterator slot) {
   Task& task = *slot->task;
+  if (Result<void> set = slot->cell->set_limits(task.job.limits); !set) {
+    return give_up_cell(slot, set.error());
+  }
   Result<int> input = stdin_of(task);
   if (!input) {
     TaskPtr failed = std::move(slot->task);
@@ -311,6 +325,16 @@ void Shard::start_run(Cells::iterator slot) {
   task.leased_at = sys::monotonic_now();
   slot->cell->run({task.request, &task.job, *input});
   if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
+}
+
+// It cannot hold the job to its limits. A fresh cell would not do better than another fresh one.
+void Shard::give_up_cell(Cells::iterator slot, const sys::Error& error) {
+  TaskPtr task = std::move(slot->task);
+  const bool fresh = slot->cell->is_fresh();
+  bury(slot);
+  if (!fresh) return place(std::move(task));
+  fail(std::move(task), "set limits", error.code(), error.text());
+  wake();
 }
 
 Result<int> Shard::stdin_of(Task& task) {
@@ -329,7 +353,7 @@ void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->stdin_feed.reset();
-  if (slot->cell->state() == Cell::State::kIdle && !slot->cell->worn()) {
+  if (slot->cell->state() == Cell::State::kIdle && !slot->cell->worn() && !is_outdated(*slot)) {
     slot->idle_since = sys::monotonic_now();
   } else {
     bury(slot);

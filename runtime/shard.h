@@ -27,7 +27,8 @@ struct ShardPlan {
 class Shard {
  public:
   Shard(Setting& setting, Admission& admission, ShardPlan plan);
-  ~Shard();  // ends the thread; running jobs are answered with Cancelled first
+  // After stop() and join() of this shard and all its peers, who may still be waking it.
+  ~Shard();
 
   // Thread-safe.
   bool idle() const { return idle_.load(); }  // has room, and left nothing in the queue for itself
@@ -40,6 +41,8 @@ class Shard {
   // The other shards, once, before the first task: a task goes to where the least is going on.
   void set_peers(std::vector<Shard*> peers) { peers_ = std::move(peers); }
   void cancel();
+  void stop();  // running jobs are answered with Cancelled, then the thread ends
+  void join();  // not from the shard's own thread
 
  private:
   using ZygoteKey = std::pair<std::string, unsigned>;  // template name, seed
@@ -47,11 +50,15 @@ class Shard {
     std::unique_ptr<Zygote> zygote;
     std::vector<TaskPtr> waiting;  // for it to be ready
     std::string identity;
+    uint64_t cells = 0;                 // made by this one ...
+    sys::Nanoseconds since{};           // ... in this time
+    std::unique_ptr<Zygote> successor;  // starting, while the other still serves
   };
   struct CellSlot {
     std::unique_ptr<Cell> cell;
     ZygoteKey zygote;
-    TaskPtr task;  // starting: to be run first; running: running
+    const Zygote* parent = nullptr;  // which process of that template
+    TaskPtr task;                    // starting: to be run first; running: running
     sys::Nanoseconds idle_since{};
   };
   using Cells = std::list<CellSlot>;
@@ -62,15 +69,23 @@ class Shard {
   Shard* freer_peer() const;
   void place(TaskPtr task);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
-  Cells::iterator idle_cell(const ZygoteKey& key, const CellShape& shape);
+  Cells::iterator idle_cell(const ZygoteKey& key, const Zygote* parent, const CellShape& shape);
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
   ZygoteSlot* zygote_for(const TemplateSpec& spec, unsigned seed, std::string& problem);
+  // shard_renewal.cc
+  sys::Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKey& key, const ZygotePlan& plan);
+  void renew_if_due(const ZygoteKey& key, ZygoteSlot& slot);
+  void adopt_successor(const ZygoteKey& key, ZygoteSlot& slot);
+  bool is_outdated(const CellSlot& slot) const;
+  void drop_retired();
+
   void on_zygotes_changed();
   void on_zygote(const ZygoteKey& key);
   void on_cell_ready(Cells::iterator slot);
   void on_cell_dead(Cells::iterator slot);
   void on_run_finished(Cells::iterator slot, RunResult result);
   void start_run(Cells::iterator slot);
+  void give_up_cell(Cells::iterator slot, const sys::Error& error);
   sys::Result<int> stdin_of(Task& task);
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
   void conclude(TaskPtr task, JobResult result);
@@ -89,7 +104,8 @@ class Shard {
   std::unique_ptr<Wakeup> wakeup_;
   std::atomic<bool> idle_{true}, cancelling_{false}, stopping_{false};
   std::map<ZygoteKey, ZygoteSlot> zygotes_;
-  std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
+  std::list<std::unique_ptr<Zygote>> retired_;  // until the last of their cells is gone
+  std::vector<ZygoteKey> changed_zygotes_;      // to be looked at on the next turn of the loop
   Cells cells_, graveyard_;
   std::vector<Shard*> peers_;
   std::atomic<unsigned> leased_{

@@ -25,9 +25,13 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   if (run.ran) result.exit = run.evidence.exit;
   result.out = std::move(run.out);
   result.err = std::move(run.err);
-  result.value = std::move(run.testimony.value);
+  // Behind a value the core ends with 0: one that stands beside another end was put there by
+  // somebody else.
+  const ExitStatus& exit = run.evidence.exit;
+  if (!exit.signalled && exit.code == 0) result.value = std::move(run.testimony.value);
   result.array = task.job.array;
   result.exception = std::move(run.testimony.exception);
+  result.observed = std::move(run.observed);
   result.usage = run.usage;
   result.timing = run.timing;
   result.timing.admit = micros(task.admitted_at - task.accepted_at);

@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
+#include <span>
 #include <utility>
 
-#include "images/host_image.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
 
@@ -31,7 +30,8 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
                                    std::to_string(plan.id_base),
                                    "--id-count",
                                    std::to_string(plan.id_count)};
-  for (const ImageEntry& entry : plan.image) {
+  if (plan.plain) argv.insert(argv.end(), {"--plain", "--run-as", std::to_string(plan.run_as)});
+  for (const ImageEntry& entry : plan.plain ? sandbox::ImagePlan{} : plan.image) {
     constexpr std::array<const char*, 5> kOptions = {"--bind", "--device", "--symlink", "--file",
                                                      "--directory"};
     argv.insert(argv.end(),
@@ -40,9 +40,8 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
   std::string preloads;
   for (const std::string& module : plan.preloads)
     preloads += (preloads.empty() ? "" : ",") + module;
-  argv.insert(argv.end(),
-              {"--", plan.python, "-s", "-B", std::string(images::kShimTarget) + "/bootstrap.py",
-               std::to_string(shim::kControlFd), preloads, plan.setup});
+  argv.insert(argv.end(), {"--", plan.python, "-s", "-B", plan.bootstrap,
+                           std::to_string(shim::kControlFd), preloads, plan.setup});
   return argv;
 }
 
@@ -52,6 +51,7 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
   // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
   unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
   return {"ZYGO_HEAP=" + plan.heap,
+          "LD_BIND_NOW=1",
           "PATH=/usr/local/bin:/usr/bin:/bin",
           "HOME=/tmp",
           "TMPDIR=/tmp",
@@ -72,8 +72,7 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
 
 }  // namespace
 
-Zygote::Zygote(Loop& loop, std::function<void()> changed)
-    : changed_(std::move(changed)), loop_(loop) {}
+Zygote::Zygote(std::function<void()> changed) : changed_(std::move(changed)) {}
 
 Zygote::~Zygote() {
   launcher_ = sys::Child();  // ended and reaped: it says no more
@@ -88,7 +87,7 @@ Zygote::~Zygote() {
 
 Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan,
                                               std::function<void()> changed) {
-  std::unique_ptr<Zygote> zygote(new Zygote(loop, std::move(changed)));
+  std::unique_ptr<Zygote> zygote(new Zygote(std::move(changed)));
   sys::SocketPair control = TRY(sys::seqpacket_pair());
   sys::Pipe talk = TRY(sys::make_pipe());
   OwnedFd null = TRY(sys::open("/dev/null", O_RDWR));
@@ -117,34 +116,32 @@ Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<
 }
 
 void Zygote::on_control() {
-  std::vector<std::byte> bytes(256);
+  std::array<std::byte, kLongestFrame> bytes;
   Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
   if (!received) {
     if (received.error().code() != EAGAIN) ended();
     return;
   }
-  if (received->size < sizeof(uint64_t)) return ended();
-  bytes.resize(received->size);
-  uint64_t tag;
-  std::memcpy(&tag, bytes.data(), sizeof tag);
-  on_message(tag, bytes, std::move(received->fds));
+  const auto frame =
+      decode_template_frame(std::span(bytes).first(received->size), received->fds.size());
+  if (!frame) return ended();
+  on_frame(*frame, std::move(received->fds));
 }
 
-void Zygote::on_message(uint64_t tag, const std::vector<std::byte>& bytes,
-                        std::vector<OwnedFd> fds) {
-  if (tag == shim::TemplateBorn{}.tag && fds.size() == 1) {
+void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
+  if (std::holds_alternative<shim::TemplateBorn>(frame)) {
+    if (process_) return ended();
     process_.emplace(std::move(fds[0]));
     return;
   }
-  if (tag == shim::TemplateReady{}.tag && bytes.size() == sizeof(shim::TemplateReady)) {
+  if (std::holds_alternative<shim::TemplateReady>(frame)) {
+    if (state_ != State::kStarting || !process_) return ended();
     (void)launcher_.wait();  // its work was done before this process could begin
     state_ = State::kReady;
-    changed_();
-    return;
+    return changed_();
   }
-  shim::CellBorn born;
-  if (tag != born.tag || bytes.size() != sizeof born || orders_.empty()) return ended();
-  std::memcpy(&born, bytes.data(), sizeof born);
+  const auto& born = std::get<shim::CellBorn>(frame);
+  if (orders_.empty() || orders_.front().first != born.cell) return ended();
   Born answer = std::move(orders_.front().second);
   orders_.erase(orders_.begin());
   answer(born, fds.empty() ? OwnedFd() : std::move(fds[0]));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/frames.h"
 #include "runtime/loop/loop.h"
 #include "sandbox/mounts.h"
 #include "sandbox/policy.h"
@@ -34,6 +35,9 @@ struct ZygotePlan {
   sandbox::Layers layers;
   uint32_t id_base = 0;  // host ids of the template; id_count 0: only the caller's own id
   uint32_t id_count = 0;
+  std::string bootstrap;  // path of bootstrap.py as the interpreter sees it
+  bool plain = false;     // no namespaces: levels contained and minimal
+  uint32_t run_as = 0;    // plain: the uid to take; 0: the daemon's
 };
 
 class Zygote {
@@ -59,9 +63,9 @@ class Zygote {
                                Born born);
 
  private:
-  Zygote(Loop& loop, std::function<void()> changed);
+  explicit Zygote(std::function<void()> changed);
   void on_control();
-  void on_message(uint64_t tag, const std::vector<std::byte>& bytes, std::vector<sys::OwnedFd> fds);
+  void on_frame(const TemplateFrame& frame, std::vector<sys::OwnedFd> fds);
   void on_talk();
   void ended();
 
@@ -72,7 +76,6 @@ class Zygote {
   sys::Child launcher_;
   std::optional<sys::Child> process_;
   std::vector<std::pair<uint64_t, Born>> orders_;  // in order; answers come in the same order
-  Loop& loop_;
   std::unique_ptr<Readable> control_ready_, talk_ready_;
 };
 

@@ -49,9 +49,10 @@ sys::Result<CgroupLayout> detect_cgroups(std::string_view mountinfo, std::string
 sys::Result<CgroupLayout> detect_own_cgroups();
 
 // The daemon's group `zygo-<pid>`, below the group it was started in. On v2 a group with
-// processes cannot give controllers to its children, so there the daemon moves to the leaf
-// `zygo-<pid>/daemon` and back again at the end; it must then be alone in its group. Make one per
-// process, before the first fork, and let it outlive every cell.
+// processes cannot give controllers to its children: if the daemon is alone in its group, it moves
+// to the leaf `zygo-<pid>/daemon` and back again at the end; if it is not, `zygo-<pid>` is made
+// beside its group instead, where that is allowed (find_home). Make one per process, before the
+// first fork, and let it outlive every cell.
 class CgroupRoot {
  public:
   static CgroupRoot create();
@@ -74,7 +75,7 @@ class CgroupRoot {
   sys::Result<void> use(const CgroupLayout& own, const Controller& directory,
                         const std::string& name);
   sys::Result<void> hand_down(const CgroupLayout& own, const Controller& directory,
-                              const std::string& group);
+                              const std::string& home, const std::string& group);
 
   CgroupLayout layout_;
   std::array<std::string, 3> obstacles_;
@@ -85,6 +86,17 @@ class CgroupRoot {
 // Removes root groups of daemons that are gone, found in `own_group`. Groups that still hold
 // processes stay. Returns how many went.
 int sweep_cgroups(const std::string& own_group);
+
+// The kernel's OOM kills in the group that this process was started in, and below. Where cells have
+// no group of their own it tells a job that the host or container ended from one that ended itself.
+class OuterOom {
+ public:
+  static OuterOom open();  // counts nothing where the group cannot be found or read
+  std::optional<uint64_t> kills() const { return events_.field("oom_kill"); }
+
+ private:
+  ControlFile events_;
+};
 
 // The group of one cell. Figures are read with one pread into the stack, on descriptors kept open;
 // nullopt means that the controller is not in force (or the kernel too old).
@@ -105,7 +117,7 @@ class CellCgroup {
   // For clone3(CLONE_INTO_CGROUP), Linux 5.7: the directory on v2, or -1.
   int clone_into_fd() const { return v2_directory_.get(); }
 
-  // Below what is in use already: v1 refuses with EBUSY, v2 kills. No swap in either.
+  // Below what is in use and cannot be reclaimed: EBUSY, and the old limit stays. No swap.
   sys::Result<void> set_memory_limit(sys::Bytes limit);
   sys::Result<void> set_pids_limit(uint64_t count);
   // The peak counts from now on. False where the kernel cannot: v2 before Linux 6.12.
@@ -113,8 +125,13 @@ class CellCgroup {
 
   std::optional<sys::Bytes> usage() const;
   std::optional<sys::Bytes> peak() const;
-  std::optional<uint64_t> oom_kills() const;     // since the cell began: take differences
-  std::optional<uint64_t> pids_refused() const;  // forks refused by the limit, likewise
+  // Processes killed at the cell's own limit, since the cell began: take differences.
+  std::optional<uint64_t> oom_kills() const;
+  // Processes killed because a group above, or the machine, was out of memory: nobody's fault in
+  // here. On v1, and once both happened in one cell, they cannot be told apart.
+  std::optional<uint64_t> foreign_oom_kills() const;
+  // Forks refused by the limit. On v2 before Linux 6.11, and on v1, also by a limit further up.
+  std::optional<uint64_t> pids_refused() const;
   std::optional<uint64_t> pids() const;
   std::optional<sys::Nanoseconds> cpu_usage() const;  // whole group, likewise
 
@@ -123,6 +140,7 @@ class CellCgroup {
   sys::Result<void> remove();
 
  private:
+  sys::Result<void> set_memory_limit_v2(sys::Bytes limit);
   sys::Result<void> open_files(const CgroupLayout& layout);
   sys::Result<void> open_memory(const CgroupLayout::Controller& group);
   sys::Result<void> open_pids(const CgroupLayout::Controller& group);
@@ -134,6 +152,7 @@ class CellCgroup {
   sys::OwnedFd v2_directory_;
   Layers layers_;
   bool memory_v2_ = false;
+  std::string memory_path_;
   bool peak_restarts_ = false;
   bool cpuacct_v2_ = false;
   uint64_t memsw_set_ = UINT64_MAX;  // v1: what memory.memsw.limit_in_bytes holds

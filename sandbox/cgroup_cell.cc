@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "sandbox/cgroup.h"
 #include "sandbox/sys/file.h"
 
@@ -71,10 +73,11 @@ Result<void> CellCgroup::open_files(const CgroupLayout& layout) {
 Result<void> CellCgroup::open_memory(const CgroupLayout::Controller& group) {
   const std::string& path = group.path;
   memory_v2_ = group.v2;
+  memory_path_ = path;
   if (group.v2) {
     memory_limit_ = TRY(ControlFile::open(path, "memory.max", O_WRONLY));
     memory_usage_ = TRY(ControlFile::open(path, "memory.current", O_RDONLY));
-    memory_events_ = TRY(ControlFile::open(path, "memory.events", O_RDONLY));
+    memory_events_ = TRY(ControlFile::open(path, "memory.events", O_RDONLY));  // nobody is below
     // memory.peak needs Linux 5.19; since 6.12 a write restarts it for this descriptor alone.
     memory_peak_ = ControlFile::open_if_any(path, "memory.peak", O_RDWR);
     peak_restarts_ = static_cast<bool>(memory_peak_);
@@ -120,7 +123,7 @@ std::vector<int> CellCgroup::join_fds() const {
 
 Result<void> CellCgroup::set_memory_limit(Bytes limit) {
   if (!memory_limit_) return Error::because("no memory group is in force for " + name_);
-  if (memory_v2_) return outcome_of(memory_limit_.write(limit.count), "memory.max", name_);
+  if (memory_v2_) return set_memory_limit_v2(limit);
 
   constexpr std::string_view kLimit = "memory.limit_in_bytes";
   constexpr std::string_view kMemsw = "memory.memsw.limit_in_bytes";
@@ -134,6 +137,20 @@ Result<void> CellCgroup::set_memory_limit(Bytes limit) {
   return {};
 }
 
+// A memory.max below what is in use makes the kernel kill at once, and with no job about, the one
+// to die is the cell's pid 1. memory.high only reclaims; nobody runs in the cell meanwhile who
+// could be slowed down by it.
+Result<void> CellCgroup::set_memory_limit_v2(Bytes limit) {
+  if (usage().value_or(Bytes{0}).count > limit.count) {
+    std::string high = memory_path_ + "/memory.high";
+    TRY(sys::write_control(high, std::to_string(limit.count)));
+    uint64_t left = usage().value_or(Bytes{0}).count;
+    TRY(sys::write_control(high, "max"));
+    if (left > limit.count) return outcome_of(EBUSY, "memory.max", name_);
+  }
+  return outcome_of(memory_limit_.write(limit.count), "memory.max", name_);
+}
+
 Result<void> CellCgroup::set_pids_limit(uint64_t count) {
   if (!pids_limit_) return Error::because("no pids group is in force for " + name_);
   return outcome_of(pids_limit_.write(count), "pids.max", name_);
@@ -145,7 +162,19 @@ std::optional<Bytes> CellCgroup::usage() const { return as_bytes(memory_usage_.n
 
 std::optional<Bytes> CellCgroup::peak() const { return as_bytes(memory_peak_.number()); }
 
-std::optional<uint64_t> CellCgroup::oom_kills() const { return memory_events_.field("oom_kill"); }
+std::optional<uint64_t> CellCgroup::oom_kills() const {
+  std::optional<uint64_t> kills = memory_events_.field("oom_kill");  // for whatever reason
+  if (!memory_v2_ || !kills || *kills == 0) return kills;
+  // Unlike the kills, this is counted where the limit is that was in the way. (v1's failcnt would
+  // be the same, but stays 0 on recent kernels.)
+  return std::min(*kills, memory_events_.field("oom").value_or(*kills));
+}
+
+std::optional<uint64_t> CellCgroup::foreign_oom_kills() const {
+  std::optional<uint64_t> kills = memory_events_.field("oom_kill");
+  if (!kills) return std::nullopt;
+  return *kills - std::min(*kills, oom_kills().value_or(*kills));
+}
 
 std::optional<uint64_t> CellCgroup::pids_refused() const { return pids_events_.field("max"); }
 

@@ -64,6 +64,15 @@ bool is_locked(const std::string& path) {
   return directory && ::flock(directory->get(), LOCK_EX | LOCK_NB) < 0;
 }
 
+// When there is no home, our own group: what fails there is the reason worth telling.
+std::string home_of(const CgroupLayout& own, const CgroupLayout::Controller& directory) {
+  std::vector<std::string> wanted;
+  for (const Slot& slot : kSlots) {
+    if (own.*slot.where == directory) wanted.emplace_back(slot.name);
+  }
+  return find_home(directory.path, wanted).value_or(directory.path);
+}
+
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
@@ -123,11 +132,12 @@ CgroupRoot CgroupRoot::create_in(const CgroupLayout& own, const std::string& nam
 
 Result<void> CgroupRoot::use(const CgroupLayout& own, const Controller& directory,
                              const std::string& name) {
-  sweep_cgroups(directory.path);
-  GroupDirectory group = TRY(make_group(directory.path + "/" + name));
+  std::string home = directory.v2 ? home_of(own, directory) : directory.path;
+  sweep_cgroups(home);
+  GroupDirectory group = TRY(make_group(home + "/" + name));
   Controller ours{group.path(), directory.v2};
   if (directory.v2) {
-    TRY(hand_down(own, directory, group.path()));
+    TRY(hand_down(own, directory, home, group.path()));
   } else {
     for (const Slot& slot : kSlots) {
       if (own.*slot.where == directory) layout_.*slot.where = ours;
@@ -139,16 +149,15 @@ Result<void> CgroupRoot::use(const CgroupLayout& own, const Controller& director
 }
 
 Result<void> CgroupRoot::hand_down(const CgroupLayout& own, const Controller& directory,
-                                   const std::string& group) {
-  std::vector<std::string> present =
-      words_of(TRY(sys::read_file(directory.path + "/cgroup.controllers")));
+                                   const std::string& home, const std::string& group) {
+  std::vector<std::string> present = words_of(TRY(sys::read_file(home + "/cgroup.controllers")));
   auto was_given = [&](const Slot& slot) {
     return std::find(present.begin(), present.end(), slot.name) != present.end();
   };
   DaemonLeaf leaf;
   bool any = std::any_of(kSlots.begin(), kSlots.end(), was_given);
-  if (any && !is_hierarchy_root(directory.path)) {
-    leaf = TRY(DaemonLeaf::enter(directory.path, group));
+  if (any && home == directory.path && !is_hierarchy_root(home)) {
+    leaf = TRY(DaemonLeaf::enter(home, group));
   }
 
   std::vector<std::string> lent;
@@ -156,10 +165,10 @@ Result<void> CgroupRoot::hand_down(const CgroupLayout& own, const Controller& di
     const Slot& slot = kSlots[i];
     if (own.*slot.where != directory) continue;
     if (!was_given(slot)) {
-      obstacles_[i] = directory.path + " was given no " + slot.name + " controller";
+      obstacles_[i] = home + " was given no " + slot.name + " controller";
       continue;
     }
-    Result<std::vector<std::string>> above = enable_controllers(directory.path, {slot.name});
+    Result<std::vector<std::string>> above = enable_controllers(home, {slot.name});
     if (above) lent.insert(lent.end(), above->begin(), above->end());
     Result<std::vector<std::string>> below =
         above ? enable_controllers(group, {slot.name}) : std::move(above);
@@ -169,7 +178,7 @@ Result<void> CgroupRoot::hand_down(const CgroupLayout& own, const Controller& di
       obstacles_[i] = below.error().text();
     }
   }
-  // At the root of the hierarchy a controller, once given, stays: others may rely on it by now.
+  // In a group that is not ours alone a controller, once given, stays: others may rely on it now.
   leaf.lent(std::move(lent));
   leaf_ = std::move(leaf);
   return {};
@@ -192,6 +201,15 @@ Result<void> CgroupRoot::yield_cpu() {
   if (!layout_.cpu->v2) return sys::write_control(group + "/cpu.shares", "2");
   if (leaf_) return sys::write_control(group + "/daemon/cpu.weight", "10000");
   return sys::write_control(group + "/cpu.weight", "1");
+}
+
+OuterOom OuterOom::open() {
+  OuterOom outer;
+  sys::Result<CgroupLayout> own = detect_own_cgroups();
+  if (!own.ok() || !own->memory) return outer;
+  const char* name = own->memory->v2 ? "memory.events" : "memory.oom_control";
+  outer.events_ = ControlFile::open_if_any(own->memory->path, name, O_RDONLY);
+  return outer;
 }
 
 }  // namespace sandbox

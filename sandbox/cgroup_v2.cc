@@ -21,6 +21,33 @@ Result<void> move_self(const std::string& group) {
   return sys::write_control(group + "/cgroup.procs", "0");
 }
 
+bool may_write(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
+
+// A thread root's children accept whole processes, a threaded group's do not.
+bool is_domain(const std::string& group) {
+  Result<std::string> type = sys::read_file(group + "/cgroup.type");  // absent at the root
+  return !type || type->starts_with("domain\n") || type->starts_with("domain threaded");
+}
+
+bool can_be_home(const std::string& group, bool own, const std::vector<std::string>& controllers) {
+  // The last: the kernel asks it of who moves a process from one group below to another.
+  if (!may_write(group) || !may_write(group + "/cgroup.procs") || !is_domain(group)) return false;
+  Result<std::string> given = sys::read_file(group + "/cgroup.controllers");
+  if (!given) return false;
+  std::vector<std::string> present = words_of(*given);
+  if (std::find_first_of(present.begin(), present.end(), controllers.begin(), controllers.end()) ==
+      present.end()) {
+    return false;
+  }
+  if (is_hierarchy_root(group)) return true;
+  Result<std::string> processes = sys::read_file(group + "/cgroup.procs");
+  if (!processes) return false;
+  std::vector<std::string> pids = words_of(*processes);
+  std::string self = std::to_string(::getpid());
+  return std::all_of(pids.begin(), pids.end(),
+                     [&](const std::string& pid) { return own && pid == self; });
+}
+
 void take_back(const std::string& group, const std::vector<std::string>& controllers) {
   for (const std::string& each : controllers) {
     (void)sys::write_control(group + std::string(kHandDown), "-" + each);
@@ -71,6 +98,18 @@ Result<DaemonLeaf> DaemonLeaf::enter(const std::string& own_group, const std::st
   if (others.empty()) return entered;
   return Error::because("other processes (pid " + others.front() + ") share the group " +
                         own_group + ", so its controllers cannot be handed down");
+}
+
+std::optional<std::string> find_home(const std::string& own_group,
+                                     const std::vector<std::string>& controllers) {
+  std::string group = own_group;
+  while (::access((group + "/cgroup.controllers").c_str(), F_OK) == 0) {
+    if (can_be_home(group, group == own_group, controllers)) return group;
+    size_t slash = group.rfind('/');
+    if (slash == group.npos || slash == 0) break;
+    group.resize(slash);
+  }
+  return std::nullopt;
 }
 
 bool is_hierarchy_root(const std::string& group) {

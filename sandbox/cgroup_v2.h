@@ -2,6 +2,7 @@
 // What the unified hierarchy asks for beyond mkdir: controllers are handed down level by level, and
 // only through groups that hold no processes themselves. Used by CgroupRoot; daemon only.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,13 @@ class DaemonLeaf {
 bool is_hierarchy_root(const std::string& group);
 
 std::vector<std::string> words_of(std::string_view text);
+
+// Where the daemon's group goes: into `own_group` if the daemon is alone there, else into the
+// nearest group above it without processes, which is where a session or a service keeps its
+// neighbours. It must be ours to write to and have been given one of `controllers`. Nothing when
+// there is none.
+std::optional<std::string> find_home(const std::string& own_group,
+                                     const std::vector<std::string>& controllers);
 
 // Gives `controllers` to the children of `group`, one by one; returns those that were not given
 // before. The first refusal ends it.

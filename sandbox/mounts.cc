@@ -101,7 +101,7 @@ Result<void> build_image(const ImagePlan& plan, const std::string& staging) {
     if (!device && plan[i].kind != ImageEntry::Kind::kBind) continue;
     trees[i] = TRY(detached_copy(plan[i].source));
     uint64_t attributes =
-        MOUNT_ATTR_NOSUID | (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV);
+        MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY | (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV);
     TRY(restrict_tree(trees[i].get(), attributes, plan[i].source));
   }
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) {

@@ -12,6 +12,8 @@
 
 #include "sandbox/notify_files.h"
 #include "sandbox/notify_words.h"
+#include "sandbox/profiles.h"
+#include "sandbox/seccomp_report.h"
 #include "sandbox/syscall_names.h"
 
 // Linux 6.6; absent from older headers.
@@ -73,14 +75,11 @@ bool still_waiting(int listener, const Notice& notice) {
   return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-Ruling go_on() { return {.proceed = true, .refusal = std::nullopt, .error = 0}; }
-Ruling fail_quietly(int error) {
-  return {.proceed = false, .refusal = std::nullopt, .error = error};
-}
 Ruling refuse(std::string call, std::string argument) {
-  return {.proceed = false,
-          .refusal = Refusal{std::move(call), std::move(argument), EPERM},
-          .error = EPERM};
+  Ruling ruling;
+  ruling.refusal = Refusal{std::move(call), std::move(argument), EPERM};
+  ruling.error = EPERM;
+  return ruling;
 }
 
 Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& notice) {
@@ -114,7 +113,96 @@ std::optional<int> quiet_error(std::string_view call, const Notice& notice) {
   return std::nullopt;
 }
 
+// The calls that a variant of the filter counts or compares, and what they are about.
+constexpr struct {
+  std::string_view call;
+  Asks asks;
+} kAsking[] = {
+    {"clone", Asks::kProcess},
+    {"fork", Asks::kProcess},
+    {"vfork", Asks::kProcess},
+    {"memfd_create", Asks::kMemfd},
+    {"kill", Asks::kSignal},
+    {"tkill", Asks::kSignal},
+    {"tgkill", Asks::kSignal},
+    {"rt_sigqueueinfo", Asks::kSignal},
+    {"rt_tgsigqueueinfo", Asks::kSignal},
+    {"pidfd_send_signal", Asks::kSignal},
+};
+
+// A call that the profile itself allows is notified only because the cell's filter counts it.
+Asks asked_by(std::string_view name, Profile profile, const Notice& notice) {
+  for (const auto& asking : kAsking) {
+    if (name != asking.call) continue;
+    const sys::Result<RuleGroups>& groups = rules_of(profile);
+    if (!groups) return Asks::kNothing;
+    bool allowed = settle(*groups, {}, notice.nr, notice.args).treatment == Treatment::kAllow;
+    return allowed ? asking.asks : Asks::kNothing;
+  }
+  return Asks::kNothing;
+}
+
+SignalAsked signal_of(std::string_view name, const Notice& notice) {
+  auto number = [&](int i) { return static_cast<int>(static_cast<uint32_t>(notice.args[i])); };
+  if (name == "tgkill" || name == "rt_tgsigqueueinfo") {
+    return {SignalAsked::To::kThread, number(1), number(0), number(2)};
+  }
+  if (name == "tkill") return {SignalAsked::To::kThread, number(0), 0, number(1)};
+  if (name == "pidfd_send_signal") return {SignalAsked::To::kPidfd, number(0), 0, number(1)};
+  return {SignalAsked::To::kProcess, number(0), 0, number(1)};
+}
+
+Ruling rule_on_call(int listener, const CellView& cell, const Notice& notice) {
+  std::string name = name_of_call(notice.arch, notice.nr);
+  if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
+  if (const FileCall* call = file_call(notice.nr); call != nullptr) {
+    Ruling ruling = rule_on_files(*call, cell, notice);
+    return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);
+  }
+  if (std::optional<int> error = quiet_error(name, notice); error) return fail_quietly(*error);
+  const Asks asks = asked_by(name, cell.profile, notice);
+  const SignalAsked signal = asks == Asks::kSignal ? signal_of(name, notice) : SignalAsked{};
+  std::string argument = describe_arguments(name, notice);
+  // A caller that died in the middle was killed by somebody; its attempt stands, our reading of
+  // its memory does not.
+  if (!still_waiting(listener, notice)) argument = "unreadable";
+  Ruling ruling = refuse(std::move(name), std::move(argument));
+  ruling.asks = asks;
+  ruling.signal = signal;
+  return ruling;
+}
+
+// The trapped call that a report speaks of, as if it had been notified.
+std::optional<Notice> reported(const Notice& report) {
+  if (!is_native(report.arch, report.nr) || report.nr != kTrapReportCall) return std::nullopt;
+  if (static_cast<uint32_t>(report.args[0]) != kTrapReportOption) return std::nullopt;
+  Notice original = report;
+  original.nr = static_cast<int>(report.args[0] >> 32);
+  std::memmove(original.args, report.args + 1, 5 * sizeof original.args[0]);
+  original.args[5] = 0;
+  return original;
+}
+
+// What was trapped is not done whatever we say; where it would have been legal, the filter around
+// us refuses it, and nobody is to blame.
+Ruling rule_on_report(int listener, const CellView& cell, const Notice& original) {
+  Ruling ruling = rule_on_call(listener, cell, original);
+  return ruling.proceed || ruling.asks != Asks::kNothing ? fail_quietly(EPERM) : ruling;
+}
+
 }  // namespace
+
+Ruling go_on() {
+  Ruling ruling;
+  ruling.proceed = true;
+  return ruling;
+}
+
+Ruling fail_quietly(int error) {
+  Ruling ruling;
+  ruling.error = error;
+  return ruling;
+}
 
 bool prepare_listener(int listener) {
   return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
@@ -145,18 +233,10 @@ sys::Result<std::optional<Notice>> receive_notice(int listener) {
 Ruling rule(int listener, const CellView& cell, const Notice& notice) {
   // Pid 1 forks jobs and wipes after them. Its number cannot be another's while the cell lives.
   if (notice.pid > 0 && notice.pid == cell.init_pid) return go_on();
-  std::string name = name_of_call(notice.arch, notice.nr);
-  if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
-  if (const FileCall* call = file_call(notice.nr); call != nullptr) {
-    Ruling ruling = rule_on_files(*call, cell, notice);
-    return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);
+  if (std::optional<Notice> original = reported(notice)) {
+    return rule_on_report(listener, cell, *original);
   }
-  if (std::optional<int> error = quiet_error(name, notice); error) return fail_quietly(*error);
-  std::string argument = describe_arguments(name, notice);
-  // A caller that died in the middle was killed by somebody; its attempt stands, our reading of
-  // its memory does not.
-  if (!still_waiting(listener, notice)) argument = "unreadable";
-  return refuse(std::move(name), std::move(argument));
+  return rule_on_call(listener, cell, notice);
 }
 
 sys::Result<void> answer(int listener, const Notice& notice, const Ruling& ruling) {

@@ -25,6 +25,7 @@ struct Notice {
   uint32_t arch = 0;
   uint64_t args[6] = {};
   uint64_t ip = 0;
+  std::optional<uint32_t> reader = {};  // whose ids may read its memory, where ours do not do
 };
 
 // What a ruling must know of the cell. Nothing is owned.
@@ -32,7 +33,11 @@ struct CellView {
   int init_pid = -1;  // pid 1 of the cell, by its number in the daemon's pid namespace
   int root_fd = -1;   // O_PATH of the root as pid 1 sees it (/proc/PID/root): its mounts count
   uint64_t scratch_device = 0;  // st_dev of the scratch tmpfs
+  // Where the scratch is no file system of its own: its real path. Everything beneath is scratch.
+  std::string scratch_path = {};
   Profile profile = Profile::kDefault;
+  // Whose the files are that a job makes, where they are not ours.
+  std::optional<uint32_t> owner = {};
 };
 
 struct Refusal {
@@ -42,12 +47,40 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
-// Proceed; or refuse and label; or, without a refusal, fail quietly with `error`.
+// What a call that the profile allows is notified for: the filter of this cell counts or compares
+// (FilterVariant), and only the caller of rule() has the count.
+enum class Asks : uint8_t {
+  kNothing,
+  kProcess,  // clone, fork or vfork: one more thread or process
+  kSignal,   // Ruling::signal says to whom
+  kMemfd,    // memfd_create: one more file in memory
+};
+
+struct SignalAsked {
+  enum class To : uint8_t {
+    kProcess,  // kill, rt_sigqueueinfo: `target` as kill(2) reads it, so also 0, -1 and groups
+    kThread,   // tkill, tgkill, rt_tgsigqueueinfo: a thread id
+    kPidfd,    // pidfd_send_signal: a descriptor, which another thread may exchange meanwhile
+  };
+  To to = To::kProcess;
+  int target = 0;
+  int process = 0;  // the thread's process where the call names it (tgkill), else 0
+  int signal = 0;
+  bool operator==(const SignalAsked&) const = default;
+};
+
+// Proceed; or refuse and label; or, without a refusal, fail quietly with `error`. A ruling that
+// asks is a refusal as it stands; the caller may put go_on() or fail_quietly(EAGAIN) in its place.
+// All it goes by is in registers, so "go on" lets through exactly the call that was looked at.
 struct Ruling {
   bool proceed = false;
   std::optional<Refusal> refusal;
   int error = 0;
+  Asks asks = Asks::kNothing;
+  SignalAsked signal;  // with kSignal
 };
+Ruling go_on();
+Ruling fail_quietly(int error);
 
 // Once per listener. Asks for wake-ups on the caller's CPU (Linux 6.6); true if the kernel can.
 bool prepare_listener(int listener);

@@ -11,9 +11,11 @@
 #include <climits>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "sandbox/notify_memory.h"
 #include "sandbox/sys/fd.h"
+#include "sandbox/sys/identity.h"
 #include "sandbox/syscall_names.h"
 
 namespace sandbox {
@@ -97,14 +99,26 @@ struct Found {
   explicit operator bool() const { return error == 0; }
 };
 
+// With fs.protected_symlinks, as Debian sets it, a link in a sticky directory that all may write
+// to, as the scratch is, leads on only for its owner: not even for root.
+sys::OwnedFd open_inside(const CellView& cell, const std::string& path, open_how how) {
+  auto open = [&] {
+    return sys::OwnedFd(
+        static_cast<int>(::syscall(SYS_openat2, cell.root_fd, path.c_str(), &how, sizeof how)));
+  };
+  sys::OwnedFd file = open();
+  if (file || errno != EACCES || !cell.owner) return file;
+  sys::FileIdentity as_owner(cell.owner);
+  return open();
+}
+
 // `path` inside the cell's root, as the job would walk it, but never out through /proc's links.
 Found look(const CellView& cell, const std::string& path, LastLink link) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC | (link == LastLink::kStay ? O_NOFOLLOW : 0);
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
   Found found;
-  found.file = sys::OwnedFd(
-      static_cast<int>(::syscall(SYS_openat2, cell.root_fd, path.c_str(), &how, sizeof how)));
+  found.file = open_inside(cell, path, how);
   if (!found.file || ::fstat(found.file.get(), &found.status) < 0) found.error = errno;
   return found;
 }
@@ -123,23 +137,45 @@ std::string parent_of(std::string_view path) {
   return slash == 0 ? "/" : std::string(path.substr(0, slash));
 }
 
+// Where a descriptor of ours points, by the kernel's own word.
+std::optional<std::string> path_of(int fd) { return Caller{::getpid()}.directory(fd); }
+
 Reach reach_of_found(const CellView& cell, const Found& found) {
+  if (!cell.scratch_path.empty()) {
+    std::optional<std::string> path = path_of(found.file.get());
+    if (!path) return Reach::kUnknown;
+    bool beneath =
+        path->starts_with(cell.scratch_path) &&
+        (path->size() == cell.scratch_path.size() || (*path)[cell.scratch_path.size()] == '/');
+    return beneath ? Reach::kScratch : Reach::kOutside;
+  }
   return found.status.st_dev == cell.scratch_device ? Reach::kScratch : Reach::kOutside;
 }
 
 // `path`, or what is left of it: an attempt on a file that the image does not have is an attempt on
 // the place where it would be, which its deepest existing directory tells.
 Reach reach_of_place(const CellView& cell, std::string path, LastLink link) {
-  for (;;) {
-    Found found = look(cell, path, link);
-    if (found) return reach_of_found(cell, found);
-    if (found.error == ENAMETOOLONG) return Reach::kNothing;  // never a file
-    if (found.error != ENOENT && found.error != ENOTDIR) return Reach::kUnknown;
-    std::string parent = parent_of(path);
-    if (parent == path) return Reach::kUnknown;
-    path = std::move(parent);
-    link = LastLink::kFollow;
+  Found found = look(cell, path, link);
+  if (found) return reach_of_found(cell, found);
+  if (found.error == ENAMETOOLONG) return Reach::kNothing;  // never a file
+  if (found.error != ENOENT && found.error != ENOTDIR) return Reach::kUnknown;
+  std::vector<std::string> parents;
+  for (std::string at = path, up; (up = parent_of(at)) != at; at = up) parents.push_back(up);
+  // By halving: a path of two thousand names, through links to ones as long, must not be walked two
+  // thousand times. Beneath what is there nothing shorter is missing.
+  size_t low = 0, high = parents.size();
+  Reach reach = Reach::kUnknown;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    found = look(cell, parents[middle], LastLink::kFollow);
+    if (!found && found.error != ENOENT && found.error != ENOTDIR) return Reach::kUnknown;
+    if (found) reach = reach_of_found(cell, found);
+    if (found)
+      high = middle;
+    else
+      low = middle + 1;
   }
+  return reach;
 }
 
 // null, zero, full and tty: the terminal of the job, if any.
@@ -157,6 +193,7 @@ bool is_number(std::string_view text) {
 // "/dev/stdout" and its kin open what the job has open already. They lead through links of /proc
 // that mean something else in our own process.
 bool names_own_descriptor(std::string_view path) {
+  if (path == "/dev/tty") return true;  // a cell has no terminal: nothing is there to be written
   if (path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr") return true;
   if (path.starts_with("/dev/fd/")) return is_number(path.substr(8));
   if (!path.starts_with("/proc/")) return false;
@@ -235,14 +272,14 @@ Reach reach_of_path(const Request& request, const std::string& path, Effect effe
 // The text of a directory as the job sees it. Without a mount namespace of its own, a job's root is
 // a directory of ours, and /proc shows our view of it.
 std::string inside_root(const CellView& cell, std::string directory) {
-  std::optional<std::string> root = Caller{::getpid()}.directory(cell.root_fd);
+  std::optional<std::string> root = path_of(cell.root_fd);
   if (!root || root->size() <= 1 || !directory.starts_with(*root)) return directory;
   if (directory.size() == root->size()) return "/";
   return directory[root->size()] == '/' ? directory.substr(root->size()) : directory;
 }
 
 FileReach reach_of_use(const Request& request, const PathUse& use) {
-  Caller caller{request.notice.pid};
+  Caller caller{request.notice.pid, request.notice.reader};
   std::optional<std::string> path = caller.path(request.notice.args[use.path]);
   if (!path) return {Reach::kUnreadable, {}};
   if (path->empty()) return {Reach::kNothing, {}};  // ENOENT, or a descriptor (AT_EMPTY_PATH)

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/identity.h"
 
 namespace sandbox {
 namespace {
@@ -31,8 +32,9 @@ ssize_t read_through_vm(int pid, uint64_t address, char* into, size_t size) {
 }
 
 // Outer sandboxes forbid process_vm_readv more often than this.
-ssize_t read_through_proc(int pid, uint64_t address, char* into, size_t size) {
-  auto memory = sys::open("/proc/" + std::to_string(pid) + "/mem", O_RDONLY);
+ssize_t read_through_proc(const Caller& caller, uint64_t address, char* into, size_t size) {
+  sys::FileIdentity as_caller(caller.id);
+  auto memory = sys::open("/proc/" + std::to_string(caller.pid) + "/mem", O_RDONLY);
   if (!memory) return -1;
   return ::pread(memory->get(), into, size, static_cast<off_t>(address));
 }
@@ -43,7 +45,7 @@ std::optional<std::string> Caller::bytes(uint64_t address, size_t size) const {
   if (pid <= 0 || address == 0 || address > ~uint64_t{0} - PATH_MAX) return std::nullopt;
   std::string out(std::min<size_t>(size, PATH_MAX), '\0');
   ssize_t n = read_through_vm(pid, address, out.data(), out.size());
-  if (n < 0) n = read_through_proc(pid, address, out.data(), out.size());
+  if (n < 0) n = read_through_proc(*this, address, out.data(), out.size());
   if (n < 0) return std::nullopt;
   out.resize(static_cast<size_t>(n));
   return out;
@@ -67,6 +69,7 @@ std::optional<std::string> Caller::directory(int fd) const {
     std::snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
   }
   char target[PATH_MAX];
+  sys::FileIdentity as_caller(id);
   ssize_t n = ::readlink(link, target, sizeof target);
   if (n <= 0 || target[0] != '/') return std::nullopt;
   return std::string(target, static_cast<size_t>(n));

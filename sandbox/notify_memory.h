@@ -10,9 +10,12 @@
 
 namespace sandbox {
 
-// The process that waits; `pid` may be a thread's.
+// The process that waits; `pid` may be a thread's. Without CAP_SYS_PTRACE its memory can be read
+// only with its own ids, and only while it is dumpable (ptrace(2), access mode checking): `id` is
+// then what this thread takes for its file-system ids meanwhile.
 struct Caller {
   int pid = 0;
+  std::optional<uint32_t> id = {};
   // At most `size` bytes (up to PATH_MAX) at `address`; fewer where the memory ends; nothing if
   // there is none, or if we may not look.
   std::optional<std::string> bytes(uint64_t address, size_t size) const;

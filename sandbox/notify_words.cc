@@ -125,7 +125,7 @@ struct Call {
   int number(int i) const { return static_cast<int>(low(i)); }
   std::string pid(int i) const { return "pid " + std::to_string(number(i)); }
   std::string raw_path(int i) const {
-    return Caller{notice.pid}.path(word(i)).value_or("unreadable");
+    return Caller{notice.pid, notice.reader}.path(word(i)).value_or("unreadable");
   }
   std::string path(int i) const { return escaped(raw_path(i)); }
 };
@@ -137,8 +137,8 @@ std::string socket_words(const Call& call) {
   return word_of(kFamilies, call.low(0)) + " " + word_of(kSocketTypes, call.low(1) & 0xf);
 }
 std::string address_at(const Call& call, int at, int size) {
-  std::optional<std::string> bytes =
-      Caller{call.notice.pid}.bytes(call.word(at), std::min<uint32_t>(call.low(size), 128));
+  std::optional<std::string> bytes = Caller{call.notice.pid, call.notice.reader}.bytes(
+      call.word(at), std::min<uint32_t>(call.low(size), 128));
   return bytes ? escaped(address_text(*bytes)) : "unreadable";
 }
 std::string address_words(const Call& call) { return address_at(call, 1, 2); }
@@ -151,6 +151,12 @@ std::string signal_words(const Call& call) {
 }
 std::string tgkill_words(const Call& call) {
   return call.pid(1) + " " + signal_name(call.number(2));
+}
+std::string pidfd_signal_words(const Call& call) {
+  return "pidfd " + std::to_string(call.number(0)) + " " + signal_name(call.number(1));
+}
+std::string group_words(const Call& call) {
+  return call.pid(0) + " group " + std::to_string(call.number(1));
 }
 std::string clone_words(const Call& call) {
   uint64_t flags = call.low(0) & ~uint32_t{CSIGNAL};
@@ -213,6 +219,12 @@ constexpr struct {
     {"kill", signal_words},
     {"tkill", signal_words},
     {"tgkill", tgkill_words},
+    {"rt_sigqueueinfo", signal_words},
+    {"rt_tgsigqueueinfo", tgkill_words},
+    {"pidfd_send_signal", pidfd_signal_words},
+    {"pidfd_open", pid_words},
+    {"setpgid", group_words},
+    {"setsid", nothing},
     {"mount", mount_words},
     {"umount2", first_path},
     {"chroot", first_path},

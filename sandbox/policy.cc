@@ -21,6 +21,16 @@ std::optional<E> find(const std::array<std::string_view, N>& names, std::string_
 }
 }  // namespace
 
+Layers layers_of(Level level) {
+  Layers layers = Layers::all();
+  if (level == Level::kFull) return layers;
+  for (Layer layer : {Layer::kUserNs, Layer::kPidNs, Layer::kMountNs, Layer::kNetNs, Layer::kIpcNs,
+                      Layer::kUtsNs, Layer::kCgroupNs, Layer::kScratch}) {
+    layers = layers.without(layer);
+  }
+  return level == Level::kContained ? layers : layers.without(Layer::kUid);
+}
+
 std::string_view name_of(Profile profile) { return kProfiles[static_cast<size_t>(profile)]; }
 std::string_view name_of(Level level) { return kLevels[static_cast<size_t>(level)]; }
 std::string_view name_of(Layer layer) { return kLayers[static_cast<size_t>(layer)]; }

@@ -66,6 +66,10 @@ class Layers {
   uint32_t bits_ = 0;
 };
 
+// The layers that a level may put in force, where the host gives them. What a level cannot have is
+// replaced: see runtime/setting.h.
+Layers layers_of(Level level);
+
 // Wire names: "pure", "full", "userns", "cgroup.memory", "landlock", "seccomp", "uid", ...
 std::string_view name_of(Profile profile);
 std::string_view name_of(Level level);

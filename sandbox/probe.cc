@@ -12,6 +12,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/probe_child.h"
 #include "sandbox/probe_cures.h"
+#include "sandbox/probe_facts.h"
 #include "sandbox/probe_ids.h"
 #include "sandbox/sys/file.h"
 
@@ -30,9 +31,7 @@ std::optional<long> sysctl(const std::string& name) {
 }
 
 HostHints hints_of_host() {
-  sys::Result<std::string> status = sys::read_file("/proc/self/status");
-  return {.root = ::geteuid() == 0,
-          .filtered = status && status->find("\nSeccomp:\t2") != std::string::npos,
+  return {.at = location_of(clues_of_host()),
           .unprivileged_userns_clone = sysctl("kernel/unprivileged_userns_clone"),
           .apparmor_restricts_userns = sysctl("kernel/apparmor_restrict_unprivileged_userns"),
           .max_user_namespaces = sysctl("user/max_user_namespaces")};
@@ -46,16 +45,13 @@ std::string sentence(const ProbeAnswer& answer) {
 class Survey {
  public:
   void add(std::string name, const ProbeAnswer& answer, std::string evidence) {
-    if (answer.ok()) {
-      reports_.push_back({std::move(name), true, std::move(evidence), ""});
-    } else {
-      std::string cure = cure_for(name, answer.error, hints_);
-      reports_.push_back({std::move(name), false, sentence(answer), std::move(cure)});
-    }
+    if (!answer.ok()) return add_denied(std::move(name), sentence(answer), answer.error);
+    reports_.push_back({std::move(name), true, std::move(evidence), "", true});
   }
   void add_denied(std::string name, std::string why, int error = 0) {
     std::string cure = cure_for(name, error, hints_);
-    reports_.push_back({std::move(name), false, std::move(why), std::move(cure)});
+    std::optional<bool> kernel = kernel_has(name, error, facts_);
+    reports_.push_back({std::move(name), false, std::move(why), std::move(cure), kernel});
   }
   // Cells make theirs inside a user namespace; a host that forbids that may still allow it to root.
   void add_namespace(std::string_view name, ProbeFunction trial, int flag) {
@@ -73,6 +69,7 @@ class Survey {
 
  private:
   HostHints hints_ = hints_of_host();
+  KernelFacts facts_ = facts_of_kernel();
   std::vector<LayerReport> reports_;
 };
 
@@ -89,7 +86,7 @@ void survey_namespaces(Survey& survey) {
   const NamespaceTrial alone{};
   const SpareIds ids = spare_ids_of_host();
   survey.add("userns", run_in_child(try_namespace, &alone), "one id mapped to 0");
-  if (survey.hints().root) {
+  if (survey.hints().at.root) {
     survey.add("userns.unprivileged", run_in_child(try_unprivileged_user_namespace, &ids),
                "made by uid " + std::to_string(ids.uid));
   }
@@ -107,7 +104,7 @@ void survey_namespaces(Survey& survey) {
 
   ProbeAnswer other = run_in_child(try_another_uid, &ids);
   survey.add("uid", range.ok() ? range : other,
-             range.ok() ? "by mapping a range of ids" : "by setresuid");
+             range.ok() ? "by mapping a range of ids" : "another uid, ended by a signal");
   survey.add("chroot", run_in_child(try_chroot), "done");
 }
 
@@ -117,8 +114,11 @@ void survey_filters(Survey& survey) {
     int fd = ruleset->get();
     survey.add("landlock", run_in_child(try_landlock, &fd),
                "ABI " + std::to_string(landlock_abi()) + ", enforced");
+    survey.add("landlock.scope", run_in_child(try_landlock_scope, &fd), "a signal was refused");
   } else {
-    survey.add_denied("landlock", ruleset.error().text(), ruleset.error().code());
+    for (const char* name : {"landlock", "landlock.scope"}) {
+      survey.add_denied(name, ruleset.error().text(), ruleset.error().code());
+    }
   }
   survey.add("seccomp", run_in_child(try_seccomp), "a filter refused a call");
   survey.add("seccomp.notify", run_in_child(try_notification), "a notification was answered");
@@ -128,6 +128,8 @@ void survey_filters(Survey& survey) {
 }
 
 void survey_processes(Survey& survey) {
+  const SpareIds ids = spare_ids_of_host();
+  survey.add("ptrace.read", run_in_child(try_read_job, &ids), "a child's memory was read");
   survey.add("fds", run_in_child(try_close_range), "close_range works");
   survey.add("clone3", run_in_child(try_clone3), "with a pidfd");
   survey.add("pidfd", run_in_child(try_pidfd), "clone, signal and wait");
@@ -176,9 +178,9 @@ std::vector<std::string_view> needs_of(Level level) {
     case Level::kFull:
       return {"userns", "pidns", "mntns", "netns", "ipcns", "utsns", "seccomp", "seccomp.notify"};
     case Level::kContained:
-      return {"uid", "landlock", "seccomp"};
+      return {"uid", "landlock", "seccomp", "seccomp.notify"};
     case Level::kMinimal:
-      return {"landlock", "seccomp"};
+      return {"landlock", "seccomp", "seccomp.notify"};
   }
   return {};
 }
@@ -201,6 +203,13 @@ Layers available_layers(const std::vector<LayerReport>& reports) {
     if (layer && report.available) found = found.with(*layer);
   }
   return found;
+}
+
+bool counts_at(Level level, std::string_view name) {
+  if (std::optional<Layer> layer = layer_named(name)) return layers_of(level).has(*layer);
+  if (name == "chroot") return false;  // told for those who ask; no level is built on it
+  bool of_namespaces = name.starts_with("userns") || name == "idmap.range" || name == "proc";
+  return !of_namespaces || level == Level::kFull;
 }
 
 std::vector<std::string_view> missing_for(Level level, const std::vector<LayerReport>& reports) {

@@ -16,12 +16,14 @@ class CgroupRoot;
 
 struct LayerReport {
   // The wire name of a Layer, or one of the abilities that layers and levels build on:
-  // "userns.unprivileged", "idmap.range", "proc", "chroot", "seccomp.notify", "clone3", "pidfd",
-  // "oom_score_adj", "cpu policy".
+  // "userns.unprivileged", "idmap.range", "proc", "chroot", "landlock.scope", "seccomp.notify",
+  // "ptrace.read", "clone3", "pidfd", "oom_score_adj", "cpu policy".
   std::string name;
   bool available = false;
   std::string why;   // the evidence, or what said no
   std::string cure;  // empty when available
+  // The kernel has it, whether or not we may use it; nothing: it cannot be told from in here.
+  std::optional<bool> kernel = {};
 };
 
 // `running` is the daemon's group if it has made one: its findings count then, because a process
@@ -29,6 +31,10 @@ struct LayerReport {
 std::vector<LayerReport> probe_host(const CgroupRoot* running = nullptr);
 
 Layers available_layers(const std::vector<LayerReport>& reports);
+
+// What a report stands on at a level: a layer that the level may put in force, or an ability that
+// such a layer is built on.
+bool counts_at(Level level, std::string_view name);
 
 // The names of what a level needs and the reports deny. Empty: the level can be had.
 std::vector<std::string_view> missing_for(Level level, const std::vector<LayerReport>& reports);

@@ -40,6 +40,8 @@ ProbeAnswer try_chroot(const void*);
 ProbeAnswer try_seccomp(const void*);
 ProbeAnswer try_notification(const void*);
 ProbeAnswer try_landlock(const void* ruleset_fd);
+ProbeAnswer try_landlock_scope(const void* ruleset_fd);
+ProbeAnswer try_read_job(const void* spare_ids);
 ProbeAnswer try_no_new_privs(const void*);
 ProbeAnswer try_drop_caps(const void*);
 ProbeAnswer try_rlimits(const void*);

@@ -18,19 +18,20 @@ uint64_t take_number(std::string_view& text) {
 
 }  // namespace
 
-std::optional<unsigned> spare_id(std::string_view map) {
-  constexpr uint64_t kUsual = 100000;  // where distributions begin to hand out ids to containers
-  uint64_t first = 0;
-  uint64_t length = 0;
+MappedIds largest_range(std::string_view map) {
+  MappedIds largest;
   while (!map.empty()) {
     uint64_t inside = take_number(map);
     take_number(map);
     uint64_t count = take_number(map);
-    if (count > length) {
-      first = inside;
-      length = count;
-    }
+    if (count > largest.count) largest = {inside, count};
   }
+  return largest;
+}
+
+std::optional<unsigned> spare_id(std::string_view map) {
+  constexpr uint64_t kUsual = 100000;  // where distributions begin to hand out ids to containers
+  const auto [first, length] = largest_range(map);
   if (length < 4) return std::nullopt;
   if (first <= kUsual && first + length > kUsual + 2) return static_cast<unsigned>(kUsual);
   return static_cast<unsigned>(first + length / 2);

@@ -218,9 +218,27 @@ ProbeAnswer try_map_range(const void* spare_ids) {
   return {error != 0 ? error : seen, step, 0};
 }
 
+// As a cell does with its jobs: another uid is taken, and can be ended from here.
 ProbeAnswer try_another_uid(const void* spare_ids) {
-  int error = become(*static_cast<const SpareIds*>(spare_ids));
-  return {error, "become another user", 0};
+  Channel ready;
+  if (!open_channel(ready)) return refused("make a pipe");
+  pid_t pid = ::fork();
+  if (pid < 0) return refused("fork");
+  if (pid == 0) {
+    int error = become(*static_cast<const SpareIds*>(spare_ids));
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after the change, which clears it
+    (void)!::write(ready.writer.get(), &error, sizeof error);
+    for (;;) ::pause();
+  }
+  int error = ECHILD;
+  (void)!::read(ready.reader.get(), &error, sizeof error);
+  if (error != 0) {
+    ::kill(pid, SIGKILL);
+    return refused("become another user", error);
+  }
+  // If this is refused, the child ends with us.
+  if (::kill(pid, SIGKILL) < 0) return refused("signal a process of another user");
+  return {};
 }
 
 ProbeAnswer try_chroot(const void*) {

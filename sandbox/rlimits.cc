@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace sandbox {
@@ -13,11 +12,14 @@ int lower(int resource, uint64_t wanted) {
   // RLIM_INFINITY is the largest value, so the smaller number is the stricter limit.
   static_assert(RLIM_INFINITY == UINT64_MAX);
   const auto which = static_cast<__rlimit_resource>(resource);
+  const rlimit next{.rlim_cur = wanted, .rlim_max = wanted};
+  if (::setrlimit(which, &next) == 0) return 0;
+  if (errno != EPERM) return errno;
+  // A hard limit is never raised: here it is the stricter one.
   rlimit now{};
   if (::getrlimit(which, &now) < 0) return errno;
-  const rlim_t value = std::min<rlim_t>(wanted, now.rlim_max);
-  const rlimit next{.rlim_cur = value, .rlim_max = value};
-  return ::setrlimit(which, &next) == 0 ? 0 : errno;
+  now.rlim_cur = now.rlim_max;
+  return ::setrlimit(which, &now) == 0 ? 0 : errno;
 }
 
 }  // namespace

@@ -1,29 +1,16 @@
 #include "sandbox/seccomp.h"
 
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/sched.h>
-#include <linux/seccomp.h>
 #include <seccomp.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <memory>
 #include <vector>
 
 #include "sandbox/profiles.h"
+#include "sandbox/seccomp_mask.h"
+#include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
-#include "sandbox/syscall_names.h"
-
-// Linux 5.19; absent from older headers.
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
-#endif
 
 namespace sandbox {
 namespace {
@@ -52,16 +39,14 @@ uint32_t libseccomp_action(const RuleGroup& group) {
 }
 
 sys::Result<void> add_rule(void* context, const RuleGroup& group, const Rule& rule) {
-  CallNumber number = call_number(rule.call);
-  if (number.known && number.value < 0) return {};  // another architecture has it
-  if (!number.known) return sys::Error::because(std::string("no such system call: ") + rule.call);
+  if (rule.number < 0) return {};  // another architecture has it
   std::vector<scmp_arg_cmp> when;
-  for (const Condition& c : std::span(rule.when).first(rule.conditions)) {
+  for (const Condition& c : rule.when) {
     when.push_back({.arg = c.arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = c.mask, .datum_b = c.value});
   }
-  return checked(seccomp_rule_add_array(context, libseccomp_action(group), number.value,
+  return checked(seccomp_rule_add_array(context, libseccomp_action(group), rule.number,
                                         static_cast<unsigned>(when.size()), when.data()),
-                 std::string("filter rule for ") + rule.call);
+                 group.file + ":" + std::to_string(group.line) + ": filter rule for " + rule.call);
 }
 
 sys::Result<void> add_group(void* context, const RuleGroup& group) {
@@ -70,9 +55,18 @@ sys::Result<void> add_group(void* context, const RuleGroup& group) {
   return {};
 }
 
+sys::Result<std::string> exported(void* context) {
+  sys::OwnedFd file = TRY(sys::memfd("seccomp-filter", 0));
+  TRY(checked(seccomp_export_bpf(context, file.get()), "export filter"));
+  if (::lseek(file.get(), 0, SEEK_SET) < 0) return sys::Error::from_errno("rewind filter");
+  return sys::read_all(file.get());
+}
+
 }  // namespace
 
-sys::Result<std::string> compile_filter(Profile profile) {
+sys::Result<std::string> compile_filter(Profile profile, const FilterVariant& variant) {
+  const sys::Result<RuleGroups>& groups = rules_of(profile);
+  if (!groups) return groups.error();
   FilterContext context(seccomp_init(SCMP_ACT_NOTIFY));
   if (!context) return sys::Error::because("seccomp_init failed");
   // i386 and x32 calls are named and refused like everything else that is not on the list.
@@ -81,71 +75,42 @@ sys::Result<std::string> compile_filter(Profile profile) {
   // A binary tree: the kernel walks the filter for every call number when it is loaded.
   TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2),
               "order filter as a tree"));
-  for (RuleLayer layer : layers_of(profile)) {
-    for (const RuleGroup& group : layer) TRY(add_group(context.get(), group));
+  for (const RuleGroup& group : *groups) {
+    if (applies(group, variant)) TRY(add_group(context.get(), group));
   }
-  sys::OwnedFd file = TRY(sys::memfd("seccomp-filter", 0));
-  TRY(checked(seccomp_export_bpf(context.get(), file.get()), "export filter"));
-  if (::lseek(file.get(), 0, SEEK_SET) < 0) return sys::Error::from_errno("rewind filter");
-  return sys::read_all(file.get());
+  return trap_masked(TRY(exported(context.get())), variant);
 }
 
-int load_filter_raw(std::span<const std::byte> bpf) {
-  if (bpf.size() % sizeof(sock_filter) != 0 || bpf.size() / sizeof(sock_filter) > BPF_MAXINSNS) {
-    return -EINVAL;
+sys::Result<std::string> compile_supervisor_filter() {
+  const sys::Result<RuleGroups>& groups = supervisor_rules();
+  if (!groups) return groups.error();
+  FilterContext context(seccomp_init(SCMP_ACT_ALLOW));
+  if (!context) return sys::Error::because("seccomp_init failed");
+  // Foreign ABIs are let be here: every cell's own filter refuses them by name.
+  TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW),
+              "leave foreign ABIs"));
+  TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2),
+              "order filter as a tree"));
+  for (const RuleGroup& group : *groups) {
+    for (const Rule& rule : group.rules) {
+      if (rule.number < 0) continue;
+      TRY(checked(seccomp_rule_add_array(context.get(), SCMP_ACT_TRACE(0), rule.number, 0, nullptr),
+                  "supervisor's rule for " + rule.call));
+    }
   }
-  sock_fprog program = {
-      .len = static_cast<unsigned short>(bpf.size() / sizeof(sock_filter)),
-      // The kernel copies from it; alignment and constness do not matter.
-      .filter = reinterpret_cast<sock_filter*>(const_cast<std::byte*>(bpf.data())),
-  };
-  // Without SPEC_ALLOW: where an administrator asked for speculation barriers around filtered
-  // processes, jobs of strangers that take turns on one core are what they are for.
-  // WAIT_KILLABLE_RECV: a signal must not restart a call that the daemon is already ruling on.
-  unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-  long fd = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-  if (fd < 0 && errno == EINVAL) {  // before 5.19
-    fd =
-        ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-  }
-  return fd < 0 ? -errno : static_cast<int>(fd);
+  return exported(context.get());
 }
 
-sys::Result<sys::OwnedFd> load_filter(std::span<const std::byte> bpf) {
-  int fd = load_filter_raw(bpf);
-  if (fd < 0) return sys::Error::from_errno("load seccomp filter", -fd);
-  return sys::OwnedFd(fd);
-}
-
-namespace {
-
-// Runs in the probe's child, which shares our descriptors: the listener lands in `slot`.
-[[noreturn]] void leave_listener_at(int slot) {
-  sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) ::_exit(1);
-  int listener = load_filter_raw(std::as_bytes(std::span(allow)));
-  if (listener < 0) ::_exit(1);
-  bool moved = ::dup3(listener, slot, O_CLOEXEC) == slot;
-  sys::OwnedFd(listener).reset();
-  ::_exit(moved ? 0 : 1);
-}
-
-}  // namespace
-
-bool seccomp_notify_supported() {
-  sys::Result<sys::OwnedFd> slot = sys::open("/dev/null", O_RDONLY);
-  if (!slot) return false;
-  long child = ::syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
-  if (child == 0) leave_listener_at(slot->get());
-  if (child < 0) return false;
-  int status = 0;
-  while (::waitpid(static_cast<pid_t>(child), &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return false;
-  // The kernel checks the flag before it looks for the notification, which does not exist.
-  seccomp_notif_resp response = {
-      .id = 1, .val = 0, .error = 0, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-  return ::ioctl(slot->get(), SECCOMP_IOCTL_NOTIF_SEND, &response) < 0 && errno == ENOENT;
+sys::Result<std::string> compile_observer(int descriptor) {
+  FilterContext context(seccomp_init(SCMP_ACT_NOTIFY));
+  if (!context) return sys::Error::because("seccomp_init failed");
+  TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_NOTIFY),
+              "notify foreign ABIs"));
+  const scmp_arg_cmp to{
+      .arg = 0, .op = SCMP_CMP_EQ, .datum_a = static_cast<scmp_datum_t>(descriptor), .datum_b = 0};
+  TRY(checked(seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1, &to),
+              "exempt sendmsg"));
+  return exported(context.get());
 }
 
 }  // namespace sandbox

@@ -1,5 +1,5 @@
 #pragma once
-// The system-call filter of a cell: compiled from the tables of profiles.h once per profile in the
+// The system-call filter of a cell: compiled from the text of its profile (profiles.h) once in the
 // daemon, handed over as bytes, loaded once by pid 1 of the cell and inherited by all its jobs.
 // What the filter does not settle goes to the daemon through the listener (notify.h).
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sandbox/policy.h"
 #include "sandbox/sys/fd.h"
@@ -16,9 +17,31 @@ struct seccomp_data;
 
 namespace sandbox {
 
+// No kernel has so many calls; engines refuse whatever is beyond those that they know.
+inline constexpr int kBeyondAllCalls = 512;
+
+// What a host cannot give, and the filter makes up for. All false and empty: nothing is missing.
+struct FilterVariant {
+  // Calls that a filter around us answers with an errno, which outranks a notification: nobody
+  // would hear of them. Where the profile notifies, these are trapped instead (TRAP outranks both),
+  // and the job's own SIGSYS handler reports them (seccomp_report.h). kBeyondAllCalls among them
+  // stands for all numbers from there on.
+  std::vector<int> masked = {};
+  bool masked_clone_flags = false;  // the same for clone() with any CLONE_NEW* flag
+  bool count_processes = false;     // no cgroup counts: clone, fork and vfork are asked about
+  bool count_memfds = false;        // nor what memfd_create makes
+  bool shared_uid = false;  // cells have one uid: signals are asked about; no setsid, no setpgid
+  bool dumpable = false;    // the daemon may look into a job only while it is dumpable: it stays so
+  bool operator==(const FilterVariant&) const = default;
+};
+
 // The filter as an array of sock_filter, for the architecture zygo is built for. Takes a few
 // milliseconds; the bytes are plain data and may be copied, cached and passed to other processes.
-sys::Result<std::string> compile_filter(Profile profile);
+sys::Result<std::string> compile_filter(Profile profile, const FilterVariant& variant = {});
+
+// A filter that sends every call to the listener, for looking at what a program does. Exempt is
+// sendmsg on `descriptor`: by it the listener itself is handed over.
+sys::Result<std::string> compile_observer(int descriptor);
 
 // Loads the filter for the calling thread and everything it will fork, and returns the listener
 // (CLOEXEC). Needs no_new_privs or CAP_SYS_ADMIN; a process can have only one listener (EBUSY).

@@ -13,25 +13,38 @@ namespace shim {
 // Descriptors of a cell; fixed, so that both sides of the fork know them. Everything above is
 // closed.
 enum CellFd : int {
-  kFdSocket = 3,
+  kFdSocket = kCellSocketFd,
   kFdRequest,      // memfd with the request of the next job, read-only
   kFdReportRead,   // the child's set-up report: non-blocking reader ...
   kFdReportWrite,  // ... and the writer, which the child closes before user code
   kFdScratch,      // the scratch directory
   kFdRuleset,      // Landlock, ready to be entered
   kFdOomScore,     // /proc/self/oom_score_adj of pid 1
-  kFdLastPid,      // /proc/sys/kernel/ns_last_pid
+  kFdLastPid,      // /proc/sys/kernel/ns_last_pid, with a pid namespace
+  kFdBroom,        // the broom's pipe, without one
+  kFdNull,         // /dev/null for reading: an empty stdin
+  kFdChildren,     // readable when a child has ended
   kFdCount,
 };
 
+// How everything that a job has started is reached: by the pid namespace, or by a broom.
+enum class Reach : uint8_t { kNamespace, kUser, kGroup };
+
+// "pid 1" is the cell's first process also where it has no pid namespace of its own.
 struct Cell {
   sandbox::Layers layers;
-  bool two_ids = false;  // pid 1 and the job have different uids
-  uint32_t job_id = 0;   // uid and gid of jobs, as this process numbers them
+  Reach reach = Reach::kNamespace;
+  bool two_ids = false;       // pid 1 and the job have different uids
+  uint32_t job_id = 0;        // uid and gid of jobs, as this process numbers them
+  bool readable_job = false;  // see CellOrder
+  bool trap_reports = false;
+  const char* home = nullptr;  // path of a scratch that is not /tmp
   AnswerRegion* answer = nullptr;
   uint64_t answer_bytes = 0;
   uint64_t scratch_blocks = 0;  // free blocks and inodes of the empty scratch
   uint64_t scratch_inodes = 0;
+  uint64_t scratch_bytes_limit = 0;  // of a scratch that has no limits of its own
+  uint64_t scratch_inodes_limit = 0;
   int* tid_address = nullptr;  // where the C library keeps this thread's id; null: unknown
 };
 

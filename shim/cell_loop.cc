@@ -3,23 +3,26 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
+#include "sandbox/wipe.h"
+#include "shim/broom.h"
 #include "shim/cell.h"
-#include "shim/wipe.h"
-
-#ifndef CLONE_PIDFD
-#define CLONE_PIDFD 0x1000
-#endif
+#include "shim/python/program.h"
 
 namespace shim {
 
@@ -37,10 +40,11 @@ int64_t cpu_ns(const rusage& usage) {
 struct Order {
   JobOrder job;
   int stdin_fd = -1;
+  bool hung_up = false;  // by the daemon: the cell is to end
 };
 
-// Waits for the next message; the daemon hanging up ends the cell.
-Order receive_order(int flags = 0) {
+// Waits for the next message.
+Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -51,9 +55,9 @@ Order receive_order(int flags = 0) {
   message.msg_controllen = sizeof control;
   ssize_t n;
   do {
-    n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC | flags);
+    n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
-  if (n != static_cast<ssize_t>(sizeof order.job)) ::_exit(0);
+  order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
     std::memcpy(&order.stdin_fd, CMSG_DATA(header), sizeof(int));
@@ -66,50 +70,81 @@ void set_oom_score(const char* score) { (void)!::write(kFdOomScore, score, std::
 
 // A raw clone: the C library's fork would run its handlers and take its locks. The thread id that
 // the library keeps is corrected by the kernel.
-pid_t fork_job(const Cell& cell, int& pidfd) {
+pid_t fork_job(const Cell& cell) {
   // Every job gets pid 2, so that pids do not differ between runs. At offset 0: a sysctl ignores
   // the rest.
-  (void)!::pwrite(kFdLastPid, "1", 1, 0);
+  if (cell.reach == Reach::kNamespace) (void)!::pwrite(kFdLastPid, "1", 1, 0);
   set_oom_score("1000");
   unsigned long flags =
-      SIGCHLD | CLONE_PIDFD | (cell.tid_address ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
-  long pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, cell.tid_address, nullptr);
+      SIGCHLD | (cell.tid_address ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
+  long pid = ::syscall(SYS_clone, flags, nullptr, nullptr, cell.tid_address, nullptr);
   if (pid != 0) set_oom_score("0");
+  // The broom's handle on all that the job starts; the job's process makes the group itself.
+  if (pid > 0 && cell.reach == Reach::kGroup) arm_broom(kFdBroom, static_cast<pid_t>(pid));
   return static_cast<pid_t>(pid);
 }
 
+void kill_descendants(const Cell& cell) {
+  if (cell.reach == Reach::kNamespace) {
+    ::kill(-1, SIGKILL);
+  } else {
+    sweep(kFdBroom);
+  }
+}
+
+// What wait4 says of the job's first process.
+struct Ending {
+  int status = 0;
+  rusage usage{};
+};
+
+// It may be another child that has ended, or nobody: a job can send signals that say so.
+bool has_ended(pid_t pid, Ending& ending) {
+  signalfd_siginfo words;
+  while (::read(kFdChildren, &words, sizeof words) > 0) {
+  }
+  return ::wait4(pid, &ending.status, __WALL | WNOHANG, &ending.usage) == pid;
+}
+
 // Until the job ends: listens for kKill. Everything else that the daemon sends now is a bug of its.
-void await_end(pid_t pid, int pidfd) {
-  pollfd events[2] = {{pidfd, POLLIN, 0}, {kFdSocket, POLLIN, 0}};
-  while (::poll(events, 2, -1) < 0 || !(events[0].revents & POLLIN)) {
-    if (!(events[1].revents & (POLLIN | POLLHUP))) continue;
+// A daemon that hangs up ends the job, and with it the cell. False then.
+bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
+  pollfd events[2] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}};
+  bool connected = true;
+  for (;;) {
+    if (::poll(events, 2, -1) < 0) continue;
+    if ((events[0].revents & POLLIN) && has_ended(pid, ending)) return connected;
+    if (!connected || !(events[1].revents & (POLLIN | POLLHUP))) continue;
     Order order = receive_order();
-    if (order.job.kind == OrderKind::kKill) {
-      ::kill(-1, SIGKILL);
+    if (order.hung_up) {
+      connected = false;
+      events[1].fd = -1;
+    }
+    if (order.hung_up || order.job.kind == OrderKind::kKill) {
+      kill_descendants(cell);
       ::kill(pid, SIGKILL);
     }
   }
 }
 
-// Reaps the job and whatever it left behind. ECHILD proves the namespace empty, because orphans are
-// given to pid 1; only otherwise is everything killed, which costs a walk over all processes.
-void reap(pid_t pid, JobDone& done) {
+// Notes how the job ended, and reaps whatever it left behind. ECHILD proves the namespace empty,
+// because orphans are given to pid 1; only otherwise is everything killed, which costs a walk over
+// all processes.
+void reap(const Cell& cell, const Ending& ending, JobDone& done) {
+  done.ended_at_ns = now_ns();
+  done.signalled = WIFSIGNALED(ending.status);
+  done.code = WIFSIGNALED(ending.status) ? WTERMSIG(ending.status) : WEXITSTATUS(ending.status);
+  done.cpu_ns = cpu_ns(ending.usage);
+  done.max_rss_kb = ending.usage.ru_maxrss;
   int status = 0;
   rusage usage{};
-  while (::wait4(pid, &status, __WALL, &usage) < 0 && errno == EINTR) {
-  }
-  done.ended_at_ns = now_ns();
-  done.signalled = WIFSIGNALED(status);
-  done.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  done.cpu_ns = cpu_ns(usage);
-  done.max_rss_kb = usage.ru_maxrss;
   for (;;) {
     pid_t other = ::wait4(-1, &status, done.swept ? __WALL : __WALL | WNOHANG, &usage);
     if (other > 0) {
       done.cpu_ns += cpu_ns(usage);
     } else if (other == 0) {
       done.swept = 1;
-      ::kill(-1, SIGKILL);
+      kill_descendants(cell);
     } else if (errno != EINTR) {
       return;  // ECHILD
     }
@@ -117,27 +152,69 @@ void reap(pid_t pid, JobDone& done) {
 }
 
 void read_report(JobDone& done) {
-  SetupReport report;
-  while (::read(kFdReportRead, &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
+  // There are never more: one that it runs, or one that it failed, or both.
+  SetupReport reports[2];
+  const ssize_t size = ::read(kFdReportRead, reports, sizeof reports);
+  for (ssize_t i = 0; i < size / static_cast<ssize_t>(sizeof reports[0]); ++i) {
+    const SetupReport& report = reports[i];
     if (report.failure.step == Step::kRunning) {
       done.confined_at_ns = report.at_ns;
+      // The child may have come so far before the fork returned here.
+      done.forked_at_ns = std::min(done.forked_at_ns, report.at_ns);
     } else {
       done.failure = report.failure;
     }
   }
 }
 
-// Brings the cell back to what it was before the job: scratch wiped, shared pipe flags reset.
+// A scratch without limits or accounts of its own: what it held is found out by wiping it.
+void restore_directory(const Cell& cell, JobDone& done) {
+  ::fchmod(kFdScratch, cell.reach == Reach::kUser ? 01770 : 0700);
+  done.clean = 1;
+  if (sandbox::is_empty(kFdScratch)) return;
+  sandbox::Contents held = sandbox::wipe_directory(kFdScratch);
+  done.blocks_full = held.bytes > cell.scratch_bytes_limit;
+  done.inodes_full = held.entries > cell.scratch_inodes_limit;
+  done.clean = sandbox::is_empty(kFdScratch);
+}
+
+// The job used the same descriptions as we hold, and as the next job will: their flags, their locks
+// and, where the job has our uid, mode and hints of the pipes outlive it.
+void restore_streams(const Cell& cell) {
+  for (int fd : {1, 2, int{kFdNull}}) {
+    ::fcntl(fd, F_SETFL, fd == kFdNull ? O_RDONLY : O_WRONLY);
+    ::flock(fd, LOCK_UN);
+    struct flock everything {};
+    everything.l_type = F_UNLCK;
+    ::fcntl(fd, F_OFD_SETLK, &everything);
+    if (cell.two_ids || fd == kFdNull) continue;
+    ::fchmod(fd, 0600);
+    uint64_t no_hint = 0;
+    ::fcntl(fd, F_SET_RW_HINT, &no_hint);
+  }
+}
+
+// What takes neither a block nor an inode and so does not show in statfs: where the job has our
+// uid, it owns its scratch.
+void restore_root_of_scratch() {
+  for (const char* list : {"system.posix_acl_access", "system.posix_acl_default"}) {
+    ::fremovexattr(kFdScratch, list);
+  }
+  ::fchmod(kFdScratch, 01777);
+}
+
+// Brings the cell back to what it was before the job: streams and scratch.
 void restore(const Cell& cell, JobDone& done) {
-  ::fcntl(1, F_SETFL, O_WRONLY);
-  ::fcntl(2, F_SETFL, O_WRONLY);
+  restore_streams(cell);
+  if (cell.home) return restore_directory(cell, done);
   struct statfs info {};
   ::fstatfs(kFdScratch, &info);
   done.blocks_full = info.f_bfree == 0;
   done.inodes_full = info.f_ffree == 0;
   done.clean = 1;
+  if (!cell.two_ids) restore_root_of_scratch();
   if (info.f_bfree == cell.scratch_blocks && info.f_ffree == cell.scratch_inodes) return;
-  wipe_directory(kFdScratch);
+  sandbox::wipe_directory(kFdScratch);
   ::fstatfs(kFdScratch, &info);
   done.clean = info.f_bfree == cell.scratch_blocks && info.f_ffree == cell.scratch_inodes;
 }
@@ -148,8 +225,7 @@ void serve_one(Cell& cell, const Order& order) {
   cell.answer->note = {};
   cell.answer->note.line = -1;
   cell.answer->header = {};
-  int pidfd = -1;
-  pid_t pid = fork_job(cell, pidfd);
+  pid_t pid = fork_job(cell);
   if (pid == 0) run_job(cell, order.job, order.stdin_fd);
   done.forked_at_ns = now_ns();
   if (order.stdin_fd >= 0) ::close(order.stdin_fd);
@@ -157,21 +233,25 @@ void serve_one(Cell& cell, const Order& order) {
     done.failure = {Step::kFork, errno};
     done.clean = 1;
   } else {
-    await_end(pid, pidfd);
-    ::close(pidfd);
-    reap(pid, done);
+    Ending ending;
+    const bool connected = await_end(cell, pid, ending);
+    reap(cell, ending, done);
+    if (!connected) ::_exit(0);
     read_report(done);
     restore(cell, done);
   }
   auto sent = sys::send_message(kFdSocket, sys::bytes_of(done));
   if (!sent.ok()) ::_exit(0);
+  reseed_in_memory();  // for the next
 }
 
 }  // namespace
 
 void serve_jobs(Cell& cell) {
+  reseed_in_memory();
   for (;;) {
     Order order = receive_order();
+    if (order.hung_up) ::_exit(0);
     // A kill that crossed the job's end finds nothing to do.
     if (order.job.kind == OrderKind::kRun) serve_one(cell, order);
   }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/sys/socket.h"
+#include "shim/broom.h"
 #include "shim/cell.h"
 
 namespace shim {
@@ -30,10 +32,11 @@ namespace {
 constexpr const char* kScratch = "/tmp";
 
 // What pid 1 needs for its duties in the cell's user namespace: giving jobs their id, ending them,
-// choosing their pid, wiping directories they made unreadable.
+// choosing their pid, wiping directories they made unreadable. What the template was not given, on
+// levels below full, is not missed: probe.cc has made sure of the first three.
 constexpr sandbox::CapMask kInitCapabilities =
     sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |
-    sandbox::cap_bit(CAP_DAC_OVERRIDE) |
+    sandbox::cap_bit(CAP_DAC_OVERRIDE) | sandbox::cap_bit(CAP_FOWNER) |
     sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
 
 // Tells the daemon which step failed, and ends the cell.
@@ -83,11 +86,28 @@ void clear_fixed_numbers(const Setup& setup, int* descriptors, unsigned count, i
 
 void join_cgroups(const Setup& setup, const CellOrder& order, const int* descriptors) {
   for (unsigned i = 0; i < order.cgroup_count; ++i) {
-    setup.require_call(Step::kCgroup, ::write(descriptors[kCellCgroups + i], "0", 1));
+    setup.require_call(Step::kCgroup, ::write(descriptors[first_cgroup_of(order) + i], "0", 1));
   }
   if (sandbox::Layers::from_bits(order.layers).has(Layer::kCgroupNs)) {
     setup.require_call(Step::kNamespaces, ::unshare(CLONE_NEWCGROUP));
   }
+}
+
+void enter_scratch(const Setup& setup, Cell& cell) {
+  setup.require_call(Step::kScratch, ::fchdir(kFdScratch));
+  struct statfs info {};
+  setup.require_call(Step::kScratch, ::fstatfs(kFdScratch, &info));
+  cell.scratch_blocks = info.f_bfree;
+  cell.scratch_inodes = info.f_ffree;
+}
+
+// A directory of the daemon's making; `order` lives as long as the cell.
+void take_scratch(const Setup& setup, const CellOrder& order, int directory, Cell& cell) {
+  setup.require_call(Step::kScratch, ::dup2(directory, kFdScratch));
+  cell.home = order.scratch_path;
+  cell.scratch_bytes_limit = order.scratch_bytes;
+  cell.scratch_inodes_limit = order.scratch_inodes;
+  enter_scratch(setup, cell);
 }
 
 void make_scratch(const Setup& setup, const CellOrder& order, Cell& cell) {
@@ -99,23 +119,25 @@ void make_scratch(const Setup& setup, const CellOrder& order, Cell& cell) {
   int fd = ::open(kScratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   setup.require_call(Step::kScratch, fd);
   setup.require_call(Step::kScratch, ::dup2(fd, kFdScratch));
-  setup.require_call(Step::kScratch, ::chdir(kScratch));
-  struct statfs info {};
-  setup.require_call(Step::kScratch, ::fstatfs(kFdScratch, &info));
-  cell.scratch_blocks = info.f_bfree;
-  cell.scratch_inodes = info.f_ffree;
+  enter_scratch(setup, cell);
 }
 
-void open_proc_files(const Setup& setup) {
+void open_proc_files(const Setup& setup, const Cell& cell) {
   int oom = ::openat(kProcFd, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   setup.require_call(Step::kProc, oom);
   setup.require_call(Step::kProc, ::dup2(oom, kFdOomScore));
+  if (cell.reach != Reach::kNamespace) return;  // the counter is everybody's
   int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
   if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
 }
 
-void make_ruleset(const Setup& setup, const CellOrder& order, const Cell& cell) {
+void make_ruleset(const Setup& setup, const CellOrder& order, const int* descriptors,
+                  const Cell& cell) {
   if (!cell.layers.has(Layer::kLandlock)) return;
+  if (order.has_scratch()) {
+    setup.require_call(Step::kRuleset, ::dup2(descriptors[kCellRuleset], kFdRuleset));
+    return;
+  }
   sys::OwnedFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   setup.require_call(Step::kRuleset, root.get());
   sandbox::LandlockRules rules;
@@ -141,6 +163,24 @@ void map_answer(const Setup& setup, const CellOrder& order, int memfd, Cell& cel
   cell.answer_bytes = order.answer_bytes;
 }
 
+// A description of this cell's own: flags and locks of an inherited one are shared with all cells.
+void open_null(const Setup& setup) {
+  sys::OwnedFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  setup.require_call(Step::kStdio, null.get());
+  setup.require_call(Step::kStdio, ::dup2(null.get(), kFdNull));
+}
+
+// SIGCHLD stays blocked in pid 1 and is read from a descriptor instead; jobs unblock it.
+void watch_children(const Setup& setup) {
+  sigset_t ended;
+  ::sigemptyset(&ended);
+  ::sigaddset(&ended, SIGCHLD);
+  setup.require_call(Step::kStdio, ::sigprocmask(SIG_BLOCK, &ended, nullptr));
+  sys::OwnedFd children(::signalfd(-1, &ended, SFD_NONBLOCK | SFD_CLOEXEC));
+  setup.require_call(Step::kStdio, children.get());
+  setup.require_call(Step::kStdio, ::dup2(children.get(), kFdChildren));
+}
+
 void make_report_pipe(const Setup& setup) {
   int ends[2];
   setup.require_call(Step::kStdio, ::pipe2(ends, O_CLOEXEC));
@@ -154,8 +194,12 @@ void make_report_pipe(const Setup& setup) {
 
 void drop_privileges(const Setup& setup, const Cell& cell) {
   if (cell.layers.has(Layer::kCaps)) {
-    setup.require(Step::kCapabilities, sandbox::drop_bounding_set());
-    setup.require(Step::kCapabilities, sandbox::keep_only(kInitCapabilities));
+    const sandbox::CapMask held = sandbox::permitted_caps();
+    // Without CAP_SETPCAP there is nothing that could come back: no_new_privs is set below.
+    if (held & sandbox::cap_bit(CAP_SETPCAP)) {
+      setup.require(Step::kCapabilities, sandbox::drop_bounding_set());
+    }
+    setup.require(Step::kCapabilities, sandbox::keep_only(kInitCapabilities & held));
   }
   setup.require_call(Step::kCapabilities, ::prctl(PR_SET_DUMPABLE, 0));
   if (cell.layers.has(Layer::kNoNewPrivs))
@@ -173,6 +217,8 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
   ready.scratch_device = scratch.st_dev;
   int fds[2] = {root.get(), -1};
   sys::OwnedFd listener;
+  // From here on, no other call than sendmsg: an observer's filter notifies everything, and nobody
+  // answers before the listener has arrived.
   if (cell.layers.has(Layer::kSeccomp)) {
     void* program = ::mmap(nullptr, order.filter_bytes, PROT_READ, MAP_PRIVATE, filter, 0);
     setup.require(Step::kFilter, program == MAP_FAILED ? errno : 0);
@@ -180,14 +226,58 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
         sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
     if (!loaded.ok())
       setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
+    ::munmap(program, order.filter_bytes);
     listener = std::move(*loaded);
     fds[1] = listener.get();
     ready.has_listener = 1;
-    ::munmap(program, order.filter_bytes);
   }
   auto sent =
       sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, ready.has_listener ? 2u : 1u});
   if (!sent.ok()) ::_exit(1);
+}
+
+// Pid 1's own ids. Away from root's, its capabilities are kept by hand (capabilities(7)).
+void take_identity(const Setup& setup, const CellOrder& order, const Cell& cell) {
+  if (!cell.two_ids) return;
+  if (cell.layers.has(Layer::kUserNs)) {
+    return setup.require(Step::kIdentity, sandbox::become(0, 0, true));
+  }
+  if (cell.reach == Reach::kNamespace) return;
+  const sandbox::CapMask held = sandbox::permitted_caps();
+  setup.require_call(Step::kIdentity, ::prctl(PR_SET_KEEPCAPS, 1));
+  setup.require(Step::kIdentity, sandbox::become(order.init_id, order.init_id, true));
+  setup.require(Step::kIdentity, sandbox::keep_only(held));
+}
+
+Reach reach_of(sandbox::Layers layers, bool two_ids) {
+  if (layers.has(Layer::kPidNs) || layers.has(Layer::kUserNs)) return Reach::kNamespace;
+  return two_ids ? Reach::kUser : Reach::kGroup;
+}
+
+// Without a namespace orphans must come to us all the same, and the broom takes care that none is
+// left when we go. The job's own orders come from pid 1, so pid 1 stays when its parent goes: it
+// ends when the daemon hangs up.
+void replace_pid_namespace(const Setup& setup, const CellOrder& order, const Cell& cell) {
+  if (cell.reach == Reach::kNamespace) return;
+  setup.require_call(Step::kBroom, ::prctl(PR_SET_CHILD_SUBREAPER, 1));
+  setup.require_call(Step::kBroom, ::setpgid(0, 0));
+  BroomPlan plan;
+  if (cell.reach == Reach::kUser) plan = {order.job_id, order.broom_id};
+  int pipe = -1;
+  setup.require(Step::kBroom, start_broom(plan, pipe));
+  setup.require_call(Step::kBroom, ::dup2(pipe, kFdBroom));
+}
+
+Cell describe(const CellOrder& order, int* tid_address) {
+  Cell cell;
+  cell.layers = sandbox::Layers::from_bits(order.layers);
+  cell.two_ids = order.job_id != 0;
+  cell.reach = reach_of(cell.layers, cell.two_ids);
+  cell.job_id = cell.layers.has(Layer::kUserNs) ? kJobId : order.job_id;
+  cell.readable_job = order.readable_job != 0;
+  cell.trap_reports = order.trap_reports != 0;
+  cell.tid_address = tid_address;
+  return cell;
 }
 
 }  // namespace
@@ -196,27 +286,30 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
               int* tid_address) {
   clear_fixed_numbers(Setup(descriptors[kCellSocket]), descriptors, count, mapped);
   Setup setup(descriptors[kCellSocket]);
-  Cell cell;
-  cell.layers = sandbox::Layers::from_bits(order.layers);
-  cell.two_ids = order.outer_job_id != 0;
-  cell.job_id = cell.layers.has(Layer::kUserNs) ? kJobId : order.outer_job_id;
-  cell.tid_address = tid_address;
+  Cell cell = describe(order, tid_address);
 
   char go = 0;
   setup.require(Step::kIdMaps, ::read(mapped, &go, 1) == 1 ? 0 : ECHILD);
   reset_signals();
-  open_proc_files(setup);  // before the change of uid: it makes the process non-dumpable, and these
-                           // files root's
-  if (cell.two_ids && cell.layers.has(Layer::kUserNs)) {
-    setup.require(Step::kIdentity, sandbox::become(0, 0, true));
+  open_proc_files(setup, cell);  // before the change of uid: it makes the process non-dumpable, and
+                                 // these files root's
+  replace_pid_namespace(setup, order, cell);
+  take_identity(setup, order, cell);
+  if (cell.reach == Reach::kNamespace) {  // a change of uid clears it
+    setup.require_call(Step::kIdentity, ::prctl(PR_SET_PDEATHSIG, SIGKILL));
   }
-  setup.require_call(Step::kIdentity, ::prctl(PR_SET_PDEATHSIG, SIGKILL));
   join_cgroups(setup, order, descriptors);
   map_answer(setup, order, descriptors[kCellAnswer], cell);
-  make_scratch(setup, order, cell);
+  if (order.has_scratch()) {
+    take_scratch(setup, order, descriptors[kCellScratch], cell);
+  } else {
+    make_scratch(setup, order, cell);
+  }
   if (cell.layers.has(Layer::kUtsNs)) setup.require_call(Step::kHostname, ::sethostname("zygo", 4));
-  make_ruleset(setup, order, cell);
+  make_ruleset(setup, order, descriptors, cell);
   make_report_pipe(setup);
+  open_null(setup);
+  watch_children(setup);
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellStdout], 1));
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellStderr], 2));
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellRequest], kFdRequest));

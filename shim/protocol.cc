@@ -16,8 +16,10 @@ const char* name_of(Step step) {
       return "join cgroup";
     case Step::kNamespaces:
       return "cgroup namespace";
+    case Step::kBroom:
+      return "start broom";
     case Step::kScratch:
-      return "mount scratch";
+      return "make scratch";
     case Step::kHostname:
       return "hostname";
     case Step::kRuleset:

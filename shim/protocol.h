@@ -21,11 +21,12 @@ namespace shim {
 
 // Descriptors of a template process; fixed, so that the interpreter's start cannot move them.
 inline constexpr int kControlFd = 3;
+inline constexpr int kCellSocketFd = 3;  // of a cell
 inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, mounted nowhere
 
-// The uids of cells, as the template's user namespace numbers them: cell n has pid 1 as
-// kFirstCellId
-// + 2n and its job as the next one. Inside the cell they are 0 and kJobId.
+// The uids of cells. In a user namespace of the template's, cell n has pid 1 as kFirstCellId + 2n
+// and its job as the next one; inside the cell they are 0 and kJobId. Without user namespaces they
+// are ids of the host: pid 1, the job, and the broom (shim/broom.h) of a cell.
 inline constexpr uint32_t kFirstCellId = 1000;
 inline constexpr uint32_t kJobId = 1000;
 inline constexpr uint32_t kTemplateIdCount = 65536;
@@ -38,6 +39,7 @@ enum class Step : uint32_t {
   kIdentity,
   kCgroup,
   kNamespaces,
+  kBroom,
   kScratch,
   kHostname,
   kRuleset,
@@ -77,17 +79,25 @@ struct CellOrder {
   uint64_t tag = 3;
   uint64_t cell = 0;    // the daemon's number; comes back in CellBorn
   uint32_t layers = 0;  // sandbox::Layers bits to put in force
-  uint32_t outer_init_id =
-      0;  // ids in the template's user namespace; both 0: a single id is mapped
-  uint32_t outer_job_id = 0;
+  // Ids in the template's user namespace; all 0: the cell has the template's id, and no other.
+  uint32_t init_id = 0;
+  uint32_t job_id = 0;
+  uint32_t broom_id = 0;      // only without a pid namespace
+  uint32_t readable_job = 0;  // the daemon reads a job's memory only while it is dumpable
+  uint32_t trap_reports = 0;  // the filter traps some calls: see sandbox/seccomp_report.h
   uint32_t scratch_exec = 0;
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t answer_bytes = 0;  // size of the answer region, header included
   uint32_t filter_bytes = 0;
   uint32_t cgroup_count = 0;  // descriptors to write "0" into
+  // Where no tmpfs can be mounted, the daemon makes the scratch directory and the Landlock ruleset,
+  // and sends both. Empty: the cell makes its own.
+  char scratch_path[128] = {};
+  bool has_scratch() const { return scratch_path[0] != 0; }
 };
-// Positions of the descriptors that travel with a CellOrder; the cgroup ones follow.
+// Positions of the descriptors that travel with a CellOrder. The last two only with a scratch path;
+// those of the cgroups follow.
 enum CellDescriptor : unsigned {
   kCellSocket,
   kCellStdout,
@@ -95,8 +105,12 @@ enum CellDescriptor : unsigned {
   kCellRequest,
   kCellAnswer,
   kCellFilter,
-  kCellCgroups
+  kCellScratch,
+  kCellRuleset
 };
+inline unsigned first_cgroup_of(const CellOrder& order) {
+  return order.has_scratch() ? kCellRuleset + 1 : kCellFilter + 1;
+}
 
 struct CellBorn {
   uint64_t tag = 4;
@@ -135,9 +149,9 @@ struct JobDone {
   int64_t confined_at_ns = 0;  // the child was about to run the program; 0: it never was
   int64_t ended_at_ns = 0;     // the job's process was reaped
   uint32_t swept = 0;          // processes were left behind and killed
-  uint32_t blocks_full = 0;    // scratch had no block, or no inode, left at the end
-  uint32_t inodes_full = 0;
-  uint32_t clean = 0;  // empty and wiped: the cell may serve again
+  uint32_t blocks_full = 0;  // scratch had no block, or no inode, left at the end; where it has no
+  uint32_t inodes_full = 0;  // limits of its own: it held more than its limits
+  uint32_t clean = 0;        // empty and wiped: the cell may serve again
 };
 
 }  // namespace shim

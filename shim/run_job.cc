@@ -20,6 +20,7 @@
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
 #include "shim/python/program.h"
+#include "shim/trap.h"
 
 namespace shim {
 
@@ -52,9 +53,15 @@ int yield_to_supervisor() {
   return ::sched_setscheduler(0, SCHED_IDLE, &none) < 0 ? errno : 0;
 }
 
+// Of small requests: a mapping more costs more than a copy.
+char small_request[8 << 10];
+
 void* read_request(const Report& report, uint64_t size) {
-  void* at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
+  void* at = small_request;
+  if (size >= sizeof small_request) {
+    at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
+  }
   for (uint64_t got = 0; got < size;) {
     ssize_t n =
         ::pread(kFdRequest, static_cast<char*>(at) + got, size - got, static_cast<off_t>(got));
@@ -69,8 +76,13 @@ void* read_request(const Report& report, uint64_t size) {
 
 void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
   Report report;
+  sigset_t none;
+  ::sigemptyset(&none);
+  report.require_call(Step::kStdio, ::sigprocmask(SIG_SETMASK, &none, nullptr));
+  // Before anything else: what the job will start is born into its group, within the broom's reach.
+  if (cell.reach == Reach::kGroup) report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
   copy_hot_pages();
-  report.require_call(Step::kStdio, stdin_fd >= 0 ? ::dup2(stdin_fd, 0) : 0);
+  report.require_call(Step::kStdio, ::dup2(stdin_fd >= 0 ? stdin_fd : kFdNull, 0));
   void* request = read_request(report, order.request_bytes);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
     report.require(Step::kJobIdentity, sandbox::become(cell.job_id, cell.job_id, true));
@@ -84,13 +96,15 @@ void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
   if (cell.layers.has(Layer::kLandlock))
     report.require(Step::kLandlock, sandbox::restrict_self(kFdRuleset));
   report.require(Step::kSchedule, yield_to_supervisor());
+  if (cell.readable_job) report.require_call(Step::kJobIdentity, ::prctl(PR_SET_DUMPABLE, 1));
+  if (cell.trap_reports) report.require(Step::kJobIdentity, report_trapped_calls());
   report.running();
   if (cell.layers.has(Layer::kDescriptors)) {
     if (::syscall(SYS_close_range, 3u, ~0u, 0u) < 0) report.require(Step::kDescriptors, errno);
   }
   AnswerSpace answer{
       cell.answer, std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion)),
-      order.nonce};
+      order.nonce, cell.home};
   run_program({static_cast<const char*>(request), order.request_bytes}, answer);
 }
 

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "sandbox/namespaces.h"
@@ -41,12 +44,26 @@ int* thread_id_address() {
   return ::prctl(PR_GET_TID_ADDRESS, &address) == 0 ? address : nullptr;
 }
 
-int map_ids(const CellOrder& order, pid_t pid) {
-  if (order.outer_job_id == 0) {
+// The number of the process in the procfs at hand, which may be another namespace's than ours.
+pid_t pid_in_proc(int pidfd) {
+  char text[512], path[40];
+  std::snprintf(path, sizeof path, "self/fdinfo/%d", pidfd);
+  sys::OwnedFd info(::openat(kProcFd, path, O_RDONLY | O_CLOEXEC));
+  const ssize_t n = info ? ::read(info.get(), text, sizeof text - 1) : -1;
+  if (n <= 0) return -1;
+  text[n] = '\0';
+  const char* at = std::strstr(text, "Pid:");
+  return at ? static_cast<pid_t>(std::strtol(at + 4, nullptr, 10)) : -1;
+}
+
+int map_ids(const CellOrder& order, int pidfd) {
+  const pid_t pid = pid_in_proc(pidfd);
+  if (pid <= 0) return ESRCH;
+  if (order.job_id == 0) {
     sandbox::IdRange only{kJobId, 0, 1};
     return sandbox::write_id_maps(kProcFd, pid, &only, 1);
   }
-  sandbox::IdRange both[2] = {{0, order.outer_init_id, 1}, {kJobId, order.outer_job_id, 1}};
+  sandbox::IdRange both[2] = {{0, order.init_id, 1}, {kJobId, order.job_id, 1}};
   return sandbox::write_id_maps(kProcFd, pid, both, 2);
 }
 
@@ -77,7 +94,7 @@ void make_cell(const CellOrder& order, const std::vector<sys::OwnedFd>& received
   if (pid == 0) run_cell(order, descriptors, count, reader.get(), tid_address);
 
   sys::OwnedFd born(pidfd);
-  int error = layers.has(Layer::kUserNs) ? map_ids(order, static_cast<pid_t>(pid)) : 0;
+  int error = layers.has(Layer::kUserNs) ? map_ids(order, born.get()) : 0;
   if (error == 0) {
     (void)!::write(writer.get(), "m", 1);
   } else {

@@ -92,7 +92,7 @@ void append_exception(const std::optional<Exception>& exception, std::string& ou
   out += '}';
 }
 
-int64_t to_milliseconds(int64_t us) { return us <= 0 ? 0 : (us + 500) / 1000; }
+int64_t to_milliseconds(int64_t us) { return us <= 0 ? 0 : us / 1000 + (us % 1000 >= 500); }
 
 void append_usage(const Usage& usage, std::string& out) {
   key("usage", out);
@@ -133,6 +133,29 @@ void append_determinism(const std::optional<DeterminismReport>& report, std::str
   out += '}';
 }
 
+void append_observed(const std::vector<ObservedCall>& calls, std::string& out) {
+  if (calls.empty()) return;
+  using Treatment = ObservedCall::Treatment;
+  key("observed", out);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const ObservedCall& call = calls[i];
+    out += i == 0 ? "[{\"syscall\":" : ",{\"syscall\":";
+    append_json_string(call.name, out);
+    number("count", static_cast<int64_t>(call.count), out);
+    text("treatment",
+         call.treatment == Treatment::kAllowed   ? "allowed"
+         : call.treatment == Treatment::kQuietly ? "failed quietly"
+                                                 : "refused",
+         out);
+    if (call.treatment != Treatment::kAllowed) number("errno", call.error, out);
+    if (!call.argument.empty()) text("argument", call.argument, out);
+    key("profile", out);
+    call.needs ? void(append_json_string(name_of(*call.needs), out)) : void(out += "null");
+    out += '}';
+  }
+  out += ']';
+}
+
 void append_enforced(sandbox::Layers layers, std::string& out) {
   key("enforced", out);
   out += '[';
@@ -166,6 +189,7 @@ void append_result(const JobResult& result, std::string& out) {
   append_usage(result.usage, out);
   append_timing(result.timing, out);
   append_determinism(result.determinism, out);
+  append_observed(result.observed, out);
   append_enforced(result.enforced, out);
   key("level", out);
   result.level ? void(append_json_string(name_of(*result.level), out)) : void(out += "null");

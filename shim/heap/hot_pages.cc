@@ -1,9 +1,17 @@
 #include "shim/heap/hot_pages.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <iterator>
 
 #include "shim/heap/memory_map.h"
 
@@ -19,99 +27,119 @@ namespace shim {
 namespace {
 
 constexpr int kSelf = -10000;  // PIDFD_SELF_THREAD_GROUP, Linux 6.15
-constexpr size_t kMostRanges = 512;
 
-struct Record {
-  unsigned trials;
-  size_t count;
-  uintptr_t pages[16384];  // sorted; written by every trial so far
-  size_t range_count;
-  iovec ranges[kMostRanges];
-  bool at_once;  // process_madvise on oneself works here
-};
-Record* record = nullptr;  // shared between the template and its trials; read-only in jobs
+struct WriteSet {
+  size_t size = 0;
+  iovec runs[512];
+  bool at_once = false;  // by one call, rather than as they are written to
+} write_set;
 
-bool contains(const uintptr_t* pages, size_t count, uintptr_t page) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (pages[middle] < page) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+void add_page(WriteSet& set, uintptr_t page) {
+  iovec* last = set.size > 0 ? &set.runs[set.size - 1] : nullptr;
+  if (last && reinterpret_cast<uintptr_t>(last->iov_base) + last->iov_len == page) {
+    last->iov_len += kPage;
+  } else if (set.size < std::size(set.runs)) {
+    set.runs[set.size++] = {reinterpret_cast<void*>(page), kPage};
   }
-  return low < count && pages[low] == page;
 }
 
-template <typename Visit>
-void for_each_written_page(const MemoryMap& map, Visit visit) {
-  PageMap pages;
-  for (const Area& area : map) {
-    if (!area.is_private || area.is_special || area.is_anonymous || !(area.prot & PROT_WRITE))
-      continue;
-    for (uintptr_t at = area.begin; at < area.end;) {
-      size_t count =
-          area.end - at > PageMap::kWindow * kPage ? PageMap::kWindow : (area.end - at) / kPage;
-      const uint64_t* entries = pages.read(at, count);
-      if (!entries) return;
-      for (size_t i = 0; i < count; ++i) {
-        if (PageMap::is_own(entries[i])) visit(at + i * kPage);
-      }
-      at += count * kPage;
+bool populate() {
+  return ::syscall(SYS_process_madvise, kSelf, write_set.runs, write_set.size, MADV_POPULATE_WRITE,
+                   0) > 0;
+}
+
+bool touch() {
+  for (size_t i = 0; i < write_set.size; ++i) {
+    auto* at = static_cast<char*>(write_set.runs[i].iov_base);
+    for (size_t done = 0; done < write_set.runs[i].iov_len; done += kPage) {
+      __atomic_fetch_or(at + done, 0, __ATOMIC_RELAXED);
     }
+  }
+  return true;
+}
+
+int64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+// The time that `copy` takes in a child that has none of the pages yet; 0 if it cannot be told.
+int64_t time_in_child(bool (*copy)()) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) return 0;
+  const long pid = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+  if (pid == 0) {
+    const int64_t began = now_ns();
+    const int64_t took = copy() ? now_ns() - began : 0;
+    (void)!::write(ends[1], &took, sizeof took);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  int64_t took = 0;
+  if (::read(ends[0], &took, sizeof took) != sizeof took) took = 0;
+  ::close(ends[0]);
+  while (pid > 0 && ::waitpid(static_cast<pid_t>(pid), nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  return took;
+}
+
+// The faster of several attempts each, because what else goes on only ever adds.
+bool is_faster_at_once() {
+  constexpr int kAttempts = 5;
+  int64_t at_once = INT64_MAX, one_by_one = INT64_MAX;
+  for (int i = 0; i < kAttempts; ++i) {
+    const int64_t took = time_in_child(populate);
+    if (took == 0) return false;
+    at_once = std::min(at_once, took);
+    if (const int64_t touched = time_in_child(touch)) one_by_one = std::min(one_by_one, touched);
+  }
+  return at_once < one_by_one;
+}
+
+void drop_clean_pages(const Area& area, PageMap& pages) {
+  for (uintptr_t at = area.begin; at < area.end;) {
+    const size_t left = (area.end - at) / kPage;
+    const size_t count = std::min(left, PageMap::kWindow);
+    const uint64_t* entries = pages.read(at, count);
+    if (!entries) return;
+    auto is_clean = [&](size_t i) {
+      return PageMap::is_there(entries[i]) && !PageMap::is_anonymous(entries[i]);
+    };
+    for (size_t i = 0; i < count; ++i) {
+      const size_t first = i;
+      while (i < count && is_clean(i)) ++i;
+      if (i > first) {
+        ::madvise(reinterpret_cast<void*>(at + first * kPage), (i - first) * kPage, MADV_DONTNEED);
+      }
+    }
+    at += count * kPage;
   }
 }
 
 }  // namespace
 
-bool start_hot_pages() {
-  void* at =
-      ::mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return false;
-  record = static_cast<Record*>(at);
-  return true;
+void choose_hot_pages(const PageTally& tally) {
+  // One trial may differ: a page copied in vain costs less than a fault in most jobs.
+  const unsigned nearly_all = std::max(1u, tally.trials() - 1);
+  for (const PageUse& use : tally) {
+    if (use.written >= nearly_all) add_page(write_set, use.page);
+  }
+  write_set.at_once = write_set.size > 0 && is_faster_at_once();
 }
 
-void note_hot_pages() {
+void drop_clean_pages() {
   MemoryMap* map = MemoryMap::create();
-  if (!record || !map || !map->read()) return;
-  size_t kept = 0;
-  bool first = record->trials == 0;
-  for_each_written_page(*map, [&](uintptr_t page) {
-    if (kept == sizeof record->pages / sizeof record->pages[0]) return;
-    // Pages come in order, so what is kept never overtakes what is still to be compared.
-    if (first || contains(record->pages + kept, record->count - kept, page))
-      record->pages[kept++] = page;
-  });
-  record->count = kept;
-  ++record->trials;
+  if (!map) return;
+  PageMap pages;
+  if (map->read()) {
+    for (const Area& area : *map) {
+      if (area.is_of_image() && (area.prot & PROT_WRITE)) drop_clean_pages(area, pages);
+    }
+  }
+  map->destroy();
 }
 
-unsigned freeze_hot_pages() {
-  if (!record) return 0;
-  size_t ranges = 0;
-  for (size_t i = 0; i < record->count && ranges < kMostRanges; ++ranges) {
-    size_t first = i++;
-    while (i < record->count && record->pages[i] == record->pages[i - 1] + kPage) ++i;
-    record->ranges[ranges] = {reinterpret_cast<void*>(record->pages[first]), (i - first) * kPage};
-  }
-  record->range_count = ranges;
-  iovec nothing{nullptr, 0};
-  record->at_once = ::syscall(SYS_process_madvise, kSelf, &nothing, 1, MADV_POPULATE_WRITE, 0) >= 0;
-  ::mprotect(record, sizeof *record, PROT_READ);
-  return static_cast<unsigned>(record->count);
-}
-
-void copy_hot_pages() {
-  if (!record || record->range_count == 0) return;
-  if (record->at_once && ::syscall(SYS_process_madvise, kSelf, record->ranges, record->range_count,
-                                   MADV_POPULATE_WRITE, 0) > 0) {
-    return;
-  }
-  for (size_t i = 0; i < record->range_count; ++i) {
-    ::madvise(record->ranges[i].iov_base, record->ranges[i].iov_len, MADV_POPULATE_WRITE);
-  }
-}
+void copy_hot_pages() { write_set.at_once ? populate() : touch(); }
 
 }  // namespace shim

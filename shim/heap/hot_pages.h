@@ -1,16 +1,19 @@
 #pragma once
-// Hot pages: those of the image that nearly every job writes to. Found once, by running small trial
-// jobs; then copied in each job by one system call, which costs half of what the faults would.
+// Hot pages: those of the image that nearly every job writes to, found once by trial jobs. Each job
+// copies them before its program runs: all by one system call, or by touching one after the other.
+// Either costs less than to come by them one by one (a page that is read first takes two faults);
+// which of them costs least depends on the host, so the template tries both.
+
+#include "shim/heap/page_tally.h"
 
 namespace shim {
 
-// In a trial child, when its program has ended: notes which pages it has written to. Each call
-// keeps only the pages that all trials so far have written.
-void note_hot_pages();
+// In the template, after the trials.
+void choose_hot_pages(const PageTally& tally);
 
-// In the template: allocates the record before the first trial, and freezes it after the last.
-bool start_hot_pages();
-unsigned freeze_hot_pages();  // how many pages
+// In the template, before its first fork. Of an area that its parent has written to a fork copies
+// what the parent has mapped, entry by entry: what this process has not written to, it forgets.
+void drop_clean_pages();
 
 // In a job. No allocation.
 void copy_hot_pages();

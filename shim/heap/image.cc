@@ -18,8 +18,6 @@ namespace shim {
 
 namespace {
 
-constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
-
 // The image's file: written through one descriptor, mapped through another that is read-only, so
 // that no process can ever change what all the others share. Neither outlives the move.
 struct ImageFile {
@@ -44,8 +42,9 @@ int open_on_huge_tmpfs() {
 }
 
 bool open_image(ImageFile& file, HeapMode mode) {
-  file.writer =
-      mode == HeapMode::kHuge ? open_on_huge_tmpfs() : ::memfd_create("zygo-image", MFD_CLOEXEC);
+  if (mode == HeapMode::kHuge) file.writer = open_on_huge_tmpfs();
+  // Where nothing can be mounted: small pages.
+  if (file.writer < 0) file.writer = ::memfd_create("zygo-image", MFD_CLOEXEC);
   if (file.writer < 0) return false;
   char path[32];
   std::snprintf(path, sizeof path, "self/fd/%d", file.writer);
@@ -110,7 +109,7 @@ class Mover {
   }
 
   void move(const Area& area, uintptr_t begin, uintptr_t end) {
-    place(begin);
+    place(area, begin, end);
     if (!copy(area, begin, end)) return;
     int prot = area.prot;
     // One protection for all that cannot be written lets the kernel join text and constants.
@@ -120,20 +119,22 @@ class Mover {
                static_cast<off_t>(offset_)) != at) {
       std::abort();  // the area is gone: nothing can go on
     }
-    if (mode_ == HeapMode::kHuge) ::madvise(at, end - begin, MADV_HUGEPAGE);
+    if (mode_ == HeapMode::kHuge && area.has_huge_page(begin, end))
+      ::madvise(at, end - begin, MADV_HUGEPAGE);
     ++image_.areas;
     offset_ += end - begin;
     previous_end_ = end;
   }
 
   // Neighbours in memory are neighbours in the file; a gap in memory is a gap in the file, so that
-  // a mapping that grows meets zeros first. Huge pages want address and offset congruent.
-  void place(uintptr_t begin) {
-    if (begin == previous_end_) return;
+  // a mapping that grows meets zeros first. What huge pages are to map wants address and offset
+  // congruent. The rest must not be: template and cell write to it, and of what they write to a
+  // fork copies all that is mapped, which would be huge pages whole.
+  void place(const Area& area, uintptr_t begin, uintptr_t end) {
+    const bool large = mode_ == HeapMode::kHuge && area.has_huge_page(begin, end);
+    if (begin == previous_end_ && !large) return;
     offset_ += kPage;
-    if (mode_ == HeapMode::kHuge) {
-      offset_ = (offset_ + kHugePage - 1) / kHugePage * kHugePage + begin % kHugePage;
-    }
+    if (large) offset_ = (offset_ + kHugePage - 1) / kHugePage * kHugePage + begin % kHugePage;
   }
 
   bool copy(const Area& area, uintptr_t begin, uintptr_t end) {

@@ -9,6 +9,7 @@
 namespace shim {
 
 inline constexpr uintptr_t kPage = 4096;
+inline constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
 struct Area {
   uintptr_t begin = 0, end = 0;
@@ -18,7 +19,13 @@ struct Area {
   bool is_heap = false;       // [heap], which brk(2) moves
   bool is_special = false;    // stack, vdso, vvar, vsyscall
   bool is_object = false;     // an ELF object's file: a program or a shared library
-  size_t pages() const { return (end - begin) / kPage; }
+  // A huge page may map a part of [begin, end) of it: nobody writes there.
+  bool has_huge_page(uintptr_t from, uintptr_t to) const {
+    return !(prot & 2 /* PROT_WRITE */) &&
+           (from + kHugePage - 1) / kHugePage * kHugePage + kHugePage <= to;
+  }
+  // Once there is one: nothing else maps files privately.
+  bool is_of_image() const { return is_private && !is_special && !is_anonymous; }
 };
 
 // Working memory for one reading; shared, so that it is no part of the image.
@@ -54,9 +61,10 @@ class PageMap {
   static constexpr size_t kWindow = 16384;
 
   static bool is_there(uint64_t entry) { return entry >> 62; }  // present or swapped
-  static bool is_own(uint64_t entry) {
-    return (entry >> 63) && !((entry >> 61) & 1);
-  }  // anonymous: written to
+  // Written to, by this process or by one that it was forked from.
+  static bool is_anonymous(uint64_t entry) { return (entry >> 63) && !((entry >> 61) & 1); }
+  // Written to by this process: nobody else maps it.
+  static bool is_own(uint64_t entry) { return is_anonymous(entry) && ((entry >> 56) & 1); }
 
  private:
   int fd_;

@@ -14,15 +14,65 @@
 #include <string_view>
 
 #include "shim/heap/hot_pages.h"
+#include "shim/heap/page_tally.h"
+#include "shim/heap/settle.h"
+#include "shim/python/kept.h"
 #include "shim/python/program.h"
 
 namespace shim {
 
 namespace {
 
-// The smallest programs of both modes: what both write to is what every job writes to.
-constexpr std::string_view kScript = "def f(n):\n    return [str(n)]\nprint(f(1))\n";
-constexpr std::string_view kDefinition = "def f(x):\n    return [row[::-1] for row in x]\n";
+// What programs usually do. Each runs in a child of its own.
+struct Trial {
+  Mode mode;
+  std::string_view source;
+  bool numpy = false;  // only where it is loaded
+};
+constexpr Trial kTrials[] = {
+    {Mode::kScript, "def f(n):\n    return [str(n)]\nprint(f(1))\n"},
+    {Mode::kCall, "def f(x):\n    return [row[::-1] for row in x]\n"},
+    {Mode::kCall,
+     "import numpy as np\n"
+     "def f(x):\n"
+     "    a = np.array(x)\n"
+     "    b = np.zeros((4, 4), dtype=int)\n"
+     "    b[:a.shape[0], :a.shape[1]] = np.where(a > 1, a, 0)\n"
+     "    return np.rot90(b).tolist()\n",
+     true},
+    {Mode::kScript,
+     "import math, re\n"
+     "from collections import Counter, defaultdict\n"
+     "class Point:\n"
+     "    def __init__(self, x, y):\n"
+     "        self.x, self.y = x, y\n"
+     "    def __repr__(self):\n"
+     "        return f'({self.x}, {self.y:.2f})'\n"
+     "def fib(n, memo={}):\n"
+     "    if n < 2:\n"
+     "        return n\n"
+     "    if n not in memo:\n"
+     "        memo[n] = fib(n - 1) + fib(n - 2)\n"
+     "    return memo[n]\n"
+     "words = 'the quick brown fox jumps over the lazy dog'.split()\n"
+     "groups = defaultdict(list)\n"
+     "for i, word in enumerate(sorted(set(words), key=len)):\n"
+     "    groups[len(word)].append((i, word.upper()))\n"
+     "points = [Point(i, math.sqrt(i)) for i in range(10)]\n"
+     "total = sum(p.x * p.y for p in points if p.x % 2)\n"
+     "try:\n"
+     "    value = int(re.sub(r'[^0-9]', '', 'a12b') or '0')\n"
+     "    value = groups[99][0]\n"
+     "except (IndexError, ValueError) as error:\n"
+     "    value = str(error)\n"
+     "i = 0\n"
+     "while True:\n"
+     "    i += 3\n"
+     "    if i > 100:\n"
+     "        break\n"
+     "print(fib(30), Counter(words).most_common(2), dict(groups), points[-1], total, value)\n"},
+    {Mode::kScript, "def f(grid):\n    return grid[3][4]\nprint('before')\nf([[1, 2]])\n"},
+};
 
 void put_count(std::string& to, char tag, size_t count) {
   uint32_t n = static_cast<uint32_t>(count);
@@ -36,10 +86,11 @@ void put_text(std::string& to, std::string_view text) {
 }
 
 // The request of shim/value_format.h.
-std::string request_for(Mode mode) {
+std::string request_for(const Trial& trial) {
+  const Mode mode = trial.mode;
   std::string to;
   put_count(to, 'l', 8);
-  put_text(to, mode == Mode::kScript ? kScript : kDefinition);
+  put_text(to, trial.source);
   to += {'u', static_cast<char>(mode)};
   put_text(to, mode == Mode::kScript ? "" : "f");
   put_count(to, 'l', mode == Mode::kScript ? 0 : 1);
@@ -61,21 +112,24 @@ std::string request_for(Mode mode) {
 
 constexpr size_t kAnswerBytes = 64 << 10;
 
-// One trial job in a child of the template. It is our own program, so nothing confines it.
-void run_trial(Mode mode) {
+PageTally* tally = nullptr;
+
+// In a child of the template. It is our own program, so nothing confines it.
+[[noreturn]] void run_in_child(std::string_view request, void* region) {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd : {0, 1, 2}) ::dup2(null, fd);
+  set_before_exit([] { (void)tally->add_own(); });
+  AnswerSpace space{static_cast<AnswerRegion*>(region), kAnswerBytes - sizeof(AnswerRegion), 1};
+  run_program(request, space);
+}
+
+void run_trial(const Trial& trial) {
   void* region =
       ::mmap(nullptr, kAnswerBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (region == MAP_FAILED) return;
-  int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  std::string request = request_for(mode);
+  const std::string request = request_for(trial);
   long pid = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
-  if (pid == 0) {
-    for (int fd : {0, 1, 2}) ::dup2(null, fd);
-    set_before_exit(note_hot_pages);
-    AnswerSpace space{static_cast<AnswerRegion*>(region), kAnswerBytes - sizeof(AnswerRegion), 1};
-    run_program(request, space);
-  }
-  ::close(null);
+  if (pid == 0) run_in_child(request, region);
   int status;
   while (pid > 0 && ::waitpid(static_cast<pid_t>(pid), &status, __WALL) < 0 && errno == EINTR) {
   }
@@ -92,14 +146,17 @@ HeapMode heap_mode_named(const char* word) {
 }
 
 void warm_image(HeapMode mode) {
-  if (mode == HeapMode::kPlain || !start_hot_pages()) return;
-  // The first move lets the trials be told from the template; the second takes in what they and we
-  // have written since.
-  if (make_heap_image(mode).error != 0) return;
-  run_trial(Mode::kScript);
-  run_trial(Mode::kCall);
-  freeze_hot_pages();
-  make_heap_image(mode);
+  if (mode == HeapMode::kPlain) return;
+  settle_allocators();
+  tally = PageTally::create();
+  // Moved first, so that what a trial writes can be told from what the template wrote.
+  if (!tally || make_heap_image(mode).error != 0) return;
+  for (const Trial& trial : kTrials) {
+    if (!trial.numpy || loaded_numpy()) run_trial(trial);
+  }
+  choose_hot_pages(*tally);
+  tally->destroy();
+  drop_clean_pages();
 }
 
 }  // namespace shim

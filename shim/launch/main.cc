@@ -1,18 +1,21 @@
 // zygo-launch: builds the namespaces, id maps and image of one template and executes its
-// interpreter in them. Started by the daemon with descriptor 3 as the control socket; its errors
-// are one line on stderr and exit status 125. The template becomes the daemon's own child
-// (CLONE_PARENT), and the launcher ends.
+// interpreter in them; or, with --plain, only gives up privileges. Started by the daemon with
+// descriptor 3 as the control socket; its errors are one line on stderr and exit status 125. The
+// template becomes the daemon's own child (CLONE_PARENT), and the launcher ends.
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <vector>
 
+#include "sandbox/caps.h"
 #include "sandbox/mounts.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/file.h"
@@ -54,24 +57,11 @@ Result<void> enter_identity(bool range) {
   return {};
 }
 
-Result<void> template_side(const LaunchOptions& options, int mapped) {
-  char go = 0;
-  if (::read(mapped, &go, 1) != 1) return Error::because("the launcher ended early");
-  bool range = maps_a_range(options);
-  TRY(enter_identity(range));
-  if (!range) TRY(sandbox::build_image(options.image, kStaging));
-  OwnedFd proc = TRY(sandbox::detached_proc());
-  if (::dup2(proc.get(), kProcFd) < 0) return Error::from_errno("keep proc");
-  TRY(sandbox::pivot_into(kStaging));
-  if (options.layers.has(Layer::kUtsNs) && ::sethostname("zygo", 4) < 0)
-    return Error::from_errno("sethostname");
-  if (options.layers.has(Layer::kCgroupNs) && ::unshare(CLONE_NEWCGROUP) < 0) {
-    return Error::from_errno("unshare cgroup namespace");
-  }
+// The interpreter in this process's place.
+Result<void> execute(const LaunchOptions& options) {
   // After the change of uid, which clears it. The parent is the daemon's thread.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return Error::from_errno("PR_SET_PDEATHSIG");
   if (::prctl(PR_SET_DUMPABLE, 1) < 0) return Error::from_errno("PR_SET_DUMPABLE");
-  if (::chdir("/tmp") < 0) return Error::from_errno("chdir /tmp");
   std::vector<char*> argv;
   for (const std::string& word : options.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -81,29 +71,111 @@ Result<void> template_side(const LaunchOptions& options, int mapped) {
   return Error::from_errno("execute " + options.command[0]);
 }
 
+// A container runtime that covers parts of /proc forbids a fresh one (mount_too_revealing in the
+// kernel's fs/namespace.c). The container's own serves as well: nothing in it is looked up by a pid
+// of the template's namespace, and jobs have neither.
+Result<OwnedFd> some_proc() {
+  Result<OwnedFd> fresh = sandbox::detached_proc();
+  if (fresh || fresh.error().code() != EPERM) return fresh;
+  return sys::open("/proc", O_RDONLY | O_DIRECTORY);
+}
+
+Result<void> template_side(const LaunchOptions& options, int mapped) {
+  char go = 0;
+  if (::read(mapped, &go, 1) != 1) return Error::because("the launcher ended early");
+  bool range = maps_a_range(options);
+  TRY(enter_identity(range));
+  if (!range) TRY(sandbox::build_image(options.image, kStaging));
+  OwnedFd proc = TRY(some_proc());
+  if (::dup2(proc.get(), kProcFd) < 0) return Error::from_errno("keep proc");
+  TRY(sandbox::pivot_into(kStaging));
+  if (options.layers.has(Layer::kUtsNs) && ::sethostname("zygo", 4) < 0)
+    return Error::from_errno("sethostname");
+  if (options.layers.has(Layer::kCgroupNs) && ::unshare(CLONE_NEWCGROUP) < 0) {
+    return Error::from_errno("unshare cgroup namespace");
+  }
+  if (::chdir("/tmp") < 0) return Error::from_errno("chdir /tmp");
+  return execute(options);
+}
+
+// What cells need to give jobs their ids, to end them, and to wipe after them; all of it is in
+// Docker's default set. The bounding set bounds what root gets back by execve.
+constexpr sandbox::CapMask kTemplateCapabilities =
+    sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |
+    sandbox::cap_bit(CAP_DAC_OVERRIDE) | sandbox::cap_bit(CAP_FOWNER) |
+    sandbox::cap_bit(CAP_SETPCAP);
+
+Result<void> give_up_privileges(const LaunchOptions& options) {
+  const sandbox::CapMask held = sandbox::permitted_caps();
+  const sandbox::CapMask keep = options.run_as ? 0 : held & kTemplateCapabilities;
+  int error = 0;
+  if (held & sandbox::cap_bit(CAP_SETPCAP)) error = sandbox::drop_bounding_set(keep);
+  if (error == 0 && options.run_as) {
+    error = sandbox::become(options.run_as, options.run_as, true);
+  }
+  if (error == 0) error = sandbox::keep_only(keep);
+  if (error == 0) error = sandbox::set_no_new_privs();
+  if (error != 0) return Error::from_errno("give up privileges", error);
+  return {};
+}
+
+// A template among the host's own processes and files: levels contained and minimal.
+Result<void> plain_template(const LaunchOptions& options, int told) {
+  char go = 0;
+  if (::read(told, &go, 1) != 1) return Error::because("the launcher ended early");
+  OwnedFd proc = TRY(sys::open("/proc", O_RDONLY | O_DIRECTORY));
+  if (::dup2(proc.get(), kProcFd) < 0) return Error::from_errno("keep proc");
+  if (::chdir("/") < 0) return Error::from_errno("chdir /");
+  TRY(give_up_privileges(options));
+  return execute(options);
+}
+
 [[noreturn]] void fail(const Error& error) {
   std::fprintf(stderr, "zygo-launch: %s\n", error.text().c_str());
   std::_Exit(125);
 }
 
+// The child belongs to the daemon from its first moment; `go` lets it begin.
+Result<long> clone_template(uint64_t flags, OwnedFd& pidfd) {
+  int fd = -1;
+  long pid = ::syscall(SYS_clone, flags | CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &fd,
+                       nullptr, nullptr);
+  if (pid < 0) return Error::from_errno("clone the template");
+  if (pid > 0) pidfd = OwnedFd(fd);
+  return pid;
+}
+
+Result<void> announce(const OwnedFd& born) {
+  TemplateBorn message;
+  return sys::send_message(kControlFd, sys::bytes_of(message), std::vector<int>{born.get()});
+}
+
+Result<void> launch_plain(const LaunchOptions& options) {
+  sys::Pipe told = TRY(sys::make_pipe());
+  OwnedFd born;
+  long pid = TRY(clone_template(0, born));
+  if (pid == 0) {
+    told.writer.reset();
+    Result<void> ran = plain_template(options, told.reader.get());
+    fail(std::move(ran).error());
+  }
+  TRY(announce(born));
+  return sys::write_all(told.writer.get(), "m");
+}
 Result<void> launch(const LaunchOptions& options) {
   TRY(prepare_host_side(options));
   sys::Pipe mapped = TRY(sys::make_pipe());
   OwnedFd proc = TRY(sys::open("/proc", O_PATH | O_DIRECTORY));
   uint64_t flags =
       sandbox::clone_flags_for(options.layers) | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
-  int pidfd = -1;
-  long pid = ::syscall(SYS_clone, flags | CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
-                       nullptr, nullptr);
-  if (pid < 0) return Error::from_errno("clone with namespaces");
+  OwnedFd born;
+  long pid = TRY(clone_template(flags, born));
   if (pid == 0) {
     mapped.writer.reset();
     Result<void> ran = template_side(options, mapped.reader.get());
     fail(std::move(ran).error());
   }
-  OwnedFd born(pidfd);
-  TemplateBorn message;
-  TRY(sys::send_message(kControlFd, sys::bytes_of(message), std::vector<int>{born.get()}));
+  TRY(announce(born));
   sandbox::IdRange range = {0, maps_a_range(options) ? options.id_base : ::geteuid(),
                             maps_a_range(options) ? options.id_count : 1};
   int error;
@@ -122,7 +194,7 @@ Result<void> launch(const LaunchOptions& options) {
 int main(int argc, char** argv) {
   Result<LaunchOptions> options = parse_launch_options(argc, argv);
   if (!options) fail(options.error());
-  Result<void> launched = launch(*options);
+  Result<void> launched = options->plain ? launch_plain(*options) : launch(*options);
   if (!launched) fail(launched.error());
   return 0;
 }

@@ -1,6 +1,6 @@
 #include "shim/launch/options.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -25,7 +25,15 @@ sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
   LaunchOptions options;
   int at = 1;
   auto next = [&]() -> std::string { return at < argc ? argv[at++] : ""; };
-  auto number = [&] { return static_cast<uint32_t>(std::strtoul(next().c_str(), nullptr, 10)); };
+  bool all_numbers = true;
+  auto number = [&] {
+    const std::string word = next();
+    uint32_t value = 0;
+    const char* end = word.data() + word.size();
+    auto [stopped, problem] = std::from_chars(word.data(), end, value);
+    all_numbers = all_numbers && problem == std::errc{} && stopped == end;
+    return value;
+  };
   while (at < argc) {
     std::string option = next();
     if (option == "--") break;
@@ -35,6 +43,10 @@ sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
       options.id_base = number();
     } else if (option == "--id-count") {
       options.id_count = number();
+    } else if (option == "--plain") {
+      options.plain = true;
+    } else if (option == "--run-as") {
+      options.run_as = number();
     } else if (option == "--cgroup") {
       options.cgroup_files.push_back(next());
     } else if (std::optional<ImageEntry::Kind> kind = image_kind(option)) {
@@ -45,6 +57,7 @@ sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
     }
   }
   while (at < argc) options.command.push_back(next());
+  if (!all_numbers) return sys::Error::because("a value that should be a number is none");
   if (options.command.empty()) return sys::Error::because("no command");
   return options;
 }

@@ -17,6 +17,8 @@ struct LaunchOptions {
   uint32_t id_base =
       0;  // --id-base N: host id of the template's uid 0; 0: map the caller's own id only
   uint32_t id_count = 0;     // --id-count N
+  bool plain = false;        // --plain: no namespaces and no image; the host's files as they are
+  uint32_t run_as = 0;       // --run-as N, with --plain: give up root's id for this one
   sandbox::ImagePlan image;  // --bind T S, --device T S, --symlink T S, --file T S, --directory T
   std::vector<std::string> cgroup_files;  // --cgroup PATH: write "0" here first
   std::vector<std::string> command;       // after --: the interpreter and its arguments

@@ -96,7 +96,8 @@ def main() -> None:
         check_threads("setup code", _zygo.thread_count())
     # What steered this process is none of a program's business.
     heap = os.environ.pop("ZYGO_HEAP", "plain")
-    os.environ.pop("PYTHONHASHSEED", None)
+    for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
+        os.environ.pop(name, None)
     try:
         _zygo.serve(control_fd, heap)
     except BaseException as error:

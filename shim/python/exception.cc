@@ -13,8 +13,8 @@ char message_buffer[kMaxMessage];
 char traceback_buffer[kMaxTraceback];
 
 struct Place {
-  long program_line = -1;          // innermost frame of the program
-  bool raised_by_program = false;  // the last frame is the program's, at a `raise`
+  long program_line = -1;         // innermost frame of the program
+  bool raised_in_python = false;  // the last frame stands at a `raise`, not at a call of C code
 };
 
 bool is_raise(const Frame& frame) {
@@ -34,7 +34,7 @@ Place place_of(PyObject* exception) {
     last = frame_of(at.get());
     if (last.of_program) place.program_line = last.line;
   }
-  place.raised_by_program = last.of_program && is_raise(last);
+  place.raised_in_python = is_raise(last);
   return place;
 }
 
@@ -102,7 +102,7 @@ Testimony describe(PyObject* exception, Stage stage, std::string_view source) {
     if (PyErr_GivenExceptionMatches(exception, PyExc_SyntaxError)) {
       testimony.line = number_field(kept().syntax_lineno, exception, -1);
     }
-  } else if (!place.raised_by_program) {
+  } else if (!place.raised_in_python) {
     testimony.flags = flags_of(exception, testimony.message);
   }
   return testimony;

@@ -11,26 +11,59 @@
 namespace shim {
 namespace {
 
-// The start of numpy's bitgen_t (numpy/random/bitgen.h).
+// mt19937_state in numpy since 1.17, and the start of its bitgen_t (numpy/random/bitgen.h).
+struct NumpyState {
+  uint32_t words[Mersenne::kWords];
+  int position;
+};
 struct BitGenerator {
-  MersenneState* state;
+  NumpyState* state;
 };
 
-// numpy.random.mtrand._rand's state in memory, if it is what its own get_state() says.
-MersenneState* find_state(PyObject* random_state) {
+// RandomObject of CPython's _randommodule.c.
+struct RandomObject {
+  size_t head[2];  // PyObject_HEAD
+  int position;
+  uint32_t words[Mersenne::kWords];
+};
+
+// What getstate() says: a tuple of the words and the position.
+bool says_the_same(PyObject* said, const uint32_t* words, int position) {
+  if (!said || !PyTuple_Check(said) || PyTuple_Size(said) != Mersenne::kWords + 1) return false;
+  for (int i = 0; i < Mersenne::kWords; ++i) {
+    if (PyLong_AsUnsignedLong(PyTuple_GetItem(said, i)) != words[i]) return false;
+  }
+  return PyLong_AsLong(PyTuple_GetItem(said, Mersenne::kWords)) == position;
+}
+
+// The layout is believed only if it is what the object says of itself.
+Mersenne find_random(PyObject* random, PyTypeObject* type) {
+  Ref size = attribute(reinterpret_cast<PyObject*>(type), "__basicsize__");
+  if (!size || PyLong_AsSize_t(size.get()) < sizeof(RandomObject)) return {};
+  // Of the base class: the instance's own getstate() says more.
+  Ref getstate = attribute(reinterpret_cast<PyObject*>(type), "getstate");
+  Ref said = getstate ? call(getstate.get(), random) : Ref();
+  auto* object = reinterpret_cast<RandomObject*>(random);
+  if (!says_the_same(said.get(), object->words, object->position)) return {};
+  return {object->words, &object->position};
+}
+
+// numpy.random.mtrand._rand's, under the same condition.
+Mersenne find_numpy_legacy(PyObject* random_state) {
   Ref generator = attribute(random_state, "_bit_generator");
   Ref capsule = generator ? attribute(generator.get(), "capsule") : Ref();
   void* pointer = capsule ? PyCapsule_GetPointer(capsule.get(), "BitGenerator") : nullptr;
   Ref said = Ref::steal(PyObject_CallMethod(random_state, "get_state", nullptr));
-  if (!pointer || !said || !PyTuple_Check(said.get())) return nullptr;
+  if (!pointer || !said || !PyTuple_Check(said.get())) return {};
   Ref bytes = Ref::steal(PyObject_CallMethod(PyTuple_GetItem(said.get(), 1), "tobytes", nullptr));
-  MersenneState* state = static_cast<BitGenerator*>(pointer)->state;
-  char* key = nullptr;
+  NumpyState* state = static_cast<BitGenerator*>(pointer)->state;
+  char* words = nullptr;
   Py_ssize_t size = 0;
-  if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &key, &size) < 0) return nullptr;
+  if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &words, &size) < 0) return {};
   const bool same =
-      size == sizeof state->key && std::memcmp(key, state->key, sizeof state->key) == 0;
-  return same && PyLong_AsLong(PyTuple_GetItem(said.get(), 2)) == state->position ? state : nullptr;
+      size == sizeof state->words && std::memcmp(words, state->words, sizeof state->words) == 0;
+  if (!same || PyLong_AsLong(PyTuple_GetItem(said.get(), 2)) != state->position) return {};
+  return {state->words, &state->position};
 }
 
 bool keep_numpy_legacy(Kept& k, PyObject* mtrand) {
@@ -38,7 +71,7 @@ bool keep_numpy_legacy(Kept& k, PyObject* mtrand) {
   if (!random_state || !keep(k.seed_numpy_legacy, random_state.get(), "seed")) return false;
   // Forgets the half of a pair of normal deviates that setup code may have left.
   if (!call(k.seed_numpy_legacy)) return false;
-  k.numpy_legacy = find_state(random_state.get());
+  k.numpy_legacy = find_numpy_legacy(random_state.get());
   PyErr_Clear();
   return true;
 }
@@ -49,40 +82,52 @@ uint64_t fresh_seed() {
 }
 
 // splitmix64: any words but all zeros are a good state.
-void fill(MersenneState& state, uint64_t seed) {
-  for (uint32_t& word : state.key) {
+void fill(const Mersenne& generator) {
+  if (!generator.words) return;
+  uint64_t seed = fresh_seed();
+  for (int i = 0; i < Mersenne::kWords; ++i) {
     seed += 0x9E3779B97F4A7C15U;
     uint64_t mixed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9U;
     mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU;
-    word = static_cast<uint32_t>(mixed >> 32);
+    generator.words[i] = static_cast<uint32_t>(mixed >> 32);
   }
-  state.key[0] |= 0x80000000U;
-  state.position = 624;
+  generator.words[0] |= 0x80000000U;
+  *generator.position = Mersenne::kWords;
+}
+
+bool keep_random(Kept& k, PyObject* random) {
+  Ref base = Ref::steal(PyImport_ImportModule("_random"));
+  Ref type = base ? attribute(base.get(), "Random") : Ref();
+  if (!type || !keep(k.seed_random, type.get(), "seed")) return false;
+  if (!keep(k.random_instance, random, "_inst")) return false;
+  // The half of a pair of normal deviates that setup code may have left.
+  if (PyObject_SetAttrString(k.random_instance, "gauss_next", Py_None) < 0) return false;
+  k.random = find_random(k.random_instance, reinterpret_cast<PyTypeObject*>(type.get()));
+  PyErr_Clear();
+  return true;
 }
 
 }  // namespace
 
 bool keep_generators(Kept& k) {
   PyObject* modules = PyImport_GetModuleDict();
-  if (PyObject* random = PyDict_GetItemString(modules, "random")) {
-    Ref base = Ref::steal(PyImport_ImportModule("_random"));
-    Ref type = base ? attribute(base.get(), "Random") : Ref();
-    if (!keep(k.seed_random, type.get(), "seed")) return false;
-    if (!keep(k.random_instance, random, "_inst")) return false;
-  }
+  PyObject* random = PyDict_GetItemString(modules, "random");
   PyObject* mtrand = PyDict_GetItemString(modules, "numpy.random.mtrand");
-  return !mtrand || keep_numpy_legacy(k, mtrand);
+  return (!random || keep_random(k, random)) && (!mtrand || keep_numpy_legacy(k, mtrand));
+}
+
+void reseed_in_memory() {
+  fill(kept().random);
+  fill(kept().numpy_legacy);
 }
 
 bool reseed() {
   const Kept& k = kept();
-  if (k.seed_random) {
+  if (k.seed_random && !k.random.words) {
     Ref seed = Ref::steal(PyLong_FromUnsignedLongLong(fresh_seed()));
     if (!seed || !call(k.seed_random, k.random_instance, seed.get())) return false;
   }
-  if (k.numpy_legacy) {
-    fill(*k.numpy_legacy, fresh_seed());
-  } else if (k.seed_numpy_legacy) {
+  if (k.seed_numpy_legacy && !k.numpy_legacy.words) {
     Ref seed = Ref::steal(PyLong_FromUnsignedLong(static_cast<uint32_t>(fresh_seed())));
     if (!seed || !call(k.seed_numpy_legacy, seed.get())) return false;
   }

@@ -1,5 +1,6 @@
 #include "shim/python/kept.h"
 
+#include "shim/python/load.h"
 #include "shim/python/program.h"
 #include "shim/python/setup.h"
 
@@ -108,6 +109,13 @@ bool warm_and_freeze() {
   return collected && freeze_heap(gc.get()) && warm_up() && freeze_heap(gc.get());
 }
 
+// A thread state gets its stack of frames with its first frame and keeps it: not in each job anew.
+bool have_first_frame() {
+  Ref nothing = Ref::steal(Py_CompileString("0", "", Py_eval_input));
+  Ref names = Ref::steal(PyDict_New());
+  return nothing && names && Ref::steal(PyEval_EvalCode(nothing.get(), names.get(), names.get()));
+}
+
 }  // namespace
 
 const Kept& kept() { return the_kept; }
@@ -149,7 +157,7 @@ bool prepare_interpreter() {
               keep_reserve() && add_audit_hook();
   if (!fine) return false;
   loaded_numpy();
-  return warm_and_freeze();
+  return keep_modules() && keep_thread_id() && keep_path() && warm_and_freeze();
 }
 
 bool leave_bootstrap() {
@@ -163,7 +171,7 @@ bool leave_bootstrap() {
     PyThreadState* old = PyThreadState_Swap(fresh);
     PyThreadState_Delete(old);
   }
-  return true;
+  return have_first_frame();
 }
 
 }  // namespace shim

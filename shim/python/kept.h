@@ -9,10 +9,11 @@
 
 namespace shim {
 
-// The layout of mt19937_state in numpy since 1.17; checked before it is believed.
-struct MersenneState {
-  uint32_t key[624];
-  int position;
+// Where a Mersenne twister has its state in memory. Null: not loaded, or not found.
+struct Mersenne {
+  static constexpr int kWords = 624;
+  uint32_t* words = nullptr;
+  int* position = nullptr;
 };
 
 struct Kept {
@@ -64,11 +65,13 @@ struct Kept {
   Py_ssize_t logging_handler_count;
   PyObject* gc_objects;
 
-  // Generators to reseed. Null: not loaded.
+  // The global generators, to be reseeded: in memory where their state was found, by their method
+  // otherwise. Null: not loaded.
   PyObject* seed_random;        // _random.Random.seed
   PyObject* random_instance;    // random._inst
-  PyObject* seed_numpy_legacy;  // numpy.random.mtrand._rand.seed, where numpy_legacy is null
-  MersenneState* numpy_legacy;  // the state of numpy's global generator itself
+  PyObject* seed_numpy_legacy;  // numpy.random.mtrand._rand.seed
+  Mersenne random;
+  Mersenne numpy_legacy;
 
   // The standard streams as the program finds them.
   PyObject* in;

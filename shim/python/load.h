@@ -10,8 +10,12 @@ namespace shim {
 Ref compile_program(std::string_view source);
 // A fresh module, as CPython would make `__main__`, under the mode's `__name__`.
 Ref make_module(Mode mode);
-// Makes it sys.modules["__main__"], and in call mode "program" too.
-bool register_module(PyObject* module, Mode mode);
+// In the template: makes the modules of both modes; a script's is sys.modules["__main__"] from then
+// on.
+bool keep_modules();
+// In the job: the module for its program, which in call mode becomes sys.modules["__main__"] and
+// "program". Null with an exception set.
+PyObject* module_of_job(Mode mode);
 // Runs compiled code in the module. Null with an exception set.
 Ref execute(PyObject* code, PyObject* module);
 

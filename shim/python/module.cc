@@ -1,5 +1,6 @@
 // The extension module `_zygo`, imported by bootstrap.py in the template process.
 
+#include "shim/heap/settle.h"
 #include "shim/python/ref.h"
 #include "shim/serve.h"
 
@@ -35,4 +36,7 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit__zygo() { return PyModule_Create(&module); }
+PyMODINIT_FUNC PyInit__zygo() {
+  shim::prefer_heap_to_mmap();
+  return PyModule_Create(&module);
+}

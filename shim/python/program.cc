@@ -13,7 +13,8 @@ namespace shim {
 namespace {
 
 Ending run(const Request& request, const Answer& answer) {
-  if (!reseed() || !refresh_thread() || !place_files(request.files) || !set_surroundings(request)) {
+  if (!reseed() || !refresh_thread() || !place_files(request.files) ||
+      !set_surroundings(request, answer.space.home)) {
     return end_script(answer, Stage::kCompile, request.source);
   }
   start_audit(answer.space.region);

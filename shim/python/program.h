@@ -28,10 +28,15 @@ bool prepare_interpreter();
 // a program. The caller must never return into Python. False: no memory.
 [[nodiscard]] bool leave_bootstrap();
 
+// In the cell, before each job: gives the global random generators another state. Writes to memory,
+// runs no Python: the cell's own copy of two pages costs less than one copy for each job.
+void reseed_in_memory();
+
 struct AnswerSpace {
   AnswerRegion* region;
   size_t capacity;  // bytes of payload behind it
   uint64_t nonce;
+  const char* home = nullptr;  // the scratch, where it is not /tmp; becomes HOME and TMPDIR
 };
 
 // In a trial child of the template: called last, when all is said and done.

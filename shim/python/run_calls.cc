@@ -83,18 +83,16 @@ Ending call_all(PyObject* function, const Request& request, const Answer& answer
 }  // namespace
 
 Ending run_calls(const Request& request, const Answer& answer) {
-  Ref module = make_module(Mode::kCall);
-  Ref code = module && register_module(module.get(), Mode::kCall) ? compile_program(request.source)
-                                                                  : Ref();
+  PyObject* module = module_of_job(Mode::kCall);
+  Ref code = module ? compile_program(request.source) : Ref();
   if (!code) return end_calls(answer, Stage::kCompile, request.source);
-  if (!execute(code.get(), module.get())) {
+  if (!execute(code.get(), module)) {
     return end_calls(answer, Stage::kRun, request.source);
   }
-  Ref function = find_function(module.get(), request.function);
+  Ref function = find_function(module, request.function);
   if (!function) return end_calls(answer, Stage::kRun, request.source);
   const Ending ending = call_all(function.get(), request, answer);
-  (void)function.release();  // as run_script(): nothing dies before the program's threads
-  (void)module.release();
+  (void)function.release();  // nothing dies before the program's threads
   return ending;
 }
 

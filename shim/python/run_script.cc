@@ -4,6 +4,11 @@
 namespace shim {
 namespace {
 
+// Held for ever: a program may take its module out of sys.modules, and its objects must not die
+// before the threads that use them.
+PyObject* script_module = nullptr;
+PyObject* call_module = nullptr;
+
 const char* name_of(Mode mode) { return mode == Mode::kScript ? "__main__" : "program"; }
 
 // So that tracebacks, warnings and inspect find the source although there is no such file:
@@ -38,10 +43,19 @@ Ref make_module(Mode mode) {
   return fine ? std::move(module) : Ref();
 }
 
-bool register_module(PyObject* module, Mode mode) {
+bool keep_modules() {
+  script_module = make_module(Mode::kScript).release();
+  call_module = make_module(Mode::kCall).release();
+  return script_module && call_module &&
+         PyDict_SetItemString(PyImport_GetModuleDict(), "__main__", script_module) == 0;
+}
+
+PyObject* module_of_job(Mode mode) {
+  if (mode == Mode::kScript) return script_module;
   PyObject* modules = PyImport_GetModuleDict();
-  return PyDict_SetItemString(modules, "__main__", module) == 0 &&
-         PyDict_SetItemString(modules, name_of(mode), module) == 0;
+  const bool fine = PyDict_SetItemString(modules, "__main__", call_module) == 0 &&
+                    PyDict_SetItemString(modules, name_of(mode), call_module) == 0;
+  return fine ? call_module : nullptr;
 }
 
 Ref execute(PyObject* code, PyObject* module) {
@@ -50,17 +64,11 @@ Ref execute(PyObject* code, PyObject* module) {
 }
 
 Ending run_script(const Request& request, const Answer& answer) {
-  Ref module = make_module(Mode::kScript);
-  Ref code = module && register_module(module.get(), Mode::kScript)
-                 ? compile_program(request.source)
-                 : Ref();
+  Ref code = compile_program(request.source);
   if (!code) return end_script(answer, Stage::kCompile, request.source);
-  if (!execute(code.get(), module.get())) {
+  if (!execute(code.get(), module_of_job(Mode::kScript))) {
     return end_script(answer, Stage::kRun, request.source);
   }
-  // The module outlives this frame in sys.modules, unless the program took it out: then its objects
-  // must not die before the threads that use them.
-  (void)module.release();
   return {AnswerKind::kFinished, 0, 0};
 }
 

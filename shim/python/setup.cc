@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <string>
 
 #include "sandbox/sys/fd.h"
@@ -20,6 +21,15 @@ struct sigaction interrupt_action;
 // More than one arena of the object allocator, so that a new one can be had.
 constexpr size_t kReserve = size_t{3} << 20;
 void* reserve = MAP_FAILED;
+
+// A job is the second process of its namespace of pids.
+constexpr pid_t kUsualThreadId = 2;
+constexpr const char* kUsualDirectory = "/tmp";
+
+bool set_thread_id(pid_t thread) {
+  Ref id = Ref::steal(PyLong_FromLong(thread));
+  return id && PyObject_SetAttr(kept().main_thread, kept().native_id, id.get()) == 0;
+}
 
 bool set_signal_handler() {
   // A template started with SIGINT ignored has no handler; its jobs have one all the same.
@@ -89,7 +99,24 @@ bool set_environment(const Items& environment) {
   return true;
 }
 
+bool set_home(const char* home) {
+  if (!home) return true;
+  Ref path = Ref::steal(PyUnicode_DecodeFSDefault(home));
+  for (const char* name : {"HOME", "TMPDIR"}) {
+    Ref key = Ref::steal(PyUnicode_FromString(name));
+    if (!path || !key || PyObject_SetItem(kept().environ, key.get(), path.get()) < 0) return false;
+  }
+  return true;
+}
+
+// sys.argv as the template has it.
+bool is_usual(const Items& argv) {
+  Reader from(argv.bytes);
+  return argv.count == 1 && from.text(Tag::kStr) == "main.py";
+}
+
 bool set_argv(const Items& argv) {
+  if (is_usual(argv)) return true;
   Ref list = Ref::steal(PyList_New(0));
   Reader from(argv.bytes);
   for (uint32_t i = 0; list && i < argv.count; ++i) {
@@ -99,12 +126,14 @@ bool set_argv(const Items& argv) {
   return list && PySys_SetObject("argv", list.get()) == 0;
 }
 
+// The working directory takes the place of the usual one, which is first.
 bool set_path() {
   char directory[PATH_MAX];
   PyObject* path = PySys_GetObject("path");
   if (!path || !PyList_Check(path) || !getcwd(directory, sizeof directory)) return true;
-  Ref entry = Ref::steal(PyUnicode_DecodeFSDefault(directory));
-  return entry && PyList_Insert(path, 0, entry.get()) == 0;
+  if (std::strcmp(directory, kUsualDirectory) == 0) return true;
+  PyObject* entry = PyUnicode_DecodeFSDefault(directory);
+  return entry && PyList_SetItem(path, 0, entry) == 0;
 }
 
 }  // namespace
@@ -134,9 +163,17 @@ void restore_signals() {
   sigaction(SIGINT, &interrupt_action, nullptr);
 }
 
+bool keep_path() {
+  PyObject* path = PySys_GetObject("path");
+  Ref usual = Ref::steal(PyUnicode_FromString(kUsualDirectory));
+  return path && usual && PyList_Check(path) && PyList_Insert(path, 0, usual.get()) == 0;
+}
+
+bool keep_thread_id() { return set_thread_id(kUsualThreadId); }
+
 bool refresh_thread() {
-  Ref id = Ref::steal(PyLong_FromLong(gettid()));
-  return id && PyObject_SetAttr(kept().main_thread, kept().native_id, id.get()) == 0;
+  const pid_t id = gettid();
+  return id == kUsualThreadId || set_thread_id(id);
 }
 
 bool place_files(const Items& files) {
@@ -147,8 +184,9 @@ bool place_files(const Items& files) {
   return true;
 }
 
-bool set_surroundings(const Request& request) {
-  return set_environment(request.environment) && set_argv(request.argv) && set_path();
+bool set_surroundings(const Request& request, const char* home) {
+  return set_home(home) && set_environment(request.environment) && set_argv(request.argv) &&
+         set_path();
 }
 
 }  // namespace shim

@@ -8,15 +8,19 @@ namespace shim {
 // In the template.
 bool keep_signals();
 bool keep_reserve();
+// What most jobs will find unchanged: the thread's id, and the working directory in sys.path.
+bool keep_thread_id();
+bool keep_path();
 
 // Gives the reserved address space back, so that an answer can be made where memory is exhausted.
 void release_reserve();
 
 // In the job, in this order; each is false with an exception set.
 void restore_signals();
-bool reseed();          // generators.cc
+bool reseed();          // generators.cc: those whose state was not found in memory
 bool refresh_thread();  // the main thread's native_id
 bool place_files(const Items& files);
-bool set_surroundings(const Request& request);  // environment, sys.argv, sys.path
+// Environment, sys.argv, sys.path. `home`: see AnswerSpace.
+bool set_surroundings(const Request& request, const char* home);
 
 }  // namespace shim

@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from zygo import PATIENCE
+
 PR_SET_CHILD_SUBREAPER = 36
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path("/run"))
 
@@ -64,7 +66,7 @@ def chains_of(zygo_pid: int) -> list[tuple[int, int, int]]:
 
 def chain_of(zygo_pid: int, patience: float = 20) -> tuple[int, int, int]:
     """The same of the one job that is running, or will be."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + patience * PATIENCE
     while not (chains := chains_of(zygo_pid)):
         if time.monotonic() > deadline:
             raise TimeoutError(f"no job is running below process {zygo_pid}")
@@ -114,7 +116,7 @@ class Snapshot:
 
     def leftovers(self, patience: float = 3) -> list[str]:
         """What is there now and was not there then, after giving the kernel a moment to bury the dead."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + patience * PATIENCE
         while (left := self.since()) and time.monotonic() < deadline:
             time.sleep(0.02)  # There is no event for "a cgroup directory went away".
         return left

@@ -10,7 +10,7 @@ import zygo
 from zygo import Finished, ZygoTestCase
 
 COMMANDS = ("run", "batch", "serve", "doctor", "selfcheck", "template", "runtime", "image", "judge", "top", "isolate")
-BUILT = {"run", "batch", "doctor", "template"}
+BUILT = {"run", "batch", "doctor", "selfcheck", "template"}
 
 
 def run(source: str, *options: str, arguments: tuple[str, ...] = ()) -> Finished:
@@ -133,8 +133,8 @@ MISTAKES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("run", "--template", "pyhton", "-"), ("pyhton", "python")),
     (("run", "/nowhere/program.py"), ("/nowhere/program.py",)),
     (("run", "--stdin", "/nowhere/stdin", "-"), ("/nowhere/stdin",)),
-    (("run", "--level", "contained", "-"), ("contained",)),
-    (("run", "--level", "minimal", "-"), ("minimal",)),
+    (("run", "--level", "contained", "--require", "full", "-"), ("contained", "full")),
+    (("run", "--level", "narrow", "-"), ("narrow", "minimal")),
     (("run", "--level", "paranoid", "-"), ("paranoid", "full")),
     (("run", "--require", "full,moat", "-"), ("moat",)),
     (("run", "--colour", "-"), ("--colour",)),

@@ -79,7 +79,7 @@ class ACellThatDies(Faults):
         self.assertLabel(results["second"], "OK")
 
     def wait_until_no_cell(self, pid: int) -> None:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 5 * zygo.PATIENCE
         while any(host.children(template) for template in host.children(pid)):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)  # /proc gives no event for a process that went.
@@ -91,7 +91,7 @@ class ACellThatDies(Faults):
         with Coprocess("--quiet", "--workers", "2") as zygo_batch:
             zygo_batch.send(zygo.lines_of(jobs))
             killed = set()
-            deadline = time.monotonic() + 1.5
+            deadline = time.monotonic() + 1.5 * zygo.PATIENCE
             while time.monotonic() < deadline:
                 for _, cell, _ in host.chains_of(zygo_batch.process.pid):
                     if cell not in killed:
@@ -148,7 +148,7 @@ class ATemplateThatDies(Faults):
         jobs = [quick("one"), quick("two")]
         with Coprocess("--quiet", "--workers", "1") as zygo_batch:
             zygo_batch.send(zygo.lines_of(jobs))
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 5 * zygo.PATIENCE
             while not (starting := self.interpreters(zygo_batch.process.pid)):
                 self.assertLess(time.monotonic(), deadline)
             for pid in starting:
@@ -203,7 +203,7 @@ class CtrlC(Faults):
             os.execv(zygo.BINARY, [str(zygo.BINARY), "batch", str(folder / "jobs.jsonl"), "-o", str(results_file),
                                    "--workers", "1"])
         try:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 20 * zygo.PATIENCE
             while not (results_file.exists() and results_file.read_bytes().count(b"\n") == 1 and host.chains_of(pid)):
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)  # A growing file gives no event in the standard library.
@@ -217,7 +217,7 @@ class CtrlC(Faults):
         self.assertEqual([(r["id"], r["label"]) for r in written], [("done", "OK")])
 
     def wait_for(self, pid: int, terminal: int) -> int:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 5 * zygo.PATIENCE
         while time.monotonic() < deadline:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:

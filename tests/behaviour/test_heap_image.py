@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import os
+import subprocess
+import tempfile
 import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from textwrap import dedent
 
+import host
 import zygo
 from zygo import Job, ZygoTestCase
 
@@ -115,6 +124,117 @@ class TheSameOnEveryHeap(ZygoTestCase):
             results = zygo.run_batch(order, "--workers", "1", "--heap", mode)
             with self.subTest(heap=mode):
                 self.assertEqual(results["look"]["stdout"]["text"], "False False\n")
+
+
+@contextmanager
+def environment_with(module: str, source: str) -> Iterator[Path]:
+    """The interpreter of a fresh virtual environment that has one module of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv = Path(folder) / "venv"
+        subprocess.run(
+            ["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", str(venv)], check=True, timeout=60
+        )
+        Path(folder).chmod(0o755)
+        (site,) = venv.glob("lib/python3*/site-packages")
+        (site / f"{module}.py").write_text(dedent(source), encoding="utf-8")
+        yield venv / "bin/python3"
+
+
+class NoPageIsWritableAndExecutable(ZygoTestCase):
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to look at the memory of another user's process")
+    def test_in_template_cell_and_job(self) -> None:
+        job = b'{"id": "j", "template": "python-numpy", "source": "import time; time.sleep(60)"}\n'
+        for mode in MODES:
+            process = zygo.start_cli("batch", "-", "--quiet", "--heap", mode)
+            try:
+                process.stdin.write(job)
+                process.stdin.flush()
+                for pid in host.chain_of(process.pid):
+                    protections = [line.split()[1] for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+                    with self.subTest(host.name_of(pid), heap=mode):
+                        self.assertGreater(len(protections), 20)
+                        self.assertEqual([p for p in protections if "w" in p and "x" in p], [])
+            finally:
+                process.terminate()
+                zygo.finish(process)
+
+
+# Every generator that a template may have used before it was forked.
+DRAWS = """
+    import json, os, random, secrets, ssl, tempfile, uuid
+    import numpy as np
+    drawn = {
+        "random": random.getrandbits(64),
+        "random.gauss": random.gauss(0, 1),
+        "another Random": random.Random().getrandbits(64),
+        "numpy legacy": np.random.randint(1 << 62),
+        "numpy legacy normal": float(np.random.standard_normal()),
+        "numpy default_rng": int(np.random.default_rng().integers(1 << 62)),
+        "openssl": ssl.RAND_bytes(8).hex(),
+        "urandom": os.urandom(8).hex(),
+        "secrets": secrets.token_hex(8),
+        "uuid1": str(uuid.uuid1()),
+        "uuid4": str(uuid.uuid4()),
+        "tempfile": next(tempfile._get_candidate_names()),
+    }
+    """
+SEEDED = """
+    random.seed(7)
+    np.random.seed(7)
+    seeded = [random.random(), random.gauss(0, 1), np.random.rand(), np.random.standard_normal()]
+    print(json.dumps([drawn, seeded]))
+    """
+
+
+class ChanceIsTheJobsOwn(ZygoTestCase):
+    def test_no_generator_repeats_itself_in_the_next_job(self) -> None:
+        source = dedent(DRAWS) + dedent(SEEDED)
+        jobs: list[Job] = [{"id": str(n), "source": source} for n in range(6)]
+        with environment_with("used_chance", DRAWS) as python:
+            for mode in ("plain", "huge"):
+                # Two cells, one after the other in each: neither the next job of a cell nor another cell's.
+                results = zygo.run_batch(
+                    jobs, "--workers", "2", "--heap", mode, "--python", str(python), "--preload", "used_chance",
+                    "--template", "custom",
+                )
+                for result in results.values():
+                    self.assertLabel(result, "OK")
+                said = [json.loads(result["stdout"]["text"]) for result in results.values()]
+                for name in said[0][0]:
+                    with self.subTest(name, heap=mode):
+                        self.assertEqual(len({drawn[name] for drawn, _ in said}), len(said))
+                with self.subTest("seeded", heap=mode):
+                    self.assertEqual(len({tuple(seeded) for _, seeded in said}), 1)
+
+
+# A template, what it takes beyond `--template`, and a program that uses what is particular to it.
+TEMPLATES: dict[str, tuple[list[str], str]] = {
+    "python": ([], "import math, json\nprint(json.dumps([math.factorial(30), sorted({3, 1, 2})]))"),
+    "python-numpy": ([], "import numpy as np\nprint(np.linalg.inv(np.eye(3) * 2).tolist())"),
+    "python-pandas": ([], "import pandas as pd\nf = pd.DataFrame({'a': range(9), 'b': list('abcabcabc')})\n"
+                          "print(f.groupby('b').a.agg(['sum', 'mean']).to_dict())"),
+    "scientific": (["--preload", "scipy.optimize,scipy.sparse,scipy.stats"],
+                   "import numpy as np, scipy.optimize as o, scipy.sparse as s\n"
+                   "print(round(o.brentq(lambda x: x * x - 2, 0, 2), 9), s.eye(4).toarray().sum())"),
+}
+
+
+class EveryTemplate(ZygoTestCase):
+    def test_runs_the_same_on_the_image_as_on_the_plain_heap(self) -> None:
+        for template, (options, source) in TEMPLATES.items():
+            if template == "scientific" and importlib.util.find_spec("scipy") is None:
+                print("skipped: scipy is not installed", flush=True)
+                continue
+            said = {}
+            for mode in ("plain", "huge"):
+                jobs: list[Job] = [{"id": str(n), "template": template, "source": source} for n in range(3)]
+                results = zygo.run_batch(jobs, *options, *(["--template", template] if options else []), "--heap", mode)
+                for result in results.values():
+                    self.assertLabel(result, "OK")
+                said[mode] = {result["stdout"]["text"] for result in results.values()}
+            with self.subTest(template):
+                self.assertEqual(len(said["plain"]), 1)
+                self.assertEqual(said["huge"], said["plain"])
 
 
 if __name__ == "__main__":

@@ -222,8 +222,9 @@ def network_jobs(port: int) -> list[Job]:
 class TwoJobsAtOnce(ZygoTestCase):
     def test_neither_sees_a_trace_of_the_other(self) -> None:
         """Files, /proc, abstract sockets, System V IPC, signals: both leave traces and look, at the same time."""
-        jobs = [job("ann", probe("neighbour"), argv=["ann", "bob", "1.5"]),
-                job("bob", probe("neighbour"), argv=["bob", "ann", "1.5"])]
+        seconds = str(1.5 * zygo.PATIENCE)
+        jobs = [job("ann", probe("neighbour"), argv=["ann", "bob", seconds]),
+                job("bob", probe("neighbour"), argv=["bob", "ann", seconds])]
 
         results = zygo.run_batch(jobs, "--workers", "2")
 

@@ -1,6 +1,8 @@
 """Drives the real binary: $ZYGO_BIN, or build/release/bin/zygo of this checkout.
 
-Every call has a timeout, and only processes that were started here are ever signalled, by pid.
+Every call has a timeout, and only processes that were started here are ever signalled, by pid. $ZYGO_TEST_PATIENCE
+stretches the timeouts, and the time limits that jobs have by default, for machines that are many times slower
+(tools/vm-test).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ Result = dict[str, Any]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("ZYGO_BIN") or CHECKOUT / "build/release/bin/zygo").resolve()
+PATIENCE = float(os.environ.get("ZYGO_TEST_PATIENCE") or 1)
 
 LIMIT_LABELS = {"TimeoutException", "MemoryLimitExceeded", "OutputLimitExceeded", "DiskLimitExceeded",
                 "ProcessLimitExceeded"}
@@ -55,8 +58,8 @@ def environment(**extra: str) -> dict[str, str]:
 def run_command(command: Sequence[str], stdin: bytes = b"", timeout: float = 60,
                 env: Mapping[str, str] | None = None, cwd: str | None = None,
                 pass_fds: Sequence[int] = ()) -> Finished:
-    ended = subprocess.run(command, input=stdin, capture_output=True, timeout=timeout, env=env or environment(),
-                           cwd=cwd, pass_fds=pass_fds, check=False)
+    ended = subprocess.run(command, input=stdin, capture_output=True, timeout=timeout * PATIENCE,
+                           env=env or environment(), cwd=cwd, pass_fds=pass_fds, check=False)
     return Finished(ended.returncode, ended.stdout, ended.stderr)
 
 
@@ -79,7 +82,7 @@ def finish(process: subprocess.Popen[bytes], timeout: float = 20) -> int:
             except BrokenPipeError:
                 pass
     try:
-        return process.wait(timeout)
+        return process.wait(timeout * PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -89,8 +92,8 @@ def finish(process: subprocess.Popen[bytes], timeout: float = 20) -> int:
 class Coprocess:
     """A `zygo batch -` that stays: jobs go in and results come out, line by line, while the pipes are open."""
 
-    def __init__(self, *options: str) -> None:
-        self.process = start_cli("batch", "-", *options, bufsize=0)
+    def __init__(self, *options: str, process: subprocess.Popen[bytes] | None = None) -> None:
+        self.process = process or start_cli("batch", "-", *options, bufsize=0)
         assert self.process.stdin and self.process.stdout
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.pending = b""
@@ -111,7 +114,7 @@ class Coprocess:
 
     def line(self, timeout: float = 20) -> bytes:
         """The next line, without its end; empty at the end of the output."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * PATIENCE
         while b"\n" not in self.pending:
             ready, _, _ = select.select([self.stdout], [], [], max(0, deadline - time.monotonic()))
             if not ready:
@@ -128,7 +131,15 @@ class Coprocess:
 
 
 def lines_of(jobs: Iterable[Job]) -> bytes:
-    return b"".join(json.dumps(job).encode() + b"\n" for job in jobs)
+    return b"".join(json.dumps(patient(job)).encode() + b"\n" for job in jobs)
+
+
+def patient(job: Job) -> Job:
+    """A limit of time that a test states is what it tests; the defaults are for a machine of ordinary speed."""
+    if PATIENCE == 1:
+        return job
+    stretched = {"cpu_ms": int(5000 * PATIENCE), "wall_ms": int(10000 * PATIENCE)}
+    return {**job, "limits": {**stretched, **job.get("limits", {})}}
 
 
 def results_of(output: bytes) -> list[Result]:

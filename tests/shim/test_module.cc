@@ -145,6 +145,7 @@ PyObject* run_for_test(PyObject* /*self*/, PyObject* /*none*/, PyObject* named) 
   auto in = sys::make_pipe(), out = sys::make_pipe(), err = sys::make_pipe();
   if (!in.ok() || !out.ok() || !err.ok()) return PyErr_SetFromErrno(PyExc_OSError);
   Pipes pipes{std::move(*in), std::move(*out), std::move(*err)};
+  shim::reseed_in_memory();
   const pid_t child = fork();
   if (child < 0) return PyErr_SetFromErrno(PyExc_OSError);
   if (child == 0) {
@@ -188,6 +189,7 @@ void populate() {
 // A child that runs the request, or only exits.
 Cost once(std::string_view request, const Region& region, bool runs, bool populated) {
   const auto start = std::chrono::steady_clock::now();
+  shim::reseed_in_memory();
   const pid_t child = fork();
   if (child == 0) {
     if (populated) populate();

@@ -18,8 +18,8 @@
 namespace cli {
 namespace {
 
-constexpr std::array<const char*, 7> kNotBuilt{"serve", "selfcheck", "runtime", "image",
-                                               "judge", "top",       "isolate"};
+constexpr std::array<const char*, 6> kNotBuilt{"serve", "runtime", "image",
+                                               "judge", "top",     "isolate"};
 
 template <typename T>
 void parsed_option(CLI::App& app, const std::string& name, const char* type,
@@ -168,6 +168,8 @@ void add_run(CLI::App& app, RunOptions& into) {
   app.add_option("--stdin", into.stdin_file, "The program's stdin, instead of zygo's own")
       ->type_name("FILE")
       ->excludes(call);
+  app.add_flag("--observe", into.observe,
+               "Count every system call, and say which profile the program needs (slow)");
 }
 
 void add_batch(CLI::App& app, BatchOptions& into) {
@@ -215,11 +217,14 @@ struct Grammar {
     batch = add_command(app, "batch", "Run many jobs: NDJSON in, NDJSON out", kBatchExamples);
     add_batch(*batch, line.batch);
     doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
+    selfcheck = add_command(app, "selfcheck", "Try to break out; fail if anything succeeds",
+                            kSelfcheckExamples);
     CLI::App* group =
         add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
     group->require_subcommand(1);
     list = add_command(*group, "list", "The templates and what they preload", kTemplateExamples);
-    for (CLI::App* command : {run, batch, doctor, list}) add_common(*command, line.common);
+    for (CLI::App* command : {run, batch, doctor, selfcheck, list})
+      add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
       CLI::App* command = app.add_subcommand(name, "Not built yet");
       command->set_help_flag();
@@ -230,6 +235,7 @@ struct Grammar {
   Command chosen() const {
     if (run->parsed()) return Command::kRun;
     if (batch->parsed()) return Command::kBatch;
+    if (selfcheck->parsed()) return Command::kSelfcheck;
     return doctor->parsed() ? Command::kDoctor : Command::kTemplateList;
   }
 
@@ -238,6 +244,7 @@ struct Grammar {
   CLI::App* run = nullptr;
   CLI::App* batch = nullptr;
   CLI::App* doctor = nullptr;
+  CLI::App* selfcheck = nullptr;
   CLI::App* list = nullptr;
 };
 

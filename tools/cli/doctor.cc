@@ -10,23 +10,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sandbox/probe_words.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {
 namespace {
 
-std::string first_line(std::string_view level) {
-  if (level.empty())
-    return "This host does not give the floor of isolation: zygo refuses to start.";
-  std::string text = fmt::format("This host gives level {}.", level);
-  if (level != "full") text += " Only full is built yet, so zygo does not run programs here.";
-  return text;
-}
+using nlohmann::ordered_json;
+using sandbox::Level;
 
-std::string level_of(const Checkup& checkup) {
-  std::optional<sandbox::Level> level = sandbox::best_level(checkup.layers);
-  return level ? std::string(sandbox::name_of(*level)) : "";
-}
+constexpr Level kLevels[] = {Level::kFull, Level::kContained, Level::kMinimal};
+constexpr size_t kWidest = 100;
 
 // "3.11.2", or nothing when the interpreter does not answer. The interpreter is the user's own.
 std::string version_of(const std::string& python) {
@@ -52,66 +46,107 @@ std::string version_of(const std::string& python) {
   return said->substr(0, said->find('\n'));
 }
 
-Checkup examine(const std::string& python) {
+Checkup examine(const CommonOptions& common) {
   utsname names{};
   ::uname(&names);
-  return {sandbox::probe_host(), names.release, python, version_of(python)};
+  return {.layers = sandbox::probe_host(),
+          .location = sandbox::location_of(sandbox::clues_of_host()),
+          .kernel = names.release,
+          .python = common.python,
+          .python_version = version_of(common.python),
+          .asked = common.level};
+}
+
+ordered_json levels_json(const Checkup& checkup) {
+  ordered_json levels = ordered_json::object();
+  for (Level level : kLevels) {
+    std::vector<std::string_view> missing = sandbox::missing_for(level, checkup.layers);
+    levels[std::string(sandbox::name_of(level))] = {{"available", missing.empty()},
+                                                    {"missing", missing}};
+  }
+  return levels;
+}
+
+ordered_json name_or_null(std::optional<Level> level) {
+  return level ? ordered_json(sandbox::name_of(*level)) : ordered_json(nullptr);
 }
 
 }  // namespace
 
-std::string checkup_table(const Checkup& checkup, const Style& style) {
-  std::string text = style.paint(Colour::kBold, first_line(level_of(checkup)));
-  text += fmt::format("\nkernel {}, python {} ({})\n\n", checkup.kernel,
-                      checkup.python_version.empty() ? "not found" : checkup.python_version,
-                      escape_controls(checkup.python, Lines::kEscape));
-  size_t widest = 5;
-  for (const auto& layer : checkup.layers) widest = std::max(widest, layer.name.size());
-  text +=
-      style.paint(Colour::kBold, fmt::format("{:<{}}  {:<5}  {}", "layer", widest, "there", "why"));
-  for (const auto& layer : checkup.layers) {
-    std::string there = style.paint(layer.available ? Colour::kGreen : Colour::kRed,
-                                    layer.available ? "yes  " : "no   ");
-    text += fmt::format("\n{:<{}}  {}  {}", layer.name, widest, there,
-                        escape_controls(layer.why, Lines::kEscape));
-    if (layer.cure.empty()) continue;
-    text += fmt::format("\n{:<{}}  cure: {}", "", widest + 7,
-                        escape_controls(layer.cure, Lines::kEscape));
-  }
-  return text;
+std::optional<Level> running_level(const Checkup& checkup) {
+  if (!checkup.asked) return sandbox::best_level(checkup.layers);
+  bool can = sandbox::missing_for(*checkup.asked, checkup.layers).empty();
+  return can ? checkup.asked : std::nullopt;
+}
+
+bool in_force(const Checkup& checkup, const sandbox::LayerReport& layer) {
+  std::optional<Level> level = running_level(checkup);
+  return level && layer.available && sandbox::counts_at(*level, layer.name);
 }
 
 std::string checkup_json(const Checkup& checkup) {
-  using nlohmann::ordered_json;
-  std::string level = level_of(checkup);
   ordered_json layers = ordered_json::object();
   for (const auto& layer : checkup.layers) {
-    layers[layer.name] = {{"available", layer.available}, {"why", layer.why}, {"cure", layer.cure}};
+    layers[layer.name] = {
+        {"available", layer.available},
+        {"kernel", layer.kernel ? ordered_json(*layer.kernel) : ordered_json(nullptr)},
+        {"usable", layer.available},
+        {"in_force", in_force(checkup, layer)},
+        {"why", layer.why},
+        {"lost", sandbox::lost_without(layer.name)},
+        {"cure", layer.cure}};
   }
   ordered_json version =
       checkup.python_version.empty() ? ordered_json(nullptr) : ordered_json(checkup.python_version);
-  ordered_json all = {{"level", level.empty() ? ordered_json(nullptr) : ordered_json(level)},
+  const sandbox::Location& at = checkup.location;
+  ordered_json all = {{"level", name_or_null(sandbox::best_level(checkup.layers))},
+                      {"running", name_or_null(running_level(checkup))},
+                      {"levels", levels_json(checkup)},
                       {"layers", layers},
+                      {"place",
+                       {{"kind", sandbox::name_of(at.place)},
+                        {"engine", at.engine},
+                        {"root", at.root},
+                        {"rootless", at.rootless},
+                        {"filtered", at.filtered}}},
                       {"kernel", checkup.kernel},
                       {"python", {{"path", checkup.python}, {"version", version}}}};
   return all.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-bool meets(const Checkup& checkup, const CommonOptions& common) {
-  std::optional<sandbox::Level> level = sandbox::best_level(checkup.layers);
-  if (!level) return false;
-  if (common.required_level && *level > *common.required_level) return false;
-  if (common.level && *level > *common.level) return false;
-  uint32_t there = sandbox::available_layers(checkup.layers).bits();
-  return (common.required_layers.bits() & ~there) == 0;
+std::string unmet(const Checkup& checkup, const CommonOptions& common) {
+  std::optional<Level> level = running_level(checkup);
+  if (!level) {
+    return fmt::format("level {}", sandbox::name_of(checkup.asked.value_or(Level::kMinimal)));
+  }
+  std::string names;
+  auto add = [&names](std::string_view kind, std::string_view name) {
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", kind, name);
+  };
+  if (common.required_level && *level > *common.required_level) {
+    add("level", sandbox::name_of(*common.required_level));
+  }
+  for (const auto& report : checkup.layers) {
+    std::optional<sandbox::Layer> layer = sandbox::layer_named(report.name);
+    if (layer && common.required_layers.has(*layer) && !in_force(checkup, report)) {
+      add("layer", report.name);
+    }
+  }
+  return names;
 }
 
 int doctor_command(const CommandLine& line) {
-  Checkup checkup = examine(line.common.python);
+  Checkup checkup = examine(line.common);
   Style style = style_for(STDOUT_FILENO, line.common.no_color);
-  std::string text = line.common.json ? checkup_json(checkup) : checkup_table(checkup, style);
+  size_t width =
+      is_terminal(STDOUT_FILENO) ? std::min(terminal_width(STDOUT_FILENO), kWidest) : kWidest;
+  std::string text =
+      line.common.json ? checkup_json(checkup) : checkup_table(checkup, style, width);
   static_cast<void>(sys::write_all(STDOUT_FILENO, text + "\n").ok());
-  return meets(checkup, line.common) ? kExitOk : kExitSomeFailed;
+  std::string lacking = unmet(checkup, line.common);
+  if (lacking.empty()) return kExitOk;
+  write_error_line(fmt::format("zygo doctor: this host does not give {}", lacking));
+  return kExitSomeFailed;
 }
 
 }  // namespace cli

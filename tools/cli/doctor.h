@@ -1,11 +1,13 @@
 #pragma once
-// `zygo doctor`: what isolation this host gives, layer by layer, why, and how to get what is
-// missing.
+// `zygo doctor`: what isolation this host gives, layer by layer, what is lost without a layer, and
+// the command or setting that gives what is missing.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sandbox/probe.h"
+#include "sandbox/probe_place.h"
 #include "tools/cli/options.h"
 #include "tools/cli/text.h"
 
@@ -13,17 +15,26 @@ namespace cli {
 
 struct Checkup {
   std::vector<sandbox::LayerReport> layers;
-  std::string kernel;          // uname -r
-  std::string python;          // the path
-  std::string python_version;  // empty: it did not answer
+  sandbox::Location location;
+  std::string kernel;                   // uname -r
+  std::string python;                   // the path
+  std::string python_version;           // empty: it did not answer
+  std::optional<sandbox::Level> asked;  // --level: shown instead of the best one
 };
 
 int doctor_command(const CommandLine& line);  // 0 when the floor is met, and what --require names
 
 // The rest is for tests. The floor is what the weakest level needs: without it zygo refuses to
 // start.
-std::string checkup_table(const Checkup& checkup, const Style& style);
+
+// The level that would run here: the one that was asked for, or the best; none: it cannot.
+std::optional<sandbox::Level> running_level(const Checkup& checkup);
+// Whether a layer or ability is in force at the level that would run.
+bool in_force(const Checkup& checkup, const sandbox::LayerReport& layer);
+
+std::string checkup_table(const Checkup& checkup, const Style& style, size_t width);
 std::string checkup_json(const Checkup& checkup);
-bool meets(const Checkup& checkup, const CommonOptions& common);
+// Empty, or the names of what --level and --require ask for and this host does not give.
+std::string unmet(const Checkup& checkup, const CommonOptions& common);
 
 }  // namespace cli

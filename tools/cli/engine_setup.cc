@@ -27,19 +27,14 @@ std::string names_of(const std::vector<TemplateSpec>& known) {
 
 }  // namespace
 
-// Full is the strongest level, so it meets every --require LEVEL; what is less is not built yet.
+// What the host gives is the engine's to say; here, only what the options say about each other.
 std::optional<Refusal> check_level(const CommonOptions& common) {
-  if (!common.level || *common.level == sandbox::Level::kFull) return std::nullopt;
-  std::string_view name = sandbox::name_of(*common.level);
-  if (common.required_level && *common.required_level < *common.level) {
-    return Refusal{fmt::format("--level {} is less than --require {}", name,
-                               sandbox::name_of(*common.required_level))};
+  if (!common.level || !common.required_level || *common.level <= *common.required_level) {
+    return std::nullopt;
   }
-  return Refusal{
-      fmt::format("level {} is not built yet; only full is. `zygo doctor` says what this "
-                  "host gives",
-                  name),
-      kExitSandbox};
+  return Refusal{fmt::format("--level {} is less than --require {}",
+                             sandbox::name_of(*common.level),
+                             sandbox::name_of(*common.required_level))};
 }
 
 std::variant<std::vector<TemplateSpec>, Refusal> known_templates(
@@ -80,6 +75,8 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
 
   runtime::EngineOptions options;
   options.python = common.python;
+  options.level = common.level;
+  options.least = common.required_level.value_or(common.level.value_or(sandbox::Level::kFull));
   const auto& known = std::get<std::vector<TemplateSpec>>(templates);
   options.templates.assign(known.begin() + static_cast<std::ptrdiff_t>(builtin.size()),
                            known.end());

@@ -8,6 +8,7 @@ inline constexpr const char* kMainExamples = R"~(Examples:
   zygo run --cpu 1s --memory 256M prog.py
   zygo batch jobs.ndjson -o results.ndjson
   zygo doctor
+  zygo selfcheck
 
 `zygo COMMAND --help` has more of them.
 )~";
@@ -48,12 +49,35 @@ Examples:
 )~";
 
 inline constexpr const char* kDoctorExamples =
-    R"~(Exit code: 0 when the floor of isolation is met (and what --require names), 1 otherwise.
+    R"~(kernel: the kernel has it. usable: we may use it here, tried in a short-lived child.
+in force: it is at the level that would run, the best one or that of --level ("-": that level does
+without). Below the table stands what gives the missing ones, in the language of the place: a host,
+a container, a pod, a unit.
+
+Exit code: 0 when the floor of isolation is met (and what --level and --require name), 1 otherwise.
 
 Examples:
   zygo doctor
-  zygo doctor --json
+  zygo doctor --level contained
+  zygo doctor --json | jq '.levels, .place'
   zygo doctor --require full,cgroup.memory
+  docker run --rm IMAGE zygo doctor
+)~";
+
+inline constexpr const char* kSelfcheckExamples =
+    R"~(Runs some forty attempts (read, write, signal, connect, gain rights, exceed limits, leave
+things behind, forge results), each in a fresh cell beside an honest job that must not notice.
+held: seen to be refused. escaped: got through, or others noticed it. unclear: proves nothing, and
+counts as a failure. not promised: this level cannot hold it.
+
+Exit code: 0 everything that the level promises was held; 1 something escaped or is unclear;
+125 zygo cannot start here (`zygo doctor` says why); 130 interrupted.
+
+Examples:
+  zygo selfcheck
+  zygo selfcheck --level contained
+  zygo selfcheck --template python-numpy
+  zygo selfcheck --json | jq '.attempts[] | select(.standing != "held")'
 )~";
 
 inline constexpr const char* kTemplateExamples =

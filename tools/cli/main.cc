@@ -6,6 +6,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/doctor.h"
 #include "tools/cli/run.h"
+#include "tools/cli/selfcheck.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
 
@@ -19,6 +20,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::batch_command(line, parts);
     case cli::Command::kDoctor:
       return cli::doctor_command(line);
+    case cli::Command::kSelfcheck:
+      return cli::selfcheck_command(line, parts);
     case cli::Command::kTemplateList:
       return cli::template_list_command(line, parts);
   }

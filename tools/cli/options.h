@@ -44,6 +44,7 @@ struct RunOptions {
   std::string func, inputs;
   bool array = false;
   std::string stdin_file;
+  bool observe = false;
 };
 
 struct BatchOptions {
@@ -54,7 +55,7 @@ struct BatchOptions {
   bool resume = false;
 };
 
-enum class Command { kRun, kBatch, kDoctor, kTemplateList };
+enum class Command { kRun, kBatch, kDoctor, kSelfcheck, kTemplateList };
 
 struct CommandLine {
   Command command = Command::kRun;

@@ -12,6 +12,7 @@
 #include "runtime/api/result_json.h"
 #include "runtime/value.h"
 #include "sandbox/sys/file.h"
+#include "tools/cli/observed_text.h"
 #include "tools/cli/run_job.h"
 #include "tools/cli/text.h"
 #include "tools/cli/verdict_text.h"
@@ -85,11 +86,12 @@ int show(const runtime::JobResult& result, bool call_mode, const CommonOptions& 
   bool written = write_output(STDOUT_FILENO, out);
   code = after_write(written, code);
   static_cast<void>(write_output(STDERR_FILENO, err));
-  if (common.quiet && result.verdict.ok()) return code;
+  if (common.quiet && result.verdict.ok() && result.observed.empty()) return code;
 
   bool open_line = ends_open(err) || (err.empty() && ends_open(out) && is_terminal(STDOUT_FILENO));
   Style style = style_for(STDERR_FILENO, common.no_color);
   write_error_line((open_line ? "\nzygo: " : "zygo: ") + verdict_line(result, style));
+  if (!result.observed.empty()) write_error_line(observed_table(result, style));
   return code;
 }
 

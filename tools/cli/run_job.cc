@@ -135,6 +135,9 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
   if (auto refusal = check_ranges(made.job)) return *std::move(refusal);
   if (options.profile) made.job.policy.profile = *options.profile;
   made.job.determinism_runs = options.determinism;
+  made.job.observe = options.observe;
+  if (options.observe && options.determinism > 1)
+    return Refusal{"--observe looks at one run; leave out --determinism"};
   return made;
 }
 

@@ -13,8 +13,8 @@ def ring(number, frame):
 
 def f(x):
     signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, 0.01)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
         signal.pause()
     except Rang:
         return "rang"

@@ -72,8 +72,8 @@ TEST_CASE("a command line that makes no sense is usage, exit 2", "[cli][options]
 }
 
 TEST_CASE("commands that are not built yet say so and exit 2", "[cli][options]") {
-  auto command = GENERATE(as<std::string>{}, "serve", "selfcheck", "runtime", "image", "judge",
-                          "top", "isolate");
+  auto command =
+      GENERATE(as<std::string>{}, "serve", "runtime", "image", "judge", "top", "isolate");
 
   CHECK(refused({command, "--port", "80", "x"}) == kExitUsage);
 }
@@ -108,16 +108,20 @@ TEST_CASE("a config file with a key that no command has is refused", "[cli][opti
   CHECK(refused({"run", "--config", "/proc/self/fd/" + std::to_string(file.get()), "p.py"}) == 2);
 }
 
-TEST_CASE("levels that are not built yet are refused with 125", "[cli][setup]") {
+TEST_CASE("a forced level reaches the engine, unless it is less than what is required",
+          "[cli][setup]") {
   auto level = GENERATE(sandbox::Level::kContained, sandbox::Level::kMinimal);
   CommonOptions common;
   common.level = level;
+  CHECK_FALSE(check_level(common).has_value());
+  CHECK(std::get<runtime::EngineOptions>(engine_options(common, kBuiltin, 0)).level == level);
 
+  common.required_level = sandbox::Level::kFull;
   auto refusal = check_level(common);
 
   REQUIRE(refusal.has_value());
-  CHECK(refusal->code == kExitSandbox);
-  CHECK(refusal->sentence.find("not built yet") != std::string::npos);
+  CHECK(refusal->code == kExitUsage);
+  CHECK(refusal->sentence.find("is less than --require full") != std::string::npos);
 }
 
 TEST_CASE("the option --preload defines a template, named custom unless --template says otherwise",

@@ -1,6 +1,7 @@
 #include "runtime/api/result_json.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "runtime/json_text.h"
@@ -46,6 +47,12 @@ TEST_CASE("a result is written to the letter of the contract", "[result]") {
         R"("cpu_us":1499,"wall_us":1500},)"
         R"("timing_us":{"admit":1,"lease":2,"fork":3,"confine":4,"run":5,"collect":6,"judge":7},)"
         R"("enforced":["userns","seccomp"],"level":"full","template":"python@sha256:00"})");
+}
+
+TEST_CASE("times are rounded to milliseconds, the longest one too", "[result]") {
+  JobResult result = ok_result();
+  result.usage = {.cpu_us = std::numeric_limits<int64_t>::max(), .wall_us = -1};
+  CHECK(line_of(result).find(R"("cpu_ms":9223372036854776,"wall_ms":0,)") != std::string::npos);
 }
 
 TEST_CASE("a result of a job that never ran has nulls for what it never had", "[result]") {

@@ -53,6 +53,17 @@ int run_inside(const CellCgroup& cell, Body body) {
   return status;
 }
 
+// A group of the unified hierarchy in which we may make others, or nothing.
+std::string unified_place() {
+  auto own = sandbox::detect_own_cgroups();
+  if (own.ok() && own->memory && own->memory->v2) {
+    return sandbox::find_home(own->memory->path, {"memory", "pids", "cpu"}).value_or("");
+  }
+  auto mountinfo = sys::read_file("/proc/self/mountinfo");
+  auto unified = sandbox::detect_cgroups(*mountinfo, "0::/\n");
+  return unified.ok() && unified->memory ? unified->memory->path : "";
+}
+
 int touch(size_t bytes) {
   void* area = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (area == MAP_FAILED) return 98;
@@ -79,6 +90,85 @@ TEST_CASE("a process beyond its group's memory limit is killed, and the counter 
   CHECK(after_greedy - before == 1);
   CHECK((WIFEXITED(modest) && WEXITSTATUS(modest) == 0));
   CHECK(cell->oom_kills() == after_greedy);
+}
+
+TEST_CASE("when a job hits the limit of its cell, the cell's first process lives on",
+          "[cgroup][kernel]") {
+  CgroupRoot root = root_for("first");
+  if (skip_without(root, Layer::kCgroupMemory)) return;
+  auto cell = CellCgroup::create(root, "cell");
+  REQUIRE(cell.ok());
+  REQUIRE(cell->set_memory_limit(sys::mebibytes(16)).ok());
+  auto joined = sys::make_pipe();
+  REQUIRE(joined.ok());
+  pid_t first = ::fork();
+  if (first == 0) {
+    if (!join(*cell)) ::_exit(99);
+    (void)!::write(joined->writer.get(), "x", 1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  REQUIRE(::read(joined->reader.get(), &byte, 1) == 1);
+
+  int greedy = run_inside(*cell, [] { return touch(size_t{64} << 20); });
+  const bool alive = ::waitpid(first, nullptr, WNOHANG) == 0;
+  if (alive) ::kill(first, SIGKILL);
+  if (alive) ::waitpid(first, nullptr, 0);
+
+  CHECK((WIFSIGNALED(greedy) && WTERMSIG(greedy) == SIGKILL));
+  CHECK(alive);
+  CHECK(cell->oom_kills() == 1);
+  CHECK(cell->foreign_oom_kills() == 0);
+}
+
+TEST_CASE("a process killed at the limit of a group above is not counted as its cell's",
+          "[cgroup][kernel]") {
+  CgroupRoot root = root_for("above");
+  if (skip_without(root, Layer::kCgroupMemory)) return;
+  if (!root.layout().memory->v2) {
+    WARN("SKIPPED, v1 does not tell whose limit it was");
+    return;
+  }
+  auto cell = CellCgroup::create(root, "cell");
+  REQUIRE(cell.ok());
+  REQUIRE(cell->set_memory_limit(sys::mebibytes(256)).ok());
+  // The daemon itself may live below its root group; the victim is who offered itself.
+  REQUIRE(sys::write_control(root.layout().memory->path + "/memory.max", "33554432").ok());
+
+  int greedy = run_inside(*cell, [] { return touch(size_t{128} << 20); });
+
+  CHECK((WIFSIGNALED(greedy) && WTERMSIG(greedy) == SIGKILL));
+  CHECK(cell->oom_kills() == 0);
+  CHECK(cell->foreign_oom_kills() == 1);
+}
+
+TEST_CASE("a limit below what is in use is refused, and nobody dies of it", "[cgroup][kernel]") {
+  CgroupRoot root = root_for("below");
+  if (skip_without(root, Layer::kCgroupMemory)) return;
+  auto cell = CellCgroup::create(root, "cell");
+  REQUIRE(cell.ok());
+  REQUIRE(cell->set_memory_limit(sys::mebibytes(64)).ok());
+  auto touched = sys::make_pipe();
+  REQUIRE(touched.ok());
+  pid_t holder = ::fork();
+  if (holder == 0) {
+    if (!join(*cell) || touch(size_t{32} << 20) != 0) ::_exit(99);
+    (void)!::write(touched->writer.get(), "x", 1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  REQUIRE(::read(touched->reader.get(), &byte, 1) == 1);
+
+  auto refused = cell->set_memory_limit(sys::mebibytes(8));
+  const bool alive = ::waitpid(holder, nullptr, WNOHANG) == 0;
+  if (alive) ::kill(holder, SIGKILL);
+  if (alive) ::waitpid(holder, nullptr, 0);
+
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code() == EBUSY);
+  CHECK(alive);
+  CHECK(cell->oom_kills() == 0);
+  CHECK(cell->set_memory_limit(sys::mebibytes(8)).ok());
 }
 
 TEST_CASE("the peak of a group can be started anew for each job", "[cgroup][kernel]") {
@@ -151,9 +241,37 @@ TEST_CASE("a cell's groups and the daemon's are gone when their owners are", "[c
     auto cell = CellCgroup::create(root, "cell");
     REQUIRE(cell.ok());
     CHECK_FALSE(CellCgroup::create(root, "cell").ok());
-    CHECK(::access((was.pids->path + "/cell/tasks").c_str(), F_OK) == 0);
+    CHECK(::access((was.pids->path + "/cell/cgroup.procs").c_str(), F_OK) == 0);
   }
   for (const auto& each : was.directories()) CHECK(::access(each.path.c_str(), F_OK) < 0);
+}
+
+TEST_CASE("what is left in a cell's v2 group dies with the group", "[cgroup][kernel]") {
+  CgroupRoot root = root_for("kill");
+  if (skip_without(root, Layer::kCgroupPids)) return;
+  if (!root.layout().pids->v2) {
+    WARN("SKIPPED, v1 has no cgroup.kill");
+    return;
+  }
+  auto cell = CellCgroup::create(root, "cell");
+  REQUIRE(cell.ok());
+  auto pipe = sys::make_pipe();
+  REQUIRE(pipe.ok());
+  pid_t pid = ::fork();
+  if (pid == 0) {
+    join(*cell);
+    (void)!::write(pipe->writer.get(), "x", 1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  REQUIRE(::read(pipe->reader.get(), &byte, 1) == 1);
+
+  auto removed = cell->remove();
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+
+  CHECK(removed.ok());
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
 }
 
 TEST_CASE("a group that still holds a process is kept, and removed once it is empty",
@@ -188,12 +306,8 @@ TEST_CASE("a group that still holds a process is kept, and removed once it is em
 // The unified hierarchy of a hybrid host has no controllers of ours, but its rules about processes
 // are the same.
 TEST_CASE("the daemon moves to a leaf of the unified hierarchy and back", "[cgroup][kernel]") {
-  auto mountinfo = sys::read_file("/proc/self/mountinfo");
-  auto unified = sandbox::detect_cgroups(*mountinfo, "0::/\n");
-  std::string group;
-  if (unified.ok() && unified->memory) {
-    group = unified->memory->path + "/zygo-" + std::to_string(::getpid()) + "-leaf";
-  }
+  std::string group = unified_place();
+  if (!group.empty()) group += "/zygo-" + std::to_string(::getpid()) + "-leaf";
   if (group.empty() || ::mkdir(group.c_str(), 0755) < 0) {
     WARN("SKIPPED, the unified hierarchy cannot be written to");
     return;

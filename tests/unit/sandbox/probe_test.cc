@@ -17,7 +17,10 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/probe_child.h"
 #include "sandbox/probe_cures.h"
+#include "sandbox/probe_facts.h"
 #include "sandbox/probe_ids.h"
+#include "sandbox/probe_place.h"
+#include "sandbox/probe_words.h"
 
 using namespace std::chrono_literals;
 using sandbox::best_level;
@@ -31,8 +34,12 @@ namespace {
 
 std::vector<LayerReport> reports_of(std::initializer_list<const char*> names) {
   std::vector<LayerReport> reports;
-  for (const char* name : names) reports.push_back({name, true, "", ""});
+  for (const char* name : names) reports.push_back({name, true, "", "", true});
   return reports;
+}
+
+sandbox::Location in_docker() {
+  return {.place = sandbox::Place::kContainer, .engine = "docker", .root = true, .filtered = true};
 }
 
 int open_descriptors() {
@@ -73,9 +80,10 @@ TEST_CASE("the best level is the highest one whose needs are all met", "[probe]"
   CHECK(best_level(full) == std::nullopt);
   CHECK(missing_for(Level::kFull, full) == std::vector<std::string_view>{"netns"});
 
-  CHECK(best_level(reports_of({"uid", "landlock", "seccomp"})) == Level::kContained);
-  CHECK(best_level(reports_of({"landlock", "seccomp"})) == Level::kMinimal);
-  CHECK(best_level(reports_of({"seccomp", "uid"})) == std::nullopt);
+  CHECK(best_level(reports_of({"uid", "landlock", "seccomp", "seccomp.notify"})) ==
+        Level::kContained);
+  CHECK(best_level(reports_of({"landlock", "seccomp", "seccomp.notify"})) == Level::kMinimal);
+  CHECK(best_level(reports_of({"landlock", "seccomp", "uid"})) == std::nullopt);
   CHECK(best_level({}) == std::nullopt);
 }
 
@@ -91,13 +99,74 @@ TEST_CASE("the cure for missing user namespaces names the switch that is off", "
         "sysctl -w user.max_user_namespaces=15000");
   CHECK(cure_for("mntns", EACCES, HostHints{.apparmor_restricts_userns = 1}).find("apparmor") !=
         std::string::npos);
-  CHECK(cure_for("pidns", EPERM, HostHints{.filtered = true}).find("--privileged") !=
+  CHECK(cure_for("pidns", EPERM, HostHints{.at = in_docker()}).find("docker run") !=
         std::string::npos);
 }
 
 TEST_CASE("an ordinary user is told how to get a delegated group", "[probe]") {
   CHECK(cure_for("cgroup.memory", EACCES, HostHints{})
             .find("systemd-run --user --scope -p Delegate=yes") != std::string::npos);
+}
+
+TEST_CASE("each place is told in its own language", "[probe]") {
+  auto [place, says] = GENERATE(table<sandbox::Place, const char*>(
+      {{sandbox::Place::kHost, "systemd-run --scope -p Delegate=yes"},
+       {sandbox::Place::kService, "in the unit: Delegate=yes"},
+       {sandbox::Place::kContainer, "docker run --privileged"},
+       {sandbox::Place::kKubernetes, "securityContext: {privileged: true}"}}));
+
+  CHECK(cure_for("cgroup.memory", EROFS, HostHints{.at = {.place = place, .root = true}})
+            .find(says) != std::string::npos);
+}
+
+TEST_CASE("containers and pods are told from hosts by what they leave behind", "[probe]") {
+  using sandbox::location_of;
+  using sandbox::Place;
+  const std::string all = "0 0 4294967295\n";
+  CHECK(location_of({.uid_map = all}).place == Place::kHost);
+  CHECK(location_of({.docker_file = true, .uid_map = all}) ==
+        sandbox::Location{.place = Place::kContainer, .engine = "docker", .root = true});
+  CHECK(location_of({.podman_file = true, .podman_text = "rootless=1\n", .uid_map = all}).rootless);
+  CHECK(location_of({.cgroups = "0::/system.slice/containerd.service/x"}).engine == "containerd");
+  CHECK(location_of({.status = "Name:\tx\nSeccomp:\t2\n"}).place == Place::kContainer);
+  CHECK(location_of({.docker_file = true, .disk_root = true, .uid_map = all}).place ==
+        Place::kHost);
+  CHECK(location_of({.docker_file = true, .pod_variable = true}).place == Place::kKubernetes);
+  CHECK(
+      location_of({.service_variable = true, .cgroups = "0::/system.slice/zygo.service\n"}).place ==
+      Place::kService);
+  CHECK(location_of({.service_variable = true,
+                     .cgroups = "0::/user.slice/user-1.slice/user@1.service/app.slice\n"})
+            .place == Place::kHost);
+  CHECK(location_of({.uid_map = "0 1000 1\n"}).rootless);
+  CHECK_FALSE(location_of({.uid_map = all, .uid = 1000}).root);
+}
+
+TEST_CASE("what the kernel has is told from what we may use, or left open", "[probe]") {
+  using sandbox::kernel_has;
+  using sandbox::KernelFacts;
+  CHECK(kernel_has("netns", EPERM, KernelFacts{.namespaces = "mnt net user "}) == true);
+  CHECK(kernel_has("userns", EPERM, KernelFacts{.namespaces = "mnt net "}) == false);
+  CHECK(kernel_has("userns", EPERM, KernelFacts{}) == std::nullopt);
+  CHECK(kernel_has("landlock", 0, KernelFacts{.landlock_error = EOPNOTSUPP}) == false);
+  CHECK(kernel_has("landlock", 0, KernelFacts{.landlock_error = ENOSYS, .filtered = true}) ==
+        std::nullopt);
+  CHECK(kernel_has("landlock.scope", 0, KernelFacts{.landlock_abi = 5}) == false);
+  CHECK(kernel_has("clone3", ENOSYS, KernelFacts{.major = 6, .minor = 1, .filtered = true}) ==
+        true);
+  CHECK(kernel_has("clone3", ENOSYS, KernelFacts{.major = 5, .minor = 2}) == false);
+  const std::string controllers = "#name\nmemory\t4\t15\t1\npids\t8\t1\t0\n";
+  CHECK(kernel_has("cgroup.memory", 0, KernelFacts{.controllers = controllers}) == true);
+  CHECK(kernel_has("cgroup.pids", 0, KernelFacts{.controllers = controllers}) == false);
+}
+
+TEST_CASE("a level stands on its own layers only", "[probe]") {
+  CHECK(sandbox::counts_at(Level::kFull, "netns"));
+  CHECK_FALSE(sandbox::counts_at(Level::kContained, "netns"));
+  CHECK(sandbox::counts_at(Level::kContained, "uid"));
+  CHECK_FALSE(sandbox::counts_at(Level::kMinimal, "uid"));
+  CHECK_FALSE(sandbox::counts_at(Level::kMinimal, "idmap.range"));
+  CHECK(sandbox::counts_at(Level::kMinimal, "landlock.scope"));
 }
 
 TEST_CASE("spare ids lie inside the map of our user namespace", "[probe]") {
@@ -136,6 +205,9 @@ TEST_CASE("probing this host names every layer once, and explains what is missin
   for (const LayerReport& each : reports) {
     INFO(each.name << ": " << each.why);
     CHECK_FALSE(each.why.empty());
+    CHECK_FALSE(sandbox::lost_without(each.name).empty());
+    CHECK(sandbox::lost_without(each.name).size() <= 50);
+    CHECK((!each.available || each.kernel == true));
     CHECK(each.available == each.cure.empty());
   }
 }

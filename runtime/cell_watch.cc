@@ -1,0 +1,208 @@
+// What a cell's supervisor looks at while a job runs, beside the clock: the calls that the filter
+// asks about, and, where no cgroup and no tmpfs counts, memory, scratch and processes.
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "runtime/cell.h"
+#include "runtime/proc.h"
+
+namespace runtime {
+
+using sandbox::Asks;
+using sandbox::Layer;
+using sandbox::Notice;
+using sandbox::Ruling;
+using sandbox::SignalAsked;
+using std::chrono::milliseconds;
+using sys::Nanoseconds;
+using sys::Result;
+
+namespace {
+
+// A program that goes on after so many refused calls is killed: it only burns the supervisor's
+// time.
+constexpr uint32_t kMostRefusals = 1000;
+// Of one cell in one turn of the loop; the others wait meanwhile.
+constexpr int kNoticesPerTurn = 64;
+constexpr Nanoseconds kTurn = milliseconds(2);  // a path can be made to take a long walk
+// How seldom the watch looks, however dear a look is.
+constexpr Nanoseconds kWatchSlowest = milliseconds(200);
+// Files in memory that are mapped nowhere are seen by no watch: each is bounded by RLIMIT_FSIZE,
+// and all of them by this.
+constexpr uint64_t kMostMemfds = 8;
+
+// setpgid() of a process on itself.
+bool makes_own_group(const Notice& notice) {
+  auto is_self = [&](uint64_t arg) {
+    const int pid = static_cast<int>(static_cast<uint32_t>(arg));
+    return pid == 0 || pid == notice.pid;
+  };
+  return is_self(notice.args[0]) && is_self(notice.args[1]);
+}
+
+bool is_call(const Notice& notice, long number) { return notice.nr == static_cast<int>(number); }
+
+}  // namespace
+
+// ---- calls that are asked about
+
+void Cell::on_notice() {
+  const Nanoseconds until = sys::monotonic_now() + kTurn;
+  for (int turn = 0; turn < kNoticesPerTurn && sys::monotonic_now() < until; ++turn) {
+    Result<std::optional<Notice>> got = sandbox::receive_notice(listener_.get());
+    if (!got) {
+      listener_ready_->stop();  // every process under the filter is gone
+      return;
+    }
+    if (!*got) return;
+    Notice& notice = **got;
+    notice.reader = plan_.ids.reader;
+    const bool by_init = notice.pid == view_.init_pid;
+    const Ruling ruling = by_init ? sandbox::go_on() : rule(notice);
+    if (!by_init && observer_) observer_->count(notice, ruling);
+    // Pid 1 forking: from here on the program's clock runs.
+    if (state_ == State::kRunning && by_init && !forking_ && is_call(notice, SYS_clone)) {
+      forking_ = true;
+      begin_clock(sys::monotonic_now());
+    }
+    // The note is read while the program waits inside the call.
+    if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
+    // Who is to die is not answered: it waits inside the call until the kill comes, and does
+    // nothing more.
+    bool doomed = state_ == State::kRunning && killed_ && !by_init;
+    if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
+  }
+}
+
+Ruling Cell::rule(const Notice& notice) {
+  if (observer_) {
+    if (std::optional<Ruling> settled = observer_->settle(notice)) return *settled;
+  }
+  return decide(notice, sandbox::rule(listener_.get(), view_, notice));
+}
+
+// What is legal, within limits that only we know.
+Ruling Cell::decide(const Notice& notice, const Ruling& asked) {
+  switch (asked.asks) {
+    case Asks::kNothing:
+      break;
+    case Asks::kProcess:
+      return has_room_for_process() ? sandbox::go_on() : sandbox::fail_quietly(EAGAIN);
+    case Asks::kMemfd:
+      return memfds_++ < kMostMemfds ? sandbox::go_on() : sandbox::fail_quietly(EMFILE);
+    case Asks::kSignal: {
+      int error = signal_error(notice, asked.signal);
+      return error == 0 ? sandbox::go_on() : sandbox::fail_quietly(error);
+    }
+  }
+  if (!plan_.variant.shared_uid) return asked;
+  // Leaving the group would be leaving the broom's reach. The job's first process makes it, by the
+  // first call that is notified at all (shim/run_job.cc); again, it changes nothing.
+  if (job_pid_ == 0) job_pid_ = notice.pid;
+  if (is_call(notice, SYS_setsid)) return sandbox::fail_quietly(EPERM);
+  if (is_call(notice, SYS_setpgid))
+    return makes_own_group(notice) && notice.pid == job_pid_ ? sandbox::go_on()
+                                                             : sandbox::fail_quietly(EPERM);
+  if (is_call(notice, SYS_pidfd_open)) {
+    const int error = reach_error(static_cast<int>(notice.args[0]));
+    return error == 0 ? sandbox::go_on() : sandbox::fail_quietly(error);
+  }
+  return asked;
+}
+
+// Each new task adds one to an upper bound; only at the limit are those that live counted again.
+// Between two threads that ask at once one too many may come through, which RLIMIT_NPROC bounds.
+bool Cell::has_room_for_process() {
+  if (state_ != State::kRunning) return false;
+  const uint64_t limit = order_.job->limits.pids;
+  if (tasks_allowed_ >= limit) tasks_allowed_ = tasks_of(family());
+  if (tasks_allowed_ >= limit) {
+    ++tasks_refused_;
+    return false;
+  }
+  ++tasks_allowed_;
+  return true;
+}
+
+// Where all cells have one uid the kernel lets a job signal any of them. It may signal what it has
+// started itself; for everything else it gets the answer that a namespace of its own would give.
+int Cell::signal_error(const Notice&, const SignalAsked& asked) const {
+  if (asked.to == SignalAsked::To::kPidfd) return EPERM;
+  int process = asked.process != 0 ? asked.process : asked.target;
+  if (process == 0 && asked.to == SignalAsked::To::kProcess) return 0;  // its own group
+  if (process == std::numeric_limits<int>::min()) return ESRCH;
+  if (asked.to == SignalAsked::To::kThread && asked.process == 0) {
+    process = process_of_thread(asked.target);
+  }
+  return reach_error(process < -1 ? -process : process);  // a group: its leader
+}
+
+int Cell::reach_error(int process) const {
+  if (process == view_.init_pid) return EPERM;
+  const std::vector<int> own = family();
+  if (std::find(own.begin(), own.end(), process) != own.end()) return 0;
+  return ::kill(process, 0) == 0 || errno == EPERM ? EPERM : ESRCH;
+}
+
+void Cell::record(const sandbox::Refusal& refusal) {
+  std::optional<Violation>& violation = result_.evidence.violation;
+  if (violation) {
+    ++violation->count;
+  } else {
+    SharedAnswer::Note note = answer_.note();
+    violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
+  }
+  worn_ = true;
+  bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
+                violation->count >= kMostRefusals;
+  if (enough && !killed_) {
+    result_.evidence.killed_for_violation = true;
+    kill_job();
+    arm(sys::monotonic_now());
+  }
+}
+
+// ---- what nobody else counts
+
+std::vector<int> Cell::family() const {
+  const bool forks = plan_.shape.runs_programs();
+  return descendants_of(view_.init_pid, forks ? Offspring::kAll : Offspring::kChildren);
+}
+
+// May be late by one period, plus what a look costs.
+void Cell::watch(Nanoseconds now) {
+  next_watch_ = kNever;
+  if (killed_) return;
+  const bool over = (!layers_.has(Layer::kCgroupMemory) && memory_is_over()) ||
+                    (plan_.scratch && scratch_is_over());
+  if (over) return kill_job();
+  Nanoseconds cost = sys::monotonic_now() - now;
+  next_watch_ = now + std::clamp(20 * cost, kWatch, kWatchSlowest);
+}
+
+// The second fence of memory, beside RLIMIT_DATA, which sees neither shared mappings nor the sum
+// over processes.
+bool Cell::memory_is_over() {
+  uint64_t used = memory_of(family(), plan_.ids.reader).count;
+  watched_peak_ = std::max(watched_peak_, used);
+  result_.evidence.memory_watch = used > order_.job->limits.memory.count;
+  return result_.evidence.memory_watch;
+}
+
+bool Cell::scratch_is_over() {
+  const Limits& limits = order_.job->limits;
+  sandbox::Contents held = plan_.scratch.measure(limits.files + 1);
+  held.bytes += nameless_bytes_of(family(), view_.scratch_device, plan_.ids.reader);
+  Evidence& seen = result_.evidence;
+  seen.inodes_full = held.entries > limits.files;
+  seen.disk_full = seen.inodes_full || held.bytes > limits.disk.count;
+  return seen.disk_full;
+}
+
+}  // namespace runtime

@@ -1,0 +1,52 @@
+#pragma once
+// Watching every system call of a job (`zygo run --observe`): its cell's filter notifies all of
+// them, the policy is applied here, in user space, by the same data, and counted. Slow by a factor
+// of ten and more, and the verdict is the same.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/notify.h"
+#include "sandbox/seccomp.h"
+
+namespace runtime {
+
+// Calls of one name that were treated alike.
+struct ObservedCall {
+  enum class Treatment : uint8_t { kAllowed, kQuietly, kRefused };  // kQuietly: `error`, no label
+  std::string name;
+  Treatment treatment = Treatment::kAllowed;
+  int error = 0;
+  std::string argument;  // of the first that was refused
+  uint64_t count = 0;
+  // The least profile that allows all of them; none if none does.
+  std::optional<sandbox::Profile> needs;
+};
+
+class Observer {
+ public:
+  Observer(sandbox::Profile profile, sandbox::FilterVariant variant)
+      : profile_(profile), variant_(std::move(variant)) {}
+
+  // What the cell's own filter would have settled without asking.
+  std::optional<sandbox::Ruling> settle(const sandbox::Notice& notice) const;
+  // What became of a call in the end.
+  void count(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
+  // Of the job, most frequent first; the observer begins anew.
+  std::vector<ObservedCall> take();
+
+ private:
+  using Key = std::pair<std::string, int>;  // name and error; 0: allowed, -1: refused
+  std::optional<sandbox::Profile> least_profile(const sandbox::Notice& notice,
+                                                const sandbox::Ruling& ruling) const;
+
+  sandbox::Profile profile_;
+  sandbox::FilterVariant variant_;
+  std::map<Key, ObservedCall> calls_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,26 @@
+#pragma once
+// The texts of /proc that the daemon reads about processes, taken apart. A job chooses its own name
+// and so a part of /proc/PID/stat; whatever has another form than proc(5) gives nothing. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace runtime {
+
+// /proc/PID/stat: clock ticks of the process, living and dead threads, and of the children it has
+// waited for.
+std::optional<uint64_t> ticks_in_stat(std::string_view text);
+
+// /proc/PID/task/TID/children: positive numbers between blanks, up to the first thing that is none.
+std::vector<int> pids_in(std::string_view text);
+
+// /proc/PID/task/TID/schedstat: nanoseconds spent ready to run and waiting for a CPU.
+std::optional<uint64_t> waited_in_schedstat(std::string_view text);
+
+// The number of the line that begins with `key`, such as "Pss_Anon:" of smaps_rollup (in KiB) or
+// "Pid:" of fdinfo.
+std::optional<int64_t> number_of_line(std::string_view text, std::string_view key);
+
+}  // namespace runtime

@@ -1,0 +1,74 @@
+#include "sandbox/supervisor.h"
+
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox/caps.h"
+#include "sandbox/seccomp.h"
+
+namespace sandbox {
+
+using sys::Error;
+using sys::Result;
+
+namespace {
+
+// What makes namespaces, mounts, ids and cgroups, reads a job's memory, and ends processes.
+constexpr CapMask kDuties =
+    cap_bit(CAP_SYS_ADMIN) | cap_bit(CAP_SETUID) | cap_bit(CAP_SETGID) | cap_bit(CAP_SETPCAP) |
+    cap_bit(CAP_SETFCAP) | cap_bit(CAP_SYS_PTRACE) | cap_bit(CAP_KILL) | cap_bit(CAP_CHOWN) |
+    cap_bit(CAP_FOWNER) | cap_bit(CAP_FSETID) | cap_bit(CAP_DAC_OVERRIDE) |
+    cap_bit(CAP_DAC_READ_SEARCH) | cap_bit(CAP_SYS_CHROOT) | cap_bit(CAP_SYS_NICE) |
+    cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
+
+// Sanitizers trace their own process, and need what is taken away here.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+Result<void> drop_capabilities() {
+  const CapMask keep = permitted_caps() & kDuties;
+  int error = 0;
+  if (keep & cap_bit(CAP_SETPCAP)) error = drop_bounding_set(keep);
+  if (error == 0) error = keep_only(keep);
+  if (error != 0) return Error::from_errno("drop the supervisor's capabilities", error);
+  return {};
+}
+
+Result<void> load(const std::string& bpf) {
+  sock_fprog program = {
+      .len = static_cast<unsigned short>(bpf.size() / sizeof(sock_filter)),
+      .filter = reinterpret_cast<sock_filter*>(const_cast<char*>(bpf.data())),
+  };
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
+    return Error::from_errno("load the supervisor's filter");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> harden_supervisor(Layers without) {
+  static bool done = false;
+  if (done) return {};
+  if (!without.has(Layer::kCaps)) TRY(drop_capabilities());
+  if (!kSanitized && ::prctl(PR_SET_DUMPABLE, 0) < 0) return Error::from_errno("PR_SET_DUMPABLE 0");
+  if (!without.has(Layer::kNoNewPrivs)) {
+    if (int error = set_no_new_privs(); error != 0)
+      return Error::from_errno("no_new_privs for the supervisor", error);
+    if (!kSanitized && !without.has(Layer::kSeccomp)) {
+      const std::string filter = TRY(compile_supervisor_filter());
+      TRY(load(filter));
+    }
+  }
+  done = true;
+  return {};
+}
+
+}  // namespace sandbox

@@ -1,0 +1,24 @@
+#pragma once
+// The supervisor's own fences: what the daemon gives up for itself, and for all it will start,
+// before it meets the first hostile byte. As far as it goes: it must still make namespaces, mounts
+// and ids, so where it runs as root it stays powerful.
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "sandbox/policy.h"
+#include "sandbox/sys/result.h"
+
+namespace sandbox {
+
+// no_new_privs; not dumpable, so that no process of the same user reads its memory; only the
+// capabilities that its duties need, in the bounding set too; the filter of
+// profiles/supervisor.policy. Before threads are started: they inherit it. Idempotent. `without` is
+// for tests that show what a layer does: the supervisor's fence of that name must be out, too.
+sys::Result<void> harden_supervisor(Layers without = {});
+
+// The filter as bytes (see compile_filter), for tests.
+sys::Result<std::string> compile_supervisor_filter();
+
+}  // namespace sandbox

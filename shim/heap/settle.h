@@ -1,0 +1,17 @@
+#pragma once
+// Settling the allocators: a job's write set begins with the pages of the free memory that it is
+// given first. What an interpreter has freed while it imported lies scattered over all its heap, so
+// before the image is taken all of it is given away, once and for all; every job then begins on
+// fresh memory, where what it takes lies side by side.
+
+namespace shim {
+
+// Before the first import: lets malloc serve blocks of up to a few MiB from its heap instead of by
+// mmap. A block that mmap serves cannot be part of the image.
+void prefer_heap_to_mmap();
+
+// In the template, as the last that it does with its allocators. The GIL held. What it takes is
+// never freed: address space and pages of the image, not memory of a job.
+void settle_allocators();
+
+}  // namespace shim

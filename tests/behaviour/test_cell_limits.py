@@ -1,0 +1,122 @@
+"""Limits belong to a job, not to its cell: the next job in the same cell has its own, whichever came first."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+import host
+import zygo
+from zygo import Job, Result, ZygoTestCase
+
+SMALL = {"memory_mb": 32, "pids": 4}
+LARGE = {"memory_mb": 512, "pids": 64}
+# Threads count as processes; each waits until all of them are there.
+THREADS = """
+import sys, threading
+count = int(sys.argv[1])
+gate = threading.Event()
+threads = [threading.Thread(target=gate.wait, daemon=True) for _ in range(count)]
+threading.stack_size(65536)
+for thread in threads:
+    thread.start()
+gate.set()
+for thread in threads:
+    thread.join()
+print(len(threads))
+"""
+
+
+def touch(mebibytes: int, limits: dict[str, int], **fields: Any) -> Job:
+    """A job that holds so much memory, every page of it."""
+    return {"source": f"print(len(bytearray(b'x') * ({mebibytes} << 20)))", "limits": limits, **fields}
+
+
+def threads(count: int, limits: dict[str, int]) -> Job:
+    return {"source": THREADS, "argv": [str(count)], "limits": limits}
+
+
+class OneCell(ZygoTestCase):
+    """Jobs one after another through one cell, which is looked at from outside between them."""
+
+    zygo_batch: zygo.Coprocess
+
+    def setUp(self) -> None:
+        layers = json.loads(zygo.run_cli("doctor", "--json").stdout)["layers"]
+        for name in ("cgroup.memory", "cgroup.pids"):
+            if not layers[name].get("available", layers[name].get("ok")):
+                self.skipTest(f"{name} is not given here (see `zygo doctor`)")
+        self.zygo_batch = zygo.Coprocess("--workers", "1")
+        self.enterContext(self.zygo_batch)
+        self.jobs = 0
+
+    def run_in_cell(self, job: Job) -> Result:
+        self.jobs += 1
+        self.zygo_batch.send(zygo.lines_of([{"id": f"job {self.jobs}", **job}]))
+        result = self.zygo_batch.result(60)
+        self.assertLessEqual({"cgroup.memory", "cgroup.pids"}, set(result["enforced"]))
+        return result
+
+    def cells(self) -> set[int]:
+        pid = self.zygo_batch.process.pid
+        return {cell for template in host.children(pid) for cell in host.children(template)}
+
+    def assertFine(self, job: Job) -> None:
+        self.assertLabel(self.run_in_cell(job), "OK")
+
+    def test_a_small_limit_does_not_stick(self) -> None:
+        self.assertFine(touch(16, SMALL))
+        self.assertFine(threads(3, SMALL))
+        before = self.cells()
+
+        self.assertFine(touch(400, LARGE))
+        self.assertFine(threads(50, LARGE))
+
+        self.assertEqual(self.cells(), before, "another cell ran the later jobs, so this proves nothing")
+
+    def test_a_large_limit_does_not_stick(self) -> None:
+        self.assertFine(touch(400, LARGE))
+        self.assertFine(threads(50, LARGE))
+        before = self.cells()
+
+        too_many = self.run_in_cell(threads(8, SMALL))
+        between = self.cells()
+        too_much = self.run_in_cell(touch(100, SMALL))
+
+        self.assertEqual(between, before, "another cell ran the later jobs, so this proves nothing")
+        self.assertLabel(too_many, "ProcessLimitExceeded")
+        self.assertLabel(too_much, "MemoryLimitExceeded")
+        self.assertEqual(too_much["detail"]["limit_bytes"], 32 << 20)
+
+    def test_the_job_after_one_that_hit_its_limit_has_all_of_its_own(self) -> None:
+        self.assertLabel(self.run_in_cell(touch(100, SMALL)), "MemoryLimitExceeded")
+        self.assertFine(touch(24, SMALL))
+        self.assertLabel(self.run_in_cell(threads(8, SMALL)), "ProcessLimitExceeded")
+        self.assertFine(threads(3, SMALL))
+
+    def test_what_a_job_shares_with_its_template_is_not_counted(self) -> None:
+        """pandas alone is larger than the limit."""
+        for _ in range(3):
+            self.assertFine(touch(24, SMALL, template="python-pandas"))
+        result = self.run_in_cell(touch(40, SMALL, template="python-pandas"))
+
+        self.assertLabel(result, "MemoryLimitExceeded")
+
+    def test_what_an_earlier_job_left_in_the_page_cache_or_in_scratch_is_not_counted(self) -> None:
+        write = "open('large', 'wb').write(bytes(48 << 20))"
+        self.assertFine({"source": write, "limits": LARGE})
+
+        self.assertFine(touch(24, {**SMALL, "disk_mb": 64}))
+
+    def test_the_peak_is_of_the_job_alone(self) -> None:
+        large = self.run_in_cell(touch(200, LARGE))
+        small = self.run_in_cell(touch(8, LARGE))
+
+        self.assertGreater(large["usage"]["memory_peak_kb"], 190 << 10)
+        self.assertGreater(small["usage"]["memory_peak_kb"], 7 << 10)
+        self.assertLess(small["usage"]["memory_peak_kb"], 40 << 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

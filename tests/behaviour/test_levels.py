@@ -1,0 +1,91 @@
+"""The lesser levels, forced on this host, which could do better: the same programs, the same verdicts.
+
+What a level cannot promise is in `levels.DIFFERENCES`; everything else is as at level full.
+"""
+
+from __future__ import annotations
+
+import json
+import unittest
+from pathlib import Path
+from typing import Any, ClassVar
+
+import host
+import levels
+import zygo
+from zygo import ZygoTestCase
+
+PROBE = (Path(__file__).parent / "probes/look.py").read_text()
+SECRETS = ["/etc/shadow", "/root", "/proc/1/environ", "/proc/1/mem", "/proc/kcore", "/var/log", str(zygo.CHECKOUT)]
+
+
+class Forced:
+    level: ClassVar[str]
+
+    def options(self) -> tuple[str, ...]:
+        return "--level", self.level
+
+    def test_gets_the_verdicts_of_the_zoo_and_leaves_nothing(self: Any) -> None:
+        programs, jobs = levels.zoo_jobs()
+        host.adopt_orphans()
+        before = host.Snapshot.take()
+
+        results = zygo.run_batch(jobs, *self.options(), timeout=500)
+
+        for program, fault in levels.zoo_faults(programs, results).items():
+            with self.subTest(program):
+                self.fail(fault)
+        for result in results.values():
+            with self.subTest(result["id"]):
+                self.assertEqual(levels.enforced_faults(result, self.level), [])
+        self.assertEqual(before.leftovers(), [])
+
+    def test_gives_the_arc_sample_the_labels_of_level_full(self: Any) -> None:
+        sample = levels.ArcSample()
+
+        ended = zygo.run_cli("batch", "-", *self.options(), stdin=sample.lines(), timeout=200)
+
+        self.assertEqual(ended.code, 0, ended.stderr[-2000:])
+        self.assertEqual(sample.faults(zygo.by_id(zygo.results_of(ended.out))), {})
+
+    def test_a_job_learns_nothing_of_the_host(self: Any) -> None:
+        result = zygo.run_job(PROBE, *self.options(), env={"PATHS": json.dumps(SECRETS)})
+
+        seen = json.loads(result["stdout"]["text"])
+        self.assertEqual((seen["readable"], seen["descriptors"], seen["bounding"]), ([], [], []))
+        self.assertEqual(seen["initial_environment"], [])
+        self.assertEqual(seen["capabilities"], {"effective": 0, "permitted": 0, "inheritable": 0})
+        self.assertEqual((seen["no_new_privs"], seen["dumpable"]), (1, levels.DUMPABLE[self.level]))
+        self.assertNotIn(0, [*seen["uids"], *seen["gids"], *seen["groups"]])
+        self.assertNotIn("host-environment-canary", result["stdout"]["text"])
+
+    def test_is_the_level_that_results_and_demands_speak_of(self: Any) -> None:
+        held = zygo.run_cli("run", *self.options(), "--require", self.level, "-", stdin=b"print(1)")
+        refused = zygo.run_cli("run", *self.options(), "--require", "full", "-", stdin=b"print(1)")
+
+        self.assertEqual((held.code, held.stdout), (0, "1\n"), held.stderr)
+        self.assertEqual((refused.code, refused.stdout), (2, ""), refused.stderr)  # The options contradict each other.
+        self.assertIn("--require", refused.stderr)
+
+
+class LevelContained(Forced, ZygoTestCase):
+    """A uid per cell, chroot, Landlock, seccomp; no namespaces."""
+
+    level = "contained"
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        uid = json.loads(zygo.run_cli("doctor", "--json").stdout)["layers"]["uid"]
+        if not uid["available"]:
+            raise unittest.SkipTest("level contained needs root: " + uid["why"])
+
+
+class LevelMinimal(Forced, ZygoTestCase):
+    """Landlock, seccomp and rlimits alone."""
+
+    level = "minimal"
+
+
+if __name__ == "__main__":
+    unittest.main()

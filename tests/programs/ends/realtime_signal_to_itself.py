@@ -1,0 +1,4 @@
+# zygo: {"job": {}, "label": "Signalled"}
+import os
+
+os.kill(os.getpid(), 40)

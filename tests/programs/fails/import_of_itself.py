@@ -1,0 +1,2 @@
+# zygo: {"job": {}, "label": "ModuleNotFoundError"}
+import main

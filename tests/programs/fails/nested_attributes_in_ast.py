@@ -1,0 +1,4 @@
+# zygo: {"job": {}, "label": "RecursionError"}
+import ast
+
+ast.parse("a" + ".b" * 100_000)

@@ -1,0 +1,7 @@
+# zygo: {"job": {}, "label": "RecursionError"}
+class Endless:
+    def __eq__(self, other):
+        return self == other
+
+
+Endless() == 1

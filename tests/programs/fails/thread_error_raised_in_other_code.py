@@ -1,0 +1,2 @@
+# zygo: {"job": {}, "label": "RuntimeError"}
+exec("raise RuntimeError(\"can't start new thread\")")

@@ -1,0 +1,2 @@
+# zygo: {"job": {}, "label": "Exception", "exception": {"type": "", "message": "x"}}
+raise type("", (Exception,), {})("x")

@@ -1,0 +1,9 @@
+# zygo: {"job": {"policy": {"profile": "subprocess"}}, "label": "OK", "stdout": "first\n"}
+import os
+import time
+
+print("first", flush=True)
+if os.fork() == 0:
+    while True:
+        time.sleep(0.05)
+        print("late", flush=True)

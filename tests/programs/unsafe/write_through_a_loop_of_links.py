@@ -1,0 +1,6 @@
+# zygo: {"job": {}, "labels": ["UnsafeCode", "OSError"]}
+import os
+
+os.symlink("a", "b")
+os.symlink("b", "a")
+open("a", "w")

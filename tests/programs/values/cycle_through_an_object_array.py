@@ -1,0 +1,8 @@
+# zygo: {"job": {"template": "python-numpy", "mode": "call", "func": "f", "inputs": [1]}, "label": "InvalidResult"}
+import numpy
+
+
+def f(x):
+    array = numpy.empty(1, object)
+    array[0] = array
+    return array

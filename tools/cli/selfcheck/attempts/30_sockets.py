@@ -1,0 +1,20 @@
+"""Open sockets of any kind
+
+By: seccomp
+"""
+import socket
+
+KINDS = {"stream": socket.SOCK_STREAM, "datagram": socket.SOCK_DGRAM, "raw": socket.SOCK_RAW,
+         "seqpacket": socket.SOCK_SEQPACKET}
+FAMILIES = {"inet": (2, "stream datagram raw"), "inet6": (10, "stream datagram raw"), "unix": (1, "stream datagram"),
+            "netlink": (16, "raw datagram"), "packet": (17, "raw datagram"), "vsock": (40, "stream datagram"),
+            "alg": (38, "seqpacket"), "bluetooth": (31, "raw"), "can": (29, "raw"), "xdp": (44, "raw"),
+            "key": (15, "raw")}
+for family, (number, kinds) in FAMILIES.items():
+    for kind in kinds.split():
+        TRIAL.attempt(f"{family} {kind}", lambda: socket.socket(number, KINDS[kind]).close(), *REFUSED)
+        TRIAL.attempt(f"{family} {kind}, raw", lambda: raw("socket", number, int(KINDS[kind]), 0), *REFUSED)
+# What the filter lets pass for the name service must not be a socket either.
+AS_NSCD = socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
+TRIAL.attempt("unix, as nscd's", lambda: raw("socket", 1, AS_NSCD, 0), *REFUSED)
+TRIAL.report()

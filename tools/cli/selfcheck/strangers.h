@@ -1,0 +1,19 @@
+#pragma once
+// Processes that outlive the engine. Whatever a job leaves on the host becomes a child of ours, so
+// that nothing can slip away unseen.
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace cli {
+
+// From now on orphans below us become our children. Before the engine starts. Returns the children
+// that there are already: whoever started us may have left us some.
+std::vector<pid_t> adopt_orphans();
+
+// Once the engine is gone: ends all children but the known ones. Returns how many there were that
+// did not end by themselves.
+unsigned end_strangers(const std::vector<pid_t>& known);
+
+}  // namespace cli
