@@ -1,68 +1,45 @@
 """The limit, driven from outside: one warm interpreter per core, each forking jobs as fast as the kernel lets it."""
-import json
 import os
-import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
+from .helper import Helper
 from .programs import ONE_THREAD
-from .system import BenchError, pinned
+from .system import cpu_seconds, pinned
 
 WORKER = Path(__file__).with_name("limit_worker.py")
 
 
-class Limit:
-    """One interpreter with `modules` loaded, on one CPU."""
-
-    def __init__(self, python: str, module: Path, modules: tuple[str, ...], cpu: int):
-        with pinned({cpu}):
-            self._process = subprocess.Popen(
-                [python, "-I", str(WORKER), str(module), *modules],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PATH": os.defpath, **ONE_THREAD},
-            )
-        self.modules_loaded = self._answer()
-
-    def start(self, program: str, n: int) -> None:
-        self._process.stdin.write(json.dumps([program, n]).encode() + b"\n")
-        self._process.stdin.flush()
-
-    def finish(self) -> list[float]:
-        """The microseconds of each fork of the run that was started."""
-        return self._answer()
-
-    def run(self, program: str, n: int) -> list[float]:
-        self.start(program, n)
-        return self.finish()
-
-    def close(self) -> None:
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait()
-
-    def _answer(self):
-        line = self._process.stdout.readline()
-        if not line:
-            raise BenchError(f"the limit's interpreter ended with status {self._process.wait()}")
-        return json.loads(line)
-
-
 class Limits:
-    """One interpreter per CPU, running together."""
+    """One interpreter with `modules` loaded per CPU; they run together, or one of them alone."""
 
-    def __init__(self, python: str, module: Path, modules: tuple[str, ...], cpus: list[int]):
-        self._each = [Limit(python, module, modules, cpu) for cpu in cpus]
+    def __init__(self, python: str, module: Path, modules: Sequence[str], cpus: Sequence[int]):
+        self._each: list[Helper] = []
+        command = [python, "-I", str(WORKER), str(module), *modules]
+        for cpu in cpus:
+            with pinned({cpu}):
+                self._each.append(Helper("the limit's interpreter", command, {"PATH": os.defpath, **ONE_THREAD}))
+        for helper in self._each:
+            helper.answer()
 
     def __enter__(self) -> "Limits":
         return self
 
     def __exit__(self, *_) -> None:
-        for limit in self._each:
-            limit.close()
+        for helper in self._each:
+            helper.close()
 
-    def times(self, program: str, n: int) -> list[list[float]]:
-        for limit in self._each:
-            limit.start(program, n)
-        return [limit.finish() for limit in self._each]
+    def times(self, program: str, n: int) -> list[float]:
+        """The microseconds of each of `n` forks in the interpreter of the last CPU."""
+        return self._each[-1].ask([program, n])
 
-    def rate(self, program: str, n: int) -> float:
-        """Jobs a second of all interpreters together."""
-        return sum(1e6 * len(times) / sum(times) for times in self.times(program, n))
+    def rate(self, program: str, n: int, cores: int | None = None) -> float:
+        """Jobs a second of the interpreters of the last `cores` CPUs, or of all, `n` jobs each."""
+        together = self._each[-cores:] if cores else self._each
+        for helper in together:
+            helper.send([program, n])
+        return sum(1e6 * n / sum(helper.answer()) for helper in together)
+
+    def cpu_seconds(self) -> float:
+        """Of all interpreters and what they have forked."""
+        return sum(cpu_seconds(helper.pid) for helper in self._each)

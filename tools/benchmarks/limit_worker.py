@@ -1,6 +1,6 @@
 """A warm, untreated interpreter that forks jobs on request. Started by limit.py; speaks lines of JSON.
 
-argv: the limit module, then the modules to load. Each request is `[program, n]`; each answer is the list of microseconds.
+argv: the limit module, then the modules to load. Each request is `[program, n]`; each answer the list of microseconds.
 Imports as little as it can: every page of this process is paid for by every fork.
 """
 import sys

@@ -1,4 +1,4 @@
-"""What most graders do: one program in a fresh interpreter. A call-mode job comes by stdin; the last line out is its end.
+"""What most graders do: one program in a fresh interpreter. A call-mode job comes by stdin; its end is the last line.
 
 Runs as `python3 -I -c THIS`, with no isolation, no limits and no verdict beyond the exception's name.
 """
