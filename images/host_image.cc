@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/spawn.h"
@@ -54,6 +55,16 @@ void add_etc(ImagePlan& plan) {
       {Kind::kFile, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"});
 }
 
+// Without these the interpreters of /usr do not start.
+void add_settings_of_languages(ImagePlan& plan) {
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator("/etc", problem)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("java-") || name == "R" || name == "perl" || name == "php")
+      plan.push_back({Kind::kBind, entry.path(), entry.path()});
+  }
+}
+
 void add_devices(ImagePlan& plan) {
   for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
     plan.push_back({Kind::kDevice, path, path});
@@ -85,12 +96,8 @@ Result<std::vector<std::string>> interpreter_directories(const std::string& pyth
   return paths;
 }
 
-}  // namespace
-
-Result<ImagePlan> host_image(const std::string& python, const std::string& shim) {
-  if (python.empty() || python[0] != '/')
-    return Error::because("python: \"" + python + "\" is not an absolute path");
-  if (::access(python.c_str(), X_OK) < 0) return Error::from_errno("python " + python);
+// What every template on the host's own files sees.
+ImagePlan files_of_host(const std::string& shim) {
   ImagePlan plan;
   plan.push_back({Kind::kBind, "/usr", "/usr"});
   add_top_level(plan);
@@ -99,16 +106,37 @@ Result<ImagePlan> host_image(const std::string& python, const std::string& shim)
   for (const char* path : {"/tmp", "/var", "/var/tmp"})
     plan.push_back({Kind::kDirectory, path, ""});
   plan.push_back({Kind::kBind, kShimTarget, shim});
-  if (!beneath(python, "/usr")) {
-    std::vector<std::string> bound = {"/usr"};
-    for (const std::string& path : TRY(interpreter_directories(python))) {
-      if (path == "/" || path[0] != '/') continue;
-      if (std::any_of(bound.begin(), bound.end(),
-                      [&path](const std::string& b) { return beneath(path, b); }))
-        continue;
-      plan.push_back({Kind::kBind, path, path});
-      bound.push_back(path);
-    }
+  return plan;
+}
+
+}  // namespace
+
+ImagePlan host_image(const std::string& shim) {
+  ImagePlan plan = files_of_host(shim);
+  add_settings_of_languages(plan);
+  plan.push_back({Kind::kDirectory, "/proc", ""});
+  const std::pair<const char*, const char*> links[] = {{"/dev/fd", "/proc/self/fd"},
+                                                       {"/dev/stdin", "/proc/self/fd/0"},
+                                                       {"/dev/stdout", "/proc/self/fd/1"},
+                                                       {"/dev/stderr", "/proc/self/fd/2"}};
+  for (const auto& [path, target] : links) plan.push_back({Kind::kSymlink, path, target});
+  return plan;
+}
+
+Result<ImagePlan> host_image(const std::string& python, const std::string& shim) {
+  if (python.empty() || python[0] != '/')
+    return Error::because("python: \"" + python + "\" is not an absolute path");
+  if (::access(python.c_str(), X_OK) < 0) return Error::from_errno("python " + python);
+  ImagePlan plan = files_of_host(shim);
+  if (beneath(python, "/usr")) return plan;
+  std::vector<std::string> bound = {"/usr"};
+  for (const std::string& path : TRY(interpreter_directories(python))) {
+    if (path == "/" || path[0] != '/') continue;
+    if (std::any_of(bound.begin(), bound.end(),
+                    [&path](const std::string& b) { return beneath(path, b); }))
+      continue;
+    plan.push_back({Kind::kBind, path, path});
+    bound.push_back(path);
   }
   return plan;
 }

@@ -14,6 +14,9 @@ namespace images {
 // which appears as kShimTarget. An interpreter outside /usr is asked where its files lie.
 sys::Result<sandbox::ImagePlan> host_image(const std::string& python, const std::string& shim);
 
+// The same without an interpreter: for programs of /usr.
+sandbox::ImagePlan host_image(const std::string& shim);
+
 inline constexpr const char* kShimTarget = "/.zygo";
 
 // The same view as paths, for where nothing can be bound and Landlock alone draws the line: what is

@@ -65,8 +65,8 @@ Result<void> Cell::make_channels() {
   sys::SocketPair socket = TRY(sys::seqpacket_pair());
   socket_ = std::move(socket.ours);
   their_socket_ = std::move(socket.theirs);
-  sys::Pipe out = TRY(sys::make_pipe());
-  sys::Pipe err = TRY(sys::make_pipe());
+  sys::Pipe out = TRY(sys::make_pipe_for_program(sys::PipeFor::kWriting));
+  sys::Pipe err = TRY(sys::make_pipe_for_program(sys::PipeFor::kWriting));
   out_ = std::move(out.reader);
   err_ = std::move(err.reader);
   request_ = TRY(sys::memfd("zygo-request", 0));
@@ -106,6 +106,7 @@ Result<shim::CellOrder> Cell::describe() const {
     return Error::because("scratch " + scratch + ": the path is too long");
   scratch.copy(order.scratch_path, sizeof order.scratch_path - 1);
   order.scratch_exec = plan_.shape.runs_programs();
+  order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;
   order.answer_bytes = answer_.bytes();
@@ -142,6 +143,10 @@ void Cell::on_socket() {
   if (!frame) return on_exit();
   if (const auto* done = std::get_if<shim::JobDone>(&*frame)) {
     if (state_ == State::kRunning && done->nonce == nonce_) collect(*done);
+    return;
+  }
+  if (const auto* held = std::get_if<shim::JobHeld>(&*frame)) {
+    if (state_ == State::kRunning && held->nonce == nonce_ && !held_) on_held();
     return;
   }
   if (state_ != State::kStarting || root_) return on_exit();  // ready once

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,7 @@ struct CellPlan {
   CellShape shape;
   sandbox::Layers layers;  // to put in force; the cgroup ones are added by what the group has
   CellIds ids;
+  bool executes = false;    // its jobs are programs that take the place of the shim
   std::string_view filter;  // compiled for shape.profile; outlives the cell
   sandbox::FilterVariant variant;
   const sandbox::CgroupRoot* cgroups = nullptr;
@@ -59,9 +61,11 @@ struct CellPlan {
 
 // One run of a job, as a cell sees it.
 struct RunOrder {
-  std::string_view request;  // encoded; outlives the run
-  const Job* job = nullptr;  // limits, policy, stdin; outlives the run
-  int stdin_fd = -1;         // borrowed; the program's stdin, or -1 for none
+  std::string_view request;              // encoded; outlives the run
+  const Job* job = nullptr;              // limits, policy, stdin; outlives the run
+  int stdin_fd = -1;                     // borrowed; the program's stdin, or -1 for none
+  const RuntimeSpec* runtime = nullptr;  // of a job that is executed
+  int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
 };
 
 struct RunResult {
@@ -70,6 +74,7 @@ struct RunResult {
   Testimony testimony;
   bool ran = false;  // the program was reached; exit is meaningful
   Output out, err;
+  Harvest files;
   Usage usage;
   Timing timing;
 };
@@ -134,6 +139,8 @@ class Cell {
   std::vector<int> family() const;  // the job's processes
   bool memory_is_over();
   bool scratch_is_over();
+  bool is_forgiven(const std::string& call);
+  bool becomes_its_program(const sandbox::Notice& notice);
   sandbox::Ruling rule(const sandbox::Notice& notice);
   sandbox::Ruling decide(const sandbox::Notice& notice, const sandbox::Ruling& asked);
   bool has_room_for_process();
@@ -143,6 +150,8 @@ class Cell {
   void count_processes();
   void drain();
   void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
+  void on_held();
+  sys::OwnedFd scratch_directory() const;
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
   void note_limits();
@@ -185,7 +194,10 @@ class Cell {
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
   int job_pid_ = 0;  // of its first process; only where cells share a uid
   bool killed_ = false;
-  bool forking_ = false;  // pid 1 was allowed to fork the job
+  bool forking_ = false;                      // pid 1 was allowed to fork the job
+  bool executed_ = false;                     // the job's process has become its program
+  std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
+  bool held_ = false;                         // its scratch has been read
 
   std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
       gone_ready_;

@@ -1,5 +1,6 @@
 // A cell's path through one job: order, clock, notices, output, collection.
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -56,6 +57,9 @@ void Cell::run(const RunOrder& order) {
   result_ = {};
   killed_ = false;
   forking_ = false;
+  executed_ = false;
+  held_ = false;
+  forgiven_.clear();
   watched_peak_ = 0;
   tasks_allowed_ = 1;
   job_pid_ = 0;
@@ -97,10 +101,14 @@ Result<void> Cell::send_order() {
   }
   // A job that may be read may be dumped, too: a limit of one byte stops even a core_pattern that
   // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
-  const bool executes = plan_.shape.profile >= sandbox::Profile::kSubprocess;
+  const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;
   if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
-  if (order_.stdin_fd < 0) return sys::send_message(socket_.get(), sys::bytes_of(order));
-  int fds[1] = {order_.stdin_fd};
+  order.has_program = order_.program_fd >= 0;
+  order.hold = !order_.job->outputs.empty();
+  std::vector<int> fds;
+  for (int fd : {order_.stdin_fd, order_.program_fd}) {
+    if (fd >= 0) fds.push_back(fd);
+  }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
 }
 
@@ -249,6 +257,28 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
       arm(sys::monotonic_now());
     }
   }
+}
+
+// No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch.
+void Cell::on_held() {
+  held_ = true;
+  wall_deadline_ = next_cpu_check_ = next_watch_ = kNever;
+  if (sys::OwnedFd directory = scratch_directory()) {
+    const Job& job = *order_.job;
+    result_.files = harvest(directory.get(), job.outputs, job.limits.outputs, plan_.ids.owner);
+  }
+  const Nanoseconds now = sys::monotonic_now();
+  patience_until_ = now + kWipePatience;
+  shim::JobOrder release;
+  release.kind = shim::OrderKind::kRelease;
+  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
+  arm(now);
+}
+
+// The root was opened by pid 1, so that its mounts count.
+sys::OwnedFd Cell::scratch_directory() const {
+  if (plan_.scratch) return sys::OwnedFd(::dup(plan_.scratch.fd()));
+  return sys::OwnedFd(::openat(root_.get(), "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 void Cell::collect(const shim::JobDone& done) {

@@ -80,7 +80,15 @@ void Cell::on_notice() {
   }
 }
 
+// The first execve of a job is the shim's own, by code that nobody has touched: the program's first
+// instruction comes after it.
+bool Cell::becomes_its_program(const Notice& notice) {
+  if (!plan_.executes || executed_ || state_ != State::kRunning) return false;
+  return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
+}
+
 Ruling Cell::rule(const Notice& notice) {
+  if (becomes_its_program(notice)) return sandbox::go_on();
   if (observer_) {
     if (std::optional<Ruling> settled = observer_->settle(notice)) return *settled;
   }
@@ -150,7 +158,17 @@ int Cell::reach_error(int process) const {
   return ::kill(process, 0) == 0 || errno == EPERM ? EPERM : ESRCH;
 }
 
+// What the language did, not the program.
+bool Cell::is_forgiven(const std::string& call) {
+  if (!order_.runtime) return false;
+  for (const auto& [name, times] : order_.runtime->forgiven) {
+    if (name == call) return forgiven_[call]++ < times;
+  }
+  return false;
+}
+
 void Cell::record(const sandbox::Refusal& refusal) {
+  if (is_forgiven(refusal.call)) return;
   std::optional<Violation>& violation = result_.evidence.violation;
   if (violation) {
     ++violation->count;

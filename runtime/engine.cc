@@ -7,6 +7,7 @@
 
 #include "runtime/setting.h"
 #include "runtime/shard.h"
+#include "runtime/suite.h"
 #include "runtime/task.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
@@ -58,6 +59,14 @@ class PooledEngine : public Engine {
   }
 
   void submit(Job job, std::function<void(JobResult)> done) override {
+    if (job.tests.empty()) return submit_run(std::move(job), std::move(done));
+    Suite::start(
+        std::move(job), workers_,
+        [this](Job run, Suite::Done then) { submit_run(std::move(run), std::move(then)); },
+        std::move(done));
+  }
+
+  void submit_run(Job job, std::function<void(JobResult)> done) {
     auto task = std::make_unique<Task>();
     task->accepted_at = sys::monotonic_now();
     task->job = std::move(job);

@@ -10,18 +10,23 @@
 
 #include "runtime/job.h"
 #include "runtime/result.h"
+#include "runtime/runtime_spec.h"
 #include "sandbox/sys/result.h"
 
 namespace runtime {
 
-// A template as a user may define it: an interpreter and what is imported before the first fork.
+// A template as a user may define it: an interpreter and what is imported before the first fork;
+// or a runtime whose programs are executed.
 struct TemplateSpec {
   std::string name;
   std::vector<std::string> preloads;  // module names, imported in order
   std::string setup;                  // Python source run after the preloads; may be empty
+  std::shared_ptr<const RuntimeSpec> runtime = nullptr;  // executed: the two above are empty
 };
 // "python", "python-numpy", "python-pandas".
 const std::vector<TemplateSpec>& builtin_templates();
+// Those, and one for each runtime that comes with zygo. An error: a file of them cannot be read.
+sys::Result<std::vector<TemplateSpec>> shipped_templates();
 
 struct EngineOptions {
   std::string python = "/usr/bin/python3";

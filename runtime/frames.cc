@@ -94,6 +94,9 @@ std::optional<CellFrame> decode_cell_frame(std::span<const std::byte> bytes, siz
   if (auto ready = frame_of<shim::CellReady>(bytes)) {
     return possible(*ready, descriptors) ? std::optional<CellFrame>(*ready) : std::nullopt;
   }
+  if (auto held = frame_of<shim::JobHeld>(bytes)) {
+    return descriptors == 0 ? std::optional<CellFrame>(*held) : std::nullopt;
+  }
   auto done = frame_of<shim::JobDone>(bytes);
   if (!done || !possible(*done, descriptors, now.count())) return std::nullopt;
   return *done;

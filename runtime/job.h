@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/api/compare.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "shim/value_format.h"
@@ -25,6 +26,7 @@ struct Limits {
   sys::Bytes disk = sys::mebibytes(64);
   uint32_t files = 4096;  // inodes of the scratch
   uint32_t open_files = 256;
+  sys::Bytes outputs = sys::kibibytes(16384);  // of the files that are collected, together
   bool operator==(const Limits&) const = default;
 };
 
@@ -37,9 +39,32 @@ struct InputFile {
 
 struct Policy {
   sandbox::Profile profile = sandbox::Profile::kDefault;
+  bool has_profile = false;  // named by the caller; else a runtime's own takes its place
   sandbox::OnViolation on_violation = sandbox::OnViolation::kDeny;
   std::vector<std::string> require;  // a level and/or layers this job insists on
   bool operator==(const Policy&) const = default;
+};
+
+// One test of a program. Script mode gives stdin and argv, call mode one call.
+struct TestCase {
+  std::string name;
+  std::string stdin_bytes;
+  std::vector<std::string> argv;
+  std::string calls;                  // value format, as in a Job: a list of one
+  std::optional<std::string> expect;  // on stdout; in call mode the value, as JSON
+  Comparator comparator = Comparator::kLines;
+  double tolerance = 0;
+};
+
+// A program that says whether an output is right. It runs in a cell of its own and sees the test.
+struct Checker {
+  // kTestlib: arguments input, output, answer; 0 is right, 1 and 2 are wrong. kIcpc: arguments
+  // input, answer, feedback/, then argv; the output on stdin; 42 is right, 43 wrong.
+  enum class Protocol : uint8_t { kTestlib, kIcpc };
+  std::string template_name, source;
+  std::vector<InputFile> files;
+  std::vector<std::string> argv;
+  Protocol protocol = Protocol::kTestlib;
 };
 
 struct Job {
@@ -56,6 +81,11 @@ struct Job {
   std::string stdin_bytes;
   int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
   std::vector<InputFile> files;
+  std::vector<InputFile> run_files;  // the same, but nothing that a compiler sees
+  std::vector<std::string> outputs;  // globs: files of the scratch that are collected at the end
+  std::vector<TestCase> tests;       // empty: the job is run once, as it is
+  bool stop_at_failure = false;
+  std::optional<Checker> checker;
   Limits limits;
   Policy policy;
   unsigned determinism_runs = 1;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/harvest.h"
 #include "runtime/observer.h"
 #include "runtime/outcome.h"
 #include "sandbox/policy.h"
@@ -35,6 +36,22 @@ struct DeterminismReport {
   std::string where;  // "[0][3][1]" or "byte 17"
 };
 
+// How the program of a runtime that compiles came about.
+struct CompileReport {
+  bool cached = false;
+  int64_t wall_us = 0;  // of the build, whoever had it done
+};
+
+struct TestResult {
+  std::string name;
+  bool skipped = false;  // an earlier one failed, and that was enough
+  Verdict verdict;
+  std::optional<ExitStatus> exit;
+  Output out, err;  // cut short
+  std::optional<Exception> exception;
+  Usage usage;
+};
+
 struct JobResult {
   std::string id;
   std::string tag = "null";
@@ -47,6 +64,9 @@ struct JobResult {
   Usage usage;
   Timing timing;
   std::optional<DeterminismReport> determinism;
+  std::optional<CompileReport> compile;
+  std::vector<TestResult> tests;       // of a job that has some, in their order
+  Harvest files;                       // that the job asked for
   std::vector<ObservedCall> observed;  // of a job that was to be observed
   sandbox::Layers enforced;
   std::optional<sandbox::Level> level;  // none when the job never reached a cell

@@ -1,14 +1,17 @@
 #include "runtime/setting.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "images/host_image.h"
+#include "runtime/api/runtime_json.h"
+#include "runtime/digest.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe.h"
@@ -33,25 +36,19 @@ constexpr uint32_t kFirstHostId = 0x70000000;
 constexpr uint32_t kInstances = 2048;
 constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, broom
 
-std::string sha256_hex(const std::string& text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  VERIFY(EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) == 1);
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
-}
-
 Result<std::string> own_directory() {
   char path[PATH_MAX];
   ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
   if (n < 0) return Error::from_errno("readlink /proc/self/exe");
   std::string self(path, static_cast<size_t>(n));
   return self.substr(0, self.rfind('/'));
+}
+
+Result<std::string> library_directory() {
+  const std::string library = TRY(own_directory()) + "/../lib/zygo";
+  char resolved[PATH_MAX];
+  if (!::realpath(library.c_str(), resolved)) return Error::from_errno("the directory " + library);
+  return std::string(resolved);
 }
 
 bool may_map_ranges() {
@@ -69,15 +66,28 @@ const std::vector<TemplateSpec>& builtin_templates() {
   return kTemplates;
 }
 
+Result<std::vector<TemplateSpec>> shipped_templates() {
+  std::vector<TemplateSpec> templates = builtin_templates();
+  const std::string library = TRY(library_directory());
+  for (RuntimeSpec& spec : TRY(load_runtimes(library + "/runtimes"))) {
+    const std::string name = spec.name;
+    templates.push_back({name, {}, "", std::make_shared<RuntimeSpec>(std::move(spec))});
+  }
+  return templates;
+}
+
 Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   auto setting = std::make_unique<Setting>();
   setting->heap_ = options.heap;
   TRY(setting->find_files(options));
-  setting->templates_ = builtin_templates();
+  setting->templates_ = TRY(shipped_templates());
   for (const TemplateSpec& spec : options.templates) {
     std::erase_if(setting->templates_,
                   [&spec](const TemplateSpec& t) { return t.name == spec.name; });
     setting->templates_.push_back(spec);
+  }
+  for (const TemplateSpec& spec : setting->templates_) {
+    if (spec.runtime) setting->toolchains_[spec.name] = find_toolchain(*spec.runtime);
   }
   const std::vector<sandbox::LayerReport> reports = sandbox::probe_host();
   TRY(setting->choose_level(options, reports));
@@ -89,15 +99,14 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
 }
 
 Result<void> Setting::find_files(const EngineOptions& options) {
-  std::string library = TRY(own_directory()) + "/../lib/zygo";
-  char resolved[PATH_MAX];
-  if (!::realpath(library.c_str(), resolved))
-    return Error::from_errno("the shim's directory " + library);
-  launcher_ = std::string(resolved) + "/zygo-launch";
+  const std::string library = TRY(library_directory());
+  launcher_ = library + "/zygo-launch";
   if (::access(launcher_.c_str(), X_OK) < 0) return Error::from_errno(launcher_);
   python_ = options.python;
-  shim_directory_ = std::string(resolved) + "/python";
+  shim_directory_ = library + "/python";
   image_ = TRY(images::host_image(python_, shim_directory_));
+  exec_directory_ = library + "/exec";
+  exec_image_ = images::host_image(exec_directory_);
   struct stat info {};
   if (::stat(python_.c_str(), &info) < 0) return Error::from_errno("python " + python_);
   python_stamp_ = std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec);
@@ -263,14 +272,22 @@ std::string Setting::unmet(const std::vector<std::string>& required) const {
 }
 
 const TemplateSpec* Setting::find_template(const std::string& name) const {
-  auto found = std::find_if(templates_.begin(), templates_.end(),
-                            [&name](const TemplateSpec& t) { return t.name == name; });
+  auto found = std::find_if(templates_.begin(), templates_.end(), [&name](const TemplateSpec& t) {
+    return t.name == name || (t.runtime && t.runtime->goes_by(name));
+  });
   return found == templates_.end() ? nullptr : &*found;
+}
+
+const Toolchain& Setting::toolchain_of(const TemplateSpec& spec) const {
+  return toolchains_.at(spec.name);
 }
 
 std::string Setting::template_names() const {
   std::string names;
-  for (const TemplateSpec& spec : templates_) names += (names.empty() ? "" : ", ") + spec.name;
+  for (const TemplateSpec& spec : templates_) {
+    if (spec.runtime && !toolchain_of(spec).missing.empty()) continue;
+    names += (names.empty() ? "" : ", ") + spec.name;
+  }
   return names;
 }
 
@@ -279,25 +296,44 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   plan.name = spec.name;
   plan.seed = seed;
   plan.launcher = launcher_;
-  plan.python = python_;
-  plan.preloads = spec.preloads;
-  plan.setup = spec.setup;
   plan.heap = heap_;
-  plan.image = image_;
+  plan.image = spec.runtime ? exec_image_ : image_;
   plan.layers = layers_;
   if (ids_ == Ids::kMapped) {
     plan.id_base = id_base_;
     plan.id_count = id_count_;
   }
+  plan.proc = spec.runtime != nullptr;
   plan.plain = level_ != sandbox::Level::kFull;
   plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
-  plan.bootstrap =
-      (plan.plain ? shim_directory_ : std::string(images::kShimTarget)) + "/bootstrap.py";
+  plan.command = command_of(spec, plan.plain);
+  plan.identity = spec.name + "@sha256:" + sha256_hex(content_of(spec));
+  return plan;
+}
+
+std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plain) const {
+  const std::string& own = spec.runtime ? exec_directory_ : shim_directory_;
+  const std::string shim = plain ? own : std::string(images::kShimTarget);
+  if (spec.runtime) return {shim + "/zygo-exec"};
+  return {python_,
+          "-s",
+          "-B",
+          shim + "/bootstrap.py",
+          std::to_string(shim::kControlFd),
+          fmt::format("{}", fmt::join(spec.preloads, ",")),
+          spec.setup};
+}
+
+// Everything that makes a template what it is.
+std::string Setting::content_of(const TemplateSpec& spec) const {
+  if (spec.runtime) {
+    return spec.runtime->digest + '\0' + toolchain_of(spec).stamp + '\0' +
+           images::plan_text(exec_image_);
+  }
   std::string content =
       python_ + '\0' + python_stamp_ + '\0' + spec.setup + '\0' + images::plan_text(image_);
   for (const std::string& module : spec.preloads) content += module + '\0';
-  plan.identity = spec.name + "@sha256:" + sha256_hex(content);
-  return plan;
+  return content;
 }
 
 Result<std::string_view> Setting::filter(sandbox::Profile profile) {

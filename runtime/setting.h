@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/artefact.h"
 #include "runtime/engine.h"
 #include "runtime/scratch.h"
 #include "runtime/zygote.h"
@@ -40,9 +41,12 @@ class Setting {
     return layers_.has(sandbox::Layer::kCgroupMemory) ? nullptr : &outer_oom_;
   }
 
+  // By its name, or a runtime by an alias.
   const TemplateSpec* find_template(const std::string& name) const;
   std::string template_names() const;  // for error messages
   ZygotePlan zygote_plan(const TemplateSpec& spec, unsigned seed) const;
+  const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
+  ArtefactStore& artefacts() { return artefacts_; }
 
   // The compiled filter of a profile; compiled once.
   sys::Result<std::string_view> filter(sandbox::Profile profile);
@@ -58,6 +62,7 @@ class Setting {
   sys::Result<sys::OwnedFd> make_ruleset(const Scratch& scratch, bool executable) const;
 
  private:
+  static constexpr sys::Bytes kArtefacts = sys::mebibytes(256);
   // Whose ids jobs have. Below full there are no maps, and ids are the host's.
   enum class Ids : uint8_t {
     kOwn,     // the daemon's: an ordinary user, with or without a user namespace
@@ -74,9 +79,13 @@ class Setting {
   sys::Result<void> choose_ids();
   sys::Result<void> replace_mounts();
   void choose_variant();
+  std::vector<std::string> command_of(const TemplateSpec& spec, bool plain) const;
+  std::string content_of(const TemplateSpec& spec) const;
 
-  std::string heap_, launcher_, shim_directory_, python_, python_stamp_;
-  sandbox::ImagePlan image_;
+  std::string heap_, launcher_, shim_directory_, exec_directory_, python_, python_stamp_;
+  sandbox::ImagePlan image_, exec_image_;
+  std::map<std::string, Toolchain> toolchains_;  // by template
+  ArtefactStore artefacts_{kArtefacts};
   std::vector<TemplateSpec> templates_;
   sandbox::Layers layers_;
   sandbox::Level level_ = sandbox::Level::kFull;

@@ -153,15 +153,20 @@ void Shard::place(TaskPtr task) {
   }
   const TemplateSpec* spec = setting_.find_template(task->job.template_name);
   if (!spec) {
-    return refuse(std::move(task), "template: \"" + task->job.template_name +
-                                       "\" is not known; known are " + setting_.template_names() +
-                                       " (define one with --preload)");
+    const std::string message = "template: \"" + task->job.template_name +
+                                "\" is not known; known are " + setting_.template_names() +
+                                " (define one with --preload)";
+    return refuse(std::move(task), message);
   }
   if (std::string missing = setting_.unmet(task->job.policy.require); !missing.empty()) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
-  if (task->request.empty()) task->request = encode_request(task->job);
+  if (spec->runtime) {
+    if (!prepare(task, *spec)) return;
+  } else if (task->request.empty()) {
+    task->request = encode_request(task->job);
+  }
   ZygoteKey key{spec->name, task->run};
   std::string problem;
   ZygoteSlot* zygote = zygote_for(*spec, task->run, problem);
@@ -221,7 +226,7 @@ void Shard::on_zygote(const ZygoteKey& key) {
 }
 
 void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
-  auto slot = idle_cell(key, zygote.zygote.get(), shape_of(task->job));
+  auto slot = idle_cell(key, zygote.zygote.get(), shape_of(task->current()));
   if (slot != cells_.end()) {
     slot->task = std::move(task);
     return start_run(slot);
@@ -246,7 +251,8 @@ Shard::Cells::iterator Shard::idle_cell(const ZygoteKey& key, const Zygote* pare
 Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
   CellPlan plan;
   plan.number = setting_.next_cell_number();
-  plan.shape = shape_of(task->job);
+  plan.shape = shape_of(task->current());
+  plan.executes = setting_.find_template(key.first)->runtime != nullptr;
   plan.layers = setting_.layers();
   plan.filter =
       TRY(plan.shape.observe ? setting_.observer_filter() : setting_.filter(plan.shape.profile));
@@ -314,16 +320,20 @@ void Shard::on_cell_dead(Cells::iterator slot) {
 
 void Shard::start_run(Cells::iterator slot) {
   Task& task = *slot->task;
-  if (Result<void> set = slot->cell->set_limits(task.job.limits); !set) {
+  const Job& job = task.current();
+  if (Result<void> set = slot->cell->set_limits(job.limits); !set) {
     return give_up_cell(slot, set.error());
   }
-  Result<int> input = stdin_of(task);
+  Result<int> input = task.build ? -1 : stdin_of(task);
   if (!input) {
     TaskPtr failed = std::move(slot->task);
     return fail(std::move(failed), "stdin", input.error().code(), input.error().text());
   }
   task.leased_at = sys::monotonic_now();
-  slot->cell->run({task.request, &task.job, *input});
+  RunOrder order{task.request, &job, *input};
+  order.runtime = setting_.find_template(job.template_name)->runtime.get();
+  if (!task.build && task.artefact) order.program_fd = task.artefact->program.get();
+  slot->cell->run(order);
   if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
 }
 
@@ -358,7 +368,11 @@ void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
   } else {
     bury(slot);
   }
-  conclude(std::move(task), std::move(answer));
+  if (task->build) {
+    finish_build(std::move(task), std::move(answer));
+  } else {
+    conclude(std::move(task), std::move(answer));
+  }
   if (stopping_) return wake();
   pump();
 }

@@ -68,6 +68,11 @@ class Shard {
   void pump();
   Shard* freer_peer() const;
   void place(TaskPtr task);
+  // shard_build.cc
+  bool prepare(TaskPtr& task, const TemplateSpec& spec);
+  bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
+  void finish_build(TaskPtr task, JobResult result);
+  void return_waiting(std::vector<TaskPtr> waiting);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
   Cells::iterator idle_cell(const ZygoteKey& key, const Zygote* parent, const CellShape& shape);
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);

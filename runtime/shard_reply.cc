@@ -1,5 +1,6 @@
 // The end of a task's way through a shard: from a run's evidence to the one reply.
 
+#include "runtime/artefact.h"
 #include "runtime/determinism.h"
 #include "runtime/outcome.h"
 #include "runtime/shard.h"
@@ -30,7 +31,9 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   const ExitStatus& exit = run.evidence.exit;
   if (!exit.signalled && exit.code == 0) result.value = std::move(run.testimony.value);
   result.array = task.job.array;
+  if (task.artefact) result.compile = CompileReport{!task.compiled_here, task.artefact->built_us};
   result.exception = std::move(run.testimony.exception);
+  result.files = std::move(run.files);
   result.observed = std::move(run.observed);
   result.usage = run.usage;
   result.timing = run.timing;

@@ -14,7 +14,7 @@ using sys::Result;
 
 Result<std::unique_ptr<StdinFeed>> StdinFeed::from_bytes(Loop& loop, const std::string& bytes) {
   auto feed = std::make_unique<StdinFeed>();
-  sys::Pipe pipe = TRY(sys::make_pipe());
+  sys::Pipe pipe = TRY(sys::make_pipe_for_program(sys::PipeFor::kReading));
   feed->reader_ = std::move(pipe.reader);
   feed->writer_ = std::move(pipe.writer);
   feed->bytes_ = &bytes;
@@ -52,7 +52,7 @@ void copy_all(sys::OwnedFd from, sys::OwnedFd to) {
 
 Result<std::unique_ptr<StdinFeed>> StdinFeed::from_descriptor(int fd) {
   auto feed = std::make_unique<StdinFeed>();
-  sys::Pipe pipe = TRY(sys::make_pipe());
+  sys::Pipe pipe = TRY(sys::make_pipe_for_program(sys::PipeFor::kReading));
   sys::OwnedFd from = TRY(sys::duplicate(fd));
   feed->reader_ = std::move(pipe.reader);
   // Detached: it may sit in a read of a terminal for ever, and holds nothing but two descriptors.

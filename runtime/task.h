@@ -17,6 +17,8 @@
 
 namespace runtime {
 
+struct Artefact;
+
 struct Task {
   Job job;
   std::function<void(JobResult)> done;
@@ -25,6 +27,14 @@ struct Task {
   unsigned run = 0;                // which run of a determinism check is next
   std::optional<JobResult> first;  // of the first run
   std::unique_ptr<StdinFeed> stdin_feed;
+  // Of a runtime that compiles: what is to be run, or, while it is being made, the job that makes
+  // it.
+  std::string artefact_key;
+  std::shared_ptr<const Artefact> artefact;
+  std::unique_ptr<Job> build;
+  bool compiled_here = false;  // by this task, not taken from the store
+  // What is to run next.
+  const Job& current() const { return build ? *build : job; }
 };
 using TaskPtr = std::unique_ptr<Task>;
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "runtime/outcome.h"
 #include "sandbox/sys/result.h"
@@ -17,6 +19,7 @@
 namespace runtime {
 
 struct Job;
+struct InputFile;
 
 // One complete, well-formed value and nothing behind it.
 sys::Result<void> check(std::string_view value);
@@ -35,6 +38,15 @@ Testimony decode_answer(shim::AnswerKind kind, std::string_view payload, bool ca
 // The request of shim/value_format.h. Text that is not UTF-8 is repaired: a request is always
 // well-formed. `job.argv` holds the arguments; the program's name is put in front of them.
 std::string encode_request(const Job& job);
+
+// What a runtime's job becomes: a program of the image, or of the job where `program` is empty.
+struct Command {
+  std::string program;
+  std::vector<std::string> argv;                         // the first word included
+  std::vector<std::pair<std::string, std::string>> env;  // all of it
+  std::vector<const InputFile*> files;
+};
+std::string encode_request(const Command& command);
 
 // Appends values to one string. Containers take their count up front, or are patched at the end.
 class Writer {

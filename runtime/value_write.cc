@@ -72,27 +72,40 @@ void put_text(Writer& writer, std::string_view text) {
   writer.text(repaired_utf8(text));
 }
 
-size_t estimated_size(const Job& job) {
-  size_t size = 256 + job.source.size() + job.calls.size();
-  for (const InputFile& file : job.files) size += 32 + file.path.size() + file.content.size();
-  return size;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+void put_environment(Writer& writer, const Environment& env) {
+  writer.container(shim::Tag::kDict, static_cast<uint32_t>(env.size()));
+  for (const auto& [name, value] : env) {
+    put_text(writer, name);
+    put_text(writer, value);
+  }
 }
 
-void put_files(Writer& writer, const Job& job) {
-  writer.container(shim::Tag::kList, static_cast<uint32_t>(job.files.size()));
-  for (const InputFile& file : job.files) {
+void put_files(Writer& writer, const std::vector<const InputFile*>& files) {
+  writer.container(shim::Tag::kList, static_cast<uint32_t>(files.size()));
+  for (const InputFile* file : files) {
     writer.container(shim::Tag::kList, 3);
-    put_text(writer, file.path);
-    writer.bytes(file.content);
-    writer.boolean(file.executable);
+    put_text(writer, file->path);
+    writer.bytes(file->content);
+    writer.boolean(file->executable);
   }
+}
+
+size_t size_of(const std::vector<const InputFile*>& files) {
+  size_t size = 256;
+  for (const InputFile* file : files) size += 32 + file->path.size() + file->content.size();
+  return size;
 }
 
 }  // namespace
 
 std::string encode_request(const Job& job) {
+  std::vector<const InputFile*> files;
+  for (const InputFile& file : job.files) files.push_back(&file);
+  for (const InputFile& file : job.run_files) files.push_back(&file);
   Writer writer;
-  writer.reserve(estimated_size(job));
+  writer.reserve(size_of(files) + job.source.size() + job.calls.size());
   writer.container(shim::Tag::kList, 8);
   put_text(writer, job.source);
   writer.integer(static_cast<int64_t>(job.mode));
@@ -106,12 +119,24 @@ std::string encode_request(const Job& job) {
   writer.container(shim::Tag::kList, static_cast<uint32_t>(job.argv.size() + 1));
   writer.text(kProgramName);
   for (const std::string& argument : job.argv) put_text(writer, argument);
-  writer.container(shim::Tag::kDict, static_cast<uint32_t>(job.env.size()));
-  for (const auto& [name, value] : job.env) {
-    put_text(writer, name);
-    put_text(writer, value);
-  }
-  put_files(writer, job);
+  put_environment(writer, job.env);
+  put_files(writer, files);
+  return writer.take();
+}
+
+std::string encode_request(const Command& command) {
+  Writer writer;
+  writer.reserve(size_of(command.files));
+  writer.container(shim::Tag::kList, 8);
+  writer.text("");
+  writer.integer(static_cast<int64_t>(shim::Mode::kExec));
+  put_text(writer, command.program);
+  writer.container(shim::Tag::kList, 0);
+  writer.boolean(false);
+  writer.container(shim::Tag::kList, static_cast<uint32_t>(command.argv.size()));
+  for (const std::string& word : command.argv) put_text(writer, word);
+  put_environment(writer, command.env);
+  put_files(writer, command.files);
   return writer.take();
 }
 

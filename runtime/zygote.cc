@@ -30,6 +30,7 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
                                    std::to_string(plan.id_base),
                                    "--id-count",
                                    std::to_string(plan.id_count)};
+  if (plan.proc) argv.push_back("--proc");
   if (plan.plain) argv.insert(argv.end(), {"--plain", "--run-as", std::to_string(plan.run_as)});
   for (const ImageEntry& entry : plan.plain ? sandbox::ImagePlan{} : plan.image) {
     constexpr std::array<const char*, 5> kOptions = {"--bind", "--device", "--symlink", "--file",
@@ -37,11 +38,8 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
     argv.insert(argv.end(),
                 {kOptions[static_cast<size_t>(entry.kind)], entry.target, entry.source});
   }
-  std::string preloads;
-  for (const std::string& module : plan.preloads)
-    preloads += (preloads.empty() ? "" : ",") + module;
-  argv.insert(argv.end(), {"--", plan.python, "-s", "-B", plan.bootstrap,
-                           std::to_string(shim::kControlFd), preloads, plan.setup});
+  argv.push_back("--");
+  argv.insert(argv.end(), plan.command.begin(), plan.command.end());
   return argv;
 }
 

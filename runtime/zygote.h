@@ -1,6 +1,6 @@
 #pragma once
-// Zygote: the daemon's handle on one template process - an interpreter, warm and confined, that
-// forks cells on order. Owned by a shard, used on its loop only. Dropping it ends the template and,
+// Zygote: the daemon's handle on one template process, warm and confined, that forks cells on
+// order. Owned by a shard, used on its loop only. Dropping it ends the template and,
 // because it is the init process of their pid namespace, every cell of it.
 
 #include <functional>
@@ -23,21 +23,19 @@ namespace runtime {
 // All that a template process is made from. The same for every shard; `seed` alone tells templates
 // of one name apart.
 struct ZygotePlan {
-  std::string name;      // of the template
-  std::string identity;  // "python-numpy@sha256:..."
-  unsigned seed = 0;     // 0, 1, ...: which hash seed and address layout
-  std::string launcher;  // path of zygo-launch
-  std::string python;
-  std::vector<std::string> preloads;
-  std::string heap;   // see EngineOptions
-  std::string setup;  // Python source, run after the preloads
+  std::string name;                  // of the template
+  std::string identity;              // "python-numpy@sha256:..."
+  unsigned seed = 0;                 // 0, 1, ...: which hash seed and address layout
+  std::string launcher;              // path of zygo-launch
+  std::vector<std::string> command;  // what the template process executes, as its image sees it
+  std::string heap;                  // see EngineOptions
   sandbox::ImagePlan image;
   sandbox::Layers layers;
   uint32_t id_base = 0;  // host ids of the template; id_count 0: only the caller's own id
   uint32_t id_count = 0;
-  std::string bootstrap;  // path of bootstrap.py as the interpreter sees it
-  bool plain = false;     // no namespaces: levels contained and minimal
-  uint32_t run_as = 0;    // plain: the uid to take; 0: the daemon's
+  bool proc = false;    // cells have a /proc of their own
+  bool plain = false;   // no namespaces: levels contained and minimal
+  uint32_t run_as = 0;  // plain: the uid to take; 0: the daemon's
 };
 
 class Zygote {

@@ -90,6 +90,7 @@ Result<OwnedFd> make_ruleset(const LandlockRules& rules) {
   for (int fd : rules.readable) {
     TRY(allow_beneath(ruleset.get(), fd, kExecute | kReadFile | kReadDir));
   }
+  for (int fd : rules.listable) TRY(allow_beneath(ruleset.get(), fd, kReadDir));
   for (int fd : rules.scratch) TRY(allow_beneath(ruleset.get(), fd, in_scratch));
   for (int fd : rules.devices) {
     TRY(allow_beneath(ruleset.get(), fd, handled & (kReadFile | kWriteFile | kTruncate)));

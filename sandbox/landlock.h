@@ -20,6 +20,7 @@ int landlock_abi();
 struct LandlockRules {
   enum class Execution : unsigned char { kDenied, kAllowed };
   std::vector<int> readable = {};  // directories and files: read and execute beneath
+  std::vector<int> listable = {};  // directories: listing beneath, but reading nothing
   std::vector<int> scratch = {};   // directories: everything beneath but device nodes
   std::vector<int> devices = {};   // files such as /dev/null: read and write
   Execution in_scratch = Execution::kAllowed;

@@ -148,6 +148,18 @@ Result<OwnedFd> detached_proc() {
   return proc;
 }
 
+int attach_mount(int mount, const char* target) {
+  const long moved =
+      ::syscall(SYS_move_mount, mount, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
+  return moved < 0 ? errno : 0;
+}
+
+int mount_own_proc(const char* target) {
+  constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (::mount("proc", target, "proc", kFlags, "subset=pid,hidepid=invisible") == 0) return 0;
+  return ::mount("none", target, "tmpfs", kFlags | MS_RDONLY, "size=4k,mode=555") < 0 ? errno : 0;
+}
+
 int mount_scratch(const char* target, uint64_t bytes, uint64_t inodes, Exec exec) {
   char options[96];
   std::snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=1777",

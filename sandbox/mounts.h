@@ -33,6 +33,14 @@ sys::Result<void> pivot_into(const std::string& staging);
 // (mount_too_revealing).
 sys::Result<sys::OwnedFd> detached_proc();
 
+// Attaches a detached mount at an existing directory. Returns 0 or an errno.
+int attach_mount(int mount, const char* target);
+
+// A procfs of the caller's pid namespace at `target` that shows a process nothing but itself: no
+// other user's processes (hidepid) and nothing of the system (subset=pid, Linux 5.8). Where it may
+// not be had (see above), an empty directory. Returns 0 or an errno; does not allocate.
+int mount_own_proc(const char* target);
+
 // Mounts the scratch tmpfs of a cell. `exec` false adds MS_NOEXEC. Returns 0 or an errno; does not
 // allocate.
 enum class Exec { kNo, kYes };

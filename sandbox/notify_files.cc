@@ -223,6 +223,8 @@ Reach reach_of_new_file(const CellView& cell, std::string path) {
 
 Reach reach_of_open(const CellView& cell, const std::string& path, uint64_t flags) {
   if ((flags & O_PATH) != 0 || names_own_descriptor(path)) return Reach::kNothing;
+  // A JVM asks for smaller dumps whenever it starts; nobody can write there.
+  if (path == "/proc/self/coredump_filter") return Reach::kNothing;
   if (path.starts_with("/proc/")) return Reach::kOutside;  // "self" is not us
   bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   bool stay = (flags & O_NOFOLLOW) != 0 || exclusive;

@@ -1,8 +1,8 @@
 #pragma once
 // A cell: pid 1 of its own namespaces, a fork of the template zygote. cell_setup.cc puts the layers
 // in force, cell_loop.cc serves jobs, run_job.cc is the child's path of one job. Runs
-// single-threaded inside the interpreter's process; no Python runs here, and nothing is allocated
-// per job.
+// single-threaded inside the template's process; no Python runs here, and nothing is allocated per
+// job.
 
 #include "sandbox/policy.h"
 #include "shim/protocol.h"
@@ -56,8 +56,9 @@ struct Cell {
 // Serves job orders until the socket closes.
 [[noreturn]] void serve_jobs(Cell& cell);
 
-// The child's path of one job, after the fork. Never returns.
-[[noreturn]] void run_job(const Cell& cell, const JobOrder& order, int stdin_fd);
+// The child's path of one job, after the fork; descriptors are -1 where the order has none. Never
+// returns.
+[[noreturn]] void run_job(const Cell& cell, const JobOrder& order, int stdin_fd, int program_fd);
 
 // What a child writes into the report pipe: a failure, or kRunning when the program is about to
 // run.

@@ -22,7 +22,7 @@
 #include "sandbox/wipe.h"
 #include "shim/broom.h"
 #include "shim/cell.h"
-#include "shim/python/program.h"
+#include "shim/program.h"
 
 namespace shim {
 
@@ -39,7 +39,7 @@ int64_t cpu_ns(const rusage& usage) {
 
 struct Order {
   JobOrder job;
-  int stdin_fd = -1;
+  int stdin_fd = -1, program_fd = -1;
   bool hung_up = false;  // by the daemon: the cell is to end
 };
 
@@ -47,7 +47,7 @@ struct Order {
 Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -58,9 +58,12 @@ Order receive_order() {
     n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
+  int fds[2] = {-1, -1};
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
-    std::memcpy(&order.stdin_fd, CMSG_DATA(header), sizeof(int));
+    std::memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+  if (order.job.has_stdin) order.stdin_fd = fds[0];
+  if (order.job.has_program) order.program_fd = fds[order.job.has_stdin ? 1 : 0];
   return order;
 }
 
@@ -219,6 +222,18 @@ void restore(const Cell& cell, JobDone& done) {
   done.clean = info.f_bfree == cell.scratch_blocks && info.f_ffree == cell.scratch_inodes;
 }
 
+// Until the daemon has read what the job left. False: it hung up.
+bool hold(const JobOrder& job) {
+  JobHeld held;
+  held.nonce = job.nonce;
+  if (!sys::send_message(kFdSocket, sys::bytes_of(held)).ok()) return false;
+  for (;;) {
+    const Order order = receive_order();
+    if (order.hung_up) return false;
+    if (order.job.kind == OrderKind::kRelease) return true;
+  }
+}
+
 void serve_one(Cell& cell, const Order& order) {
   JobDone done;
   done.nonce = order.job.nonce;
@@ -226,9 +241,11 @@ void serve_one(Cell& cell, const Order& order) {
   cell.answer->note.line = -1;
   cell.answer->header = {};
   pid_t pid = fork_job(cell);
-  if (pid == 0) run_job(cell, order.job, order.stdin_fd);
+  if (pid == 0) run_job(cell, order.job, order.stdin_fd, order.program_fd);
   done.forked_at_ns = now_ns();
-  if (order.stdin_fd >= 0) ::close(order.stdin_fd);
+  for (int fd : {order.stdin_fd, order.program_fd}) {
+    if (fd >= 0) ::close(fd);
+  }
   if (pid < 0) {
     done.failure = {Step::kFork, errno};
     done.clean = 1;
@@ -236,7 +253,7 @@ void serve_one(Cell& cell, const Order& order) {
     Ending ending;
     const bool connected = await_end(cell, pid, ending);
     reap(cell, ending, done);
-    if (!connected) ::_exit(0);
+    if (!connected || (order.job.hold && !hold(order.job))) ::_exit(0);
     read_report(done);
     restore(cell, done);
   }

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -13,6 +14,8 @@
 #include <cerrno>
 #include <new>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
@@ -122,6 +125,25 @@ void make_scratch(const Setup& setup, const CellOrder& order, Cell& cell) {
   enter_scratch(setup, cell);
 }
 
+// Everything in the root but what a process could read in /proc of its mounts and groups: opening
+// is refused there, links are followed all the same (/proc/self/exe, /proc/self/fd/0).
+void allow_root_without_proc(const Setup& setup, std::vector<sys::OwnedFd>& held,
+                             sandbox::LandlockRules& rules) {
+  DIR* root = ::opendir("/");
+  setup.require(Step::kRuleset, root ? 0 : errno);
+  while (const dirent* entry = ::readdir(root)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || name == "proc") continue;
+    held.emplace_back(::openat(::dirfd(root), entry->d_name, O_PATH | O_CLOEXEC));
+    setup.require_call(Step::kRuleset, held.back().get());
+    rules.readable.push_back(held.back().get());
+  }
+  ::closedir(root);
+  held.emplace_back(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  setup.require_call(Step::kRuleset, held.back().get());
+  rules.listable.push_back(held.back().get());
+}
+
 void open_proc_files(const Setup& setup, const Cell& cell) {
   int oom = ::openat(kProcFd, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   setup.require_call(Step::kProc, oom);
@@ -138,10 +160,15 @@ void make_ruleset(const Setup& setup, const CellOrder& order, const int* descrip
     setup.require_call(Step::kRuleset, ::dup2(descriptors[kCellRuleset], kFdRuleset));
     return;
   }
-  sys::OwnedFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  setup.require_call(Step::kRuleset, root.get());
   sandbox::LandlockRules rules;
-  rules.readable = {root.get()};
+  std::vector<sys::OwnedFd> held;
+  if (order.own_proc) {
+    allow_root_without_proc(setup, held, rules);
+  } else {
+    held.emplace_back(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    setup.require_call(Step::kRuleset, held.back().get());
+    rules.readable = {held.back().get()};
+  }
   rules.scratch = {kFdScratch};
   using Execution = sandbox::LandlockRules::Execution;
   rules.in_scratch = order.scratch_exec ? Execution::kAllowed : Execution::kDenied;
@@ -304,6 +331,9 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
     take_scratch(setup, order, descriptors[kCellScratch], cell);
   } else {
     make_scratch(setup, order, cell);
+  }
+  if (order.own_proc && cell.reach == Reach::kNamespace) {
+    setup.require(Step::kProc, sandbox::mount_own_proc("/proc"));
   }
   if (cell.layers.has(Layer::kUtsNs)) setup.require_call(Step::kHostname, ::sethostname("zygo", 4));
   make_ruleset(setup, order, descriptors, cell);

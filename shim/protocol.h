@@ -8,7 +8,9 @@
 //   daemon    -> template  CellOrder      + CellDescriptors
 //   template  -> daemon    CellBorn       + pidfd of the cell
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
-//   daemon    -> cell      JobOrder       (+ stdin) | kKill
+//   daemon    -> cell      JobOrder       (+ stdin) (+ program) | kKill
+//   cell      -> daemon    JobHeld, if the order says so
+//   daemon    -> cell      kRelease, then
 //   cell      -> daemon    JobDone
 
 #include <cstdint>
@@ -57,6 +59,7 @@ enum class Step : uint32_t {
   kLandlock,
   kSchedule,
   kRequest,
+  kExecute,
   kRunning,  // of a job
 };
 const char* name_of(Step step);
@@ -86,6 +89,7 @@ struct CellOrder {
   uint32_t readable_job = 0;  // the daemon reads a job's memory only while it is dumpable
   uint32_t trap_reports = 0;  // the filter traps some calls: see sandbox/seccomp_report.h
   uint32_t scratch_exec = 0;
+  uint32_t own_proc = 0;  // a /proc in which a process finds itself; with a pid namespace
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t answer_bytes = 0;  // size of the answer region, header included
@@ -125,16 +129,25 @@ struct CellReady {
   uint32_t has_listener = 0;
 };
 
-enum class OrderKind : uint32_t { kRun = 1, kKill = 2 };
+// kRelease: what the job left in its scratch has been read; the cell may wipe it.
+enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3 };
 
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
-  uint32_t has_stdin = 0;
+  uint32_t has_stdin = 0;    // descriptors: the job's stdin, then its program
+  uint32_t has_program = 0;  // exec: an executable in memory
+  uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
   uint64_t nonce = 0;
   uint64_t request_bytes = 0;
   uint64_t value_bytes = 0;
   sandbox::Rlimits rlimits;
+};
+
+// Every process of the job has ended; its scratch is as it left it.
+struct JobHeld {
+  uint64_t tag = 8;
+  uint64_t nonce = 0;
 };
 
 struct JobDone {

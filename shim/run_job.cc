@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -19,7 +20,7 @@
 #include "sandbox/sys/units.h"
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
-#include "shim/python/program.h"
+#include "shim/program.h"
 #include "shim/trap.h"
 
 namespace shim {
@@ -56,6 +57,9 @@ int yield_to_supervisor() {
 // Of small requests: a mapping more costs more than a copy.
 char small_request[8 << 10];
 
+// Until execve has closed the report's descriptor.
+void cannot_execute(int error) { Report().require(Step::kExecute, error); }
+
 void* read_request(const Report& report, uint64_t size) {
   void* at = small_request;
   if (size >= sizeof small_request) {
@@ -74,7 +78,7 @@ void* read_request(const Report& report, uint64_t size) {
 
 }  // namespace
 
-void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
+void run_job(const Cell& cell, const JobOrder& order, int stdin_fd, int program_fd) {
   Report report;
   sigset_t none;
   ::sigemptyset(&none);
@@ -100,11 +104,16 @@ void run_job(const Cell& cell, const JobOrder& order, int stdin_fd) {
   if (cell.trap_reports) report.require(Step::kJobIdentity, report_trapped_calls());
   report.running();
   if (cell.layers.has(Layer::kDescriptors)) {
-    if (::syscall(SYS_close_range, 3u, ~0u, 0u) < 0) report.require(Step::kDescriptors, errno);
+    const unsigned how = executes_programs() ? CLOSE_RANGE_CLOEXEC : 0;
+    if (::syscall(SYS_close_range, 3u, ~0u, how) < 0) report.require(Step::kDescriptors, errno);
   }
-  AnswerSpace answer{
-      cell.answer, std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion)),
-      order.nonce, cell.home};
+  AnswerSpace answer;
+  answer.region = cell.answer;
+  answer.capacity = std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion));
+  answer.nonce = order.nonce;
+  answer.home = cell.home;
+  answer.program_fd = program_fd;
+  answer.cannot_execute = cannot_execute;
   run_program({static_cast<const char*>(request), order.request_bytes}, answer);
 }
 

@@ -1,9 +1,7 @@
-// The template zygote's loop: a warm, single-threaded interpreter that forks cells on order. From
-// the first order on no Python runs in this process.
+// The template zygote's loop: a warm, single-threaded process that forks cells on order.
 
 #include "shim/serve.h"
 
-#include <Python.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -21,9 +19,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/socket.h"
 #include "shim/cell.h"
-#include "shim/heap/trial.h"
 #include "shim/protocol.h"
-#include "shim/python/program.h"
 
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x1000
@@ -115,21 +111,12 @@ int native_thread_count() {
   return count;
 }
 
-PyObject* serve(PyObject*, PyObject* args) {
-  int control = -1;
-  const char* heap = nullptr;
-  if (!PyArg_ParseTuple(args, "is", &control, &heap)) return nullptr;
-  HeapMode mode = heap_mode_named(heap);
-  if (!prepare_interpreter()) return nullptr;
+void serve_cells(int control) {
   // Dead cells are reaped by the kernel; the daemon watches their pidfds.
   struct sigaction ignore {};
   ignore.sa_handler = SIG_DFL;
   ignore.sa_flags = SA_NOCLDWAIT;
   ::sigaction(SIGCHLD, &ignore, nullptr);
-
-  // From here on there is no way back into Python: no frame of ours is left for a program to find.
-  if (!leave_bootstrap()) ::_exit(1);
-  warm_image(mode);
 
   TemplateReady ready;
   ready.threads = static_cast<uint32_t>(native_thread_count());

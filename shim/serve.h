@@ -1,13 +1,11 @@
 #pragma once
-// Entry of the fork server inside the interpreter's process: bootstrap.py calls `_zygo.serve(fd,
-// heap)`, which turns the process into a template zygote and never returns.
-
-struct _object;
-using PyObject = _object;
+// The fork server of a template zygote.
 
 namespace shim {
 
-PyObject* serve(PyObject* self, PyObject* args);
+// Tells the daemon that the template is ready, and forks cells on order until the daemon hangs up.
+// The process has one thread and is as every cell is to find it.
+[[noreturn]] void serve_cells(int control);
 
 // Threads of this process as the kernel counts them (through kProcFd), or 0 when it cannot be told.
 int native_thread_count();

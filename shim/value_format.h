@@ -50,7 +50,9 @@ inline constexpr unsigned kMaxIntegerDigits = 4300;  // CPython's own default li
 //   [0] s source   [1] u mode (Mode)   [2] s func   [3] l calls: each l [l args, D kwargs]
 //   [4] T/F array  [5] l argv of s (argv[0] is the program's name)   [6] D env s -> s
 //   [7] l files: each l [s path, b content, T/F executable]
-enum class Mode : uint8_t { kScript = 0, kCall = 1 };
+// kExec: func is the path of the program, empty for the one that came with the order; argv and env
+// are all that it gets; source and calls are empty.
+enum class Mode : uint8_t { kScript = 0, kCall = 1, kExec = 2 };
 
 // The answer: a MAP_SHARED region of the cell that holds one header and one encoded value. It is
 // testimony. It counts only with the nonce of the order, which exists nowhere the program looks.

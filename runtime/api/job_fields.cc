@@ -14,6 +14,7 @@ constexpr int64_t kGibKb = int64_t{1} << 20;
 
 constexpr std::array<std::string_view, 2> kModes = {"script", "call"};
 constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
+constexpr std::array<std::string_view, 2> kStops = {"never", "first_fail"};
 constexpr std::array<std::string_view, 2> kReactions = {"deny", "kill"};
 
 template <sys::Milliseconds Limits::*M>
@@ -128,10 +129,29 @@ constexpr Field kFields[] = {
      .meaning = "Placed in the working directory, by relative path: `{\"text\": ..}` or "
                 "`{\"b64\": ..}`."},
     {.path = "outputs",
-     .kind = kNotYet,
-     .meaning = "Globs of files to collect. Not supported yet."},
-    {.path = "tests", .kind = kNotYet, .meaning = "Many tests of one program. Not supported yet."},
-    {.path = "stop", .kind = kNotYet, .meaning = "When to stop testing. Not supported yet."},
+     .kind = kGlobs,
+     .fallback = "`[]`",
+     .max = 4096,
+     .meaning =
+         "Globs of files of the working directory to collect at the end: `*`, `?`, `[..]`, and "
+         "`**` for any number of folders."},
+    {.path = "tests",
+     .kind = kTests,
+     .fallback = "`[]`",
+     .max = 64 << 20,
+     .meaning = "Many tests of one program, each in a run of its own; see below."},
+    {.path = "stop",
+     .kind = kChoice,
+     .number = {[](const Job& job) -> int64_t { return job.stop_at_failure ? 1 : 0; },
+                [](Job& job, int64_t value) { job.stop_at_failure = value == 1; }},
+     .choices = kStops,
+     .meaning = "`never`: all tests are run. `first_fail`: in their order, until one fails."},
+    {.path = "checker",
+     .kind = kChecker,
+     .fallback = "none",
+     .max = 16 << 20,
+     .meaning =
+         "The program that decides where a test says `\"compare\": \"checker\"`; see below."},
     {.path = "limits",
      .kind = kObject,
      .fallback = "see below",
@@ -196,10 +216,22 @@ constexpr Field kFields[] = {
      .max = kTibMb,
      .number = count<&Limits::open_files>(),
      .meaning = "Descriptors of one process."},
+    {.path = "limits.outputs_kb",
+     .kind = kInteger,
+     .min = 0,
+     .max = kGibKb,
+     .number = size<&Limits::outputs, kKilo>(),
+     .meaning = "All files that `outputs` collects, together; one that does not fit is refused by "
+                "name."},
     {.path = "policy", .kind = kObject, .fallback = "see below", .meaning = "What the job may do."},
     {.path = "policy.profile",
      .kind = kChoice,
-     .number = policy_choice<sandbox::Profile, &Policy::profile>(),
+     .fallback = "the template's: `\"default\"` for Python",
+     .number = {[](const Job& job) { return static_cast<int64_t>(job.policy.profile); },
+                [](Job& job, int64_t value) {
+                  job.policy.profile = static_cast<sandbox::Profile>(value);
+                  job.policy.has_profile = true;
+                }},
      .choices = kProfiles,
      .meaning = "`pure`: compute only. `default`: threads and scratch files. `subprocess`: and "
                 "processes of the image. `build`: compilers."},
@@ -324,6 +356,7 @@ std::string type_of(const Field& field) {
       return "string";
     case kJson:
       return "any JSON";
+    case kGlobs:
     case kTexts:
       return "list of strings";
     case kEnvironment:

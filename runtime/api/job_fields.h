@@ -20,11 +20,14 @@ enum class FieldKind : uint8_t {
   kSource,
   kJson,  // anything, echoed
   kTexts,
+  kGlobs,
   kEnvironment,
   kFiles,
   kInputs,
   kCalls,
   kRequire,
+  kTests,
+  kChecker,
   kNotYet,  // in the contract, not in this version
 };
 

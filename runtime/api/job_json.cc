@@ -2,6 +2,7 @@
 
 #include "runtime/api/job_fields.h"
 #include "runtime/api/job_parts.h"
+#include "runtime/api/job_tests.h"
 #include "runtime/api/job_value.h"
 
 namespace runtime {
@@ -71,6 +72,8 @@ class JobParser {
         return tag(field);
       case FieldKind::kTexts:
         return read_argv(in_, field, job_.argv);
+      case FieldKind::kGlobs:
+        return read_globs(in_, field, job_.outputs);
       case FieldKind::kEnvironment:
         return read_env(in_, field, job_.env);
       case FieldKind::kFiles:
@@ -81,6 +84,10 @@ class JobParser {
         return read_calls(in_, job_.calls);
       case FieldKind::kRequire:
         return read_require(in_, field, job_.policy.require);
+      case FieldKind::kTests:
+        return read_tests(in_, field, job_.tests);
+      case FieldKind::kChecker:
+        return read_checker(in_, field, job_.checker.emplace());
       case FieldKind::kNotYet:
         return in_.fail("not supported yet");
       case FieldKind::kObject:
@@ -163,13 +170,32 @@ class JobParser {
   uint64_t given_ = 0;
 };
 
+const char* objection_to_tests(const Job& job) {
+  const bool calls = job.mode == shim::Mode::kCall;
+  for (const TestCase& test : job.tests) {
+    const bool gives_script_fields = !test.stdin_bytes.empty() || !test.argv.empty();
+    if (calls && gives_script_fields) return "tests: stdin and argv only in script mode";
+    if (calls && test.calls.empty()) return "tests: each needs args (or kwargs) in call mode";
+    if (!calls && !test.calls.empty()) return "tests: args and kwargs only in call mode";
+    if (test.comparator != Comparator::kChecker) continue;
+    if (calls) return "tests: a checker looks at output, so it needs script mode";
+    if (!job.checker) return "checker: required where a test is compared by it";
+    if (!test.expect) return "tests: a test compared by a checker needs expect (may be \"\")";
+  }
+  return nullptr;
+}
+
 // What no single field can say: null, or the sentence.
 const char* objection(const JobParser& line, Job& job) {
   if (line.gave("inputs") && line.gave("calls")) return "calls: not together with inputs";
   if (job.source.empty() && !line.gave("source")) return "source: required";
+  if (const char* wrong = objection_to_tests(job)) return wrong;
+  if (!job.tests.empty() && (line.gave("inputs") || line.gave("calls")))
+    return "tests: not together with inputs or calls";
   if (job.mode == shim::Mode::kCall) {
     if (job.func.empty()) return "func: required in call mode";
-    if (job.calls.empty()) return "inputs: required in call mode (inputs or calls)";
+    if (job.calls.empty() && job.tests.empty())
+      return "inputs: required in call mode (inputs or calls)";
     return nullptr;
   }
   if (line.gave("func")) return "func: only in call mode (\"mode\": \"call\")";

@@ -55,23 +55,31 @@ const char* objection_to_path(std::string_view path) {
   }
 }
 
-// {"text": ..} or {"b64": ..}
-bool read_content(JsonReader& in, std::string& content) {
-  if (in.peek() != Type::kObject) return in.expected(R"({"text": ..} or {"b64": ..})");
+// {"text": ..} or {"b64": ..}, perhaps with "executable"
+bool read_content(JsonReader& in, InputFile& file) {
+  constexpr const char* kForms = R"({"text": ..} or {"b64": ..})";
+  if (in.peek() != Type::kObject) return in.expected(kForms);
   std::string key, text;
-  bool given = false;
+  bool given = false, has_bit = false;
   in.open_object();
-  for (; in.next_key(!given, key); given = true) {
+  for (bool first = true; in.next_key(first, key); first = false) {
+    if (key == "executable") {
+      if (std::exchange(has_bit, true)) return in.fail("executable: given twice");
+      if (in.peek() != Type::kBoolean) return in.expected("true or false");
+      if (!in.read_boolean(file.executable)) return false;
+      continue;
+    }
     if (key == "blob") return in.fail("blobs are not supported yet");
     if (key != "text" && key != "b64")
-      return in.fail("unknown field " + printable(key) + "; expected text or b64");
-    if (given) return in.fail("either text or b64, once");
+      return in.fail("unknown field " + printable(key) + "; expected text, b64 or executable");
+    if (std::exchange(given, true)) return in.fail("either text or b64, once");
     if (in.peek() != Type::kString) return in.expected("a string");
     if (!in.read_string(text)) return false;
-    if (key == "text") content = text;
-    if (key == "b64" && !append_from_base64(text, content)) return in.fail("not base64");
+    if (key == "text") file.content = text;
+    if (key == "b64" && !append_from_base64(text, file.content)) return in.fail("not base64");
   }
-  return given || in.fail(R"(expected {"text": ..} or {"b64": ..})");
+  if (!in.ok()) return false;
+  return given || in.fail(std::string("expected ") + kForms);
 }
 
 // A file cannot be the folder of another.
@@ -128,6 +136,17 @@ bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& arg
   return in.ok();
 }
 
+bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& globs) {
+  if (!read_argv(in, field, globs)) return false;
+  for (size_t i = 0; i < globs.size(); ++i) {
+    if (const char* wrong = objection_to_path(globs[i])) {
+      in.fail(wrong);
+      return in.at_index(i);
+    }
+  }
+  return true;
+}
+
 bool read_env(JsonReader& in, const Field& field,
               std::vector<std::pair<std::string, std::string>>& env) {
   if (in.peek() != Type::kObject) return in.expected("an object of strings");
@@ -160,7 +179,7 @@ bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& file
       wrong = "a path is too long";
     if (wrong == nullptr && !paths.insert(path).second) wrong = "given twice";
     if (wrong != nullptr) in.fail(wrong);
-    if (!in.ok() || !read_content(in, file.content)) return in.at_key(path);
+    if (!in.ok() || !read_content(in, file)) return in.at_key(path);
     file.path = path;
     fresh.push_back(std::move(file));
   }

@@ -17,6 +17,12 @@ bool is_plain_dict(std::string_view value) {
          nodes.front().plain_keys;
 }
 
+void put_call(Writer& out, const std::string& args, const std::string& kwargs) {
+  out.container(Tag::kList, 2);
+  args.empty() ? out.container(Tag::kList, 0) : out.raw(args);
+  kwargs.empty() ? out.container(Tag::kDict, 0) : out.raw(kwargs);
+}
+
 bool read_part(JsonReader& in, bool is_args, std::string& part) {
   if (!part.empty()) return in.fail("given twice");
   if (is_args && in.peek() != Type::kArray) return in.expected("a list");
@@ -39,9 +45,7 @@ bool read_call(JsonReader& in, Writer& out) {
       return in.fail("unknown field " + key + "; expected args and kwargs");
     if (!read_part(in, is_args, is_args ? args : kwargs)) return in.at_field('.' + key);
   }
-  out.container(Tag::kList, 2);
-  args.empty() ? out.container(Tag::kList, 0) : out.raw(args);
-  kwargs.empty() ? out.container(Tag::kDict, 0) : out.raw(kwargs);
+  put_call(out, args, kwargs);
   return in.ok();
 }
 
@@ -64,6 +68,17 @@ bool read_each(JsonReader& in, std::string& calls, ReadOne read_one) {
 }
 
 }  // namespace
+
+bool read_call_part(JsonReader& in, bool is_args, std::string& part) {
+  return read_part(in, is_args, part);
+}
+
+std::string one_call(const std::string& args, const std::string& kwargs) {
+  Writer out;
+  out.container(Tag::kList, 1);
+  put_call(out, args, kwargs);
+  return out.take();
+}
 
 bool read_inputs(JsonReader& in, std::string& calls) {
   return read_each(in, calls, [&in](Writer& out) {

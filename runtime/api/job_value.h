@@ -11,6 +11,9 @@ namespace runtime {
 // The encoded list of [args, kwargs] goes to `calls`. On failure the reader has the reason and the
 // path.
 bool read_inputs(JsonReader& in, std::string& calls);
+// The args or the kwargs of one call, and the list of one call that they make (empty: none).
+bool read_call_part(JsonReader& in, bool is_args, std::string& part);
+std::string one_call(const std::string& args, const std::string& kwargs);
 bool read_calls(JsonReader& in, std::string& calls);
 
 }  // namespace runtime

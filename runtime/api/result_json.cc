@@ -4,6 +4,7 @@
 
 #include "runtime/json_text.h"
 #include "runtime/signal_names.h"
+#include "runtime/utf8.h"
 #include "runtime/value.h"
 
 namespace runtime {
@@ -133,6 +134,87 @@ void append_determinism(const std::optional<DeterminismReport>& report, std::str
   out += '}';
 }
 
+void append_compile(const std::optional<CompileReport>& report, std::string& out) {
+  if (!report) return;
+  key("compile", out);
+  out += report->cached ? "{\"cached\":true" : "{\"cached\":false";
+  number("wall_ms", to_milliseconds(report->wall_us), out);
+  out += '}';
+}
+
+void append_files(const Harvest& harvest, std::string& out) {
+  if (harvest.files.empty() && harvest.refused.empty()) return;
+  key("outputs", out);
+  out += '{';
+  for (size_t i = 0; i < harvest.files.size(); ++i) {
+    const InputFile& file = harvest.files[i];
+    if (i > 0) out += ',';
+    append_json_string(file.path, out);
+    out += ":{";
+    if (is_utf8(file.content)) {
+      out += "\"text\":";
+      append_json_string(file.content, out);
+    } else {
+      out += "\"b64\":\"";
+      append_base64(file.content, out);
+      out += '"';
+    }
+    number("bytes", static_cast<int64_t>(file.content.size()), out);
+    boolean("executable", file.executable, out);
+    out += '}';
+  }
+  out += '}';
+  if (harvest.refused.empty()) return;
+  key("outputs_refused", out);
+  for (size_t i = 0; i < harvest.refused.size(); ++i) {
+    out += i == 0 ? "[{\"path\":" : ",{\"path\":";
+    append_json_string(harvest.refused[i].path, out);
+    text("why", harvest.refused[i].why, out);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_test(const TestResult& test, std::string& out) {
+  out += "{\"name\":";
+  append_json_string(test.name, out);
+  if (test.skipped) {
+    out += ",\"skipped\":true}";
+    return;
+  }
+  text("label", test.verdict.label(), out);
+  text("by", name_of(test.verdict.by), out);
+  boolean("ok", test.verdict.ok(), out);
+  append_detail(test.verdict.detail, out);
+  append_exit(test.exit, out);
+  append_output("stdout", test.out, out);
+  append_output("stderr", test.err, out);
+  append_exception(test.exception, out);
+  append_usage(test.usage, out);
+  out += '}';
+}
+
+void append_tests(const std::vector<TestResult>& tests, std::string& out) {
+  if (tests.empty()) return;
+  key("tests", out);
+  int64_t passed = 0, skipped = 0;
+  for (size_t i = 0; i < tests.size(); ++i) {
+    out += i == 0 ? '[' : ',';
+    append_test(tests[i], out);
+    skipped += tests[i].skipped ? 1 : 0;
+    passed += !tests[i].skipped && tests[i].verdict.ok() ? 1 : 0;
+  }
+  out += ']';
+  const auto total = static_cast<int64_t>(tests.size());
+  key("summary", out);
+  out += "{\"total\":";
+  append_json_integer(total, out);
+  number("passed", passed, out);
+  number("failed", total - passed - skipped, out);
+  number("skipped", skipped, out);
+  out += '}';
+}
+
 void append_observed(const std::vector<ObservedCall>& calls, std::string& out) {
   if (calls.empty()) return;
   using Treatment = ObservedCall::Treatment;
@@ -189,6 +271,9 @@ void append_result(const JobResult& result, std::string& out) {
   append_usage(result.usage, out);
   append_timing(result.timing, out);
   append_determinism(result.determinism, out);
+  append_compile(result.compile, out);
+  append_tests(result.tests, out);
+  append_files(result.files, out);
   append_observed(result.observed, out);
   append_enforced(result.enforced, out);
   key("level", out);

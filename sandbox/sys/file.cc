@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sys {
@@ -77,6 +78,13 @@ Result<Pipe> make_pipe(int flags) {
   int ends[2];
   if (::pipe2(ends, flags | O_CLOEXEC) < 0) return Error::from_errno("pipe");
   return Pipe{OwnedFd(ends[0]), OwnedFd(ends[1])};
+}
+
+Result<Pipe> make_pipe_for_program(PipeFor use) {
+  Pipe pipe = TRY(make_pipe());
+  if (::fchmod(pipe.reader.get(), use == PipeFor::kReading ? 0644 : 0622) < 0)
+    return Error::from_errno("permissions of a pipe");
+  return pipe;
 }
 
 Result<OwnedFd> duplicate(int fd) {

@@ -29,6 +29,10 @@ struct Pipe {
   OwnedFd writer;
 };
 Result<Pipe> make_pipe(int flags = 0);  // CLOEXEC is always added
+// The same with permissions: who opens /dev/stdin or /proc/self/fd/0 opens the pipe's inode anew,
+// and a program has not the uid of who made it.
+enum class PipeFor { kReading, kWriting };
+Result<Pipe> make_pipe_for_program(PipeFor use);
 
 Result<OwnedFd> duplicate(int fd);  // CLOEXEC
 

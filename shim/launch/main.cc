@@ -89,6 +89,10 @@ Result<void> template_side(const LaunchOptions& options, int mapped) {
   OwnedFd proc = TRY(some_proc());
   if (::dup2(proc.get(), kProcFd) < 0) return Error::from_errno("keep proc");
   TRY(sandbox::pivot_into(kStaging));
+  // Only where one is visible may a cell mount its own over it.
+  if (int error = options.proc ? sandbox::attach_mount(kProcFd, "/proc") : 0; error != 0) {
+    return Error::from_errno("attach proc", error);
+  }
   if (options.layers.has(Layer::kUtsNs) && ::sethostname("zygo", 4) < 0)
     return Error::from_errno("sethostname");
   if (options.layers.has(Layer::kCgroupNs) && ::unshare(CLONE_NEWCGROUP) < 0) {

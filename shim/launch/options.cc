@@ -45,6 +45,8 @@ sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
       options.id_count = number();
     } else if (option == "--plain") {
       options.plain = true;
+    } else if (option == "--proc") {
+      options.proc = true;
     } else if (option == "--run-as") {
       options.run_as = number();
     } else if (option == "--cgroup") {

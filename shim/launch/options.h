@@ -18,6 +18,7 @@ struct LaunchOptions {
       0;  // --id-base N: host id of the template's uid 0; 0: map the caller's own id only
   uint32_t id_count = 0;     // --id-count N
   bool plain = false;        // --plain: no namespaces and no image; the host's files as they are
+  bool proc = false;         // --proc: cells are to have a /proc of their own
   uint32_t run_as = 0;       // --run-as N, with --plain: give up root's id for this one
   sandbox::ImagePlan image;  // --bind T S, --device T S, --symlink T S, --file T S, --directory T
   std::vector<std::string> cgroup_files;  // --cgroup PATH: write "0" here first

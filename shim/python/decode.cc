@@ -1,9 +1,10 @@
 // Encoded values to Python objects, and rectangular lists of integers straight to numpy arrays.
 
+#include "shim/python/decode.h"
+
 #include <cstring>
 
 #include "shim/python/kept.h"
-#include "shim/python/request.h"
 
 namespace shim {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "shim/python/decode.h"
 #include "shim/python/kept.h"
-#include "shim/python/request.h"
 #include "shim/python/text.h"
 
 namespace shim {

@@ -1,6 +1,10 @@
 // The extension module `_zygo`, imported by bootstrap.py in the template process.
 
+#include <unistd.h>
+
 #include "shim/heap/settle.h"
+#include "shim/heap/trial.h"
+#include "shim/python/program.h"
 #include "shim/python/ref.h"
 #include "shim/serve.h"
 
@@ -16,8 +20,21 @@ PyObject* thread_count(PyObject* /*self*/, PyObject* /*none*/) {
   return PyObject_CallMethod(threading.get(), "active_count", nullptr);
 }
 
+// Turns this process into a template zygote. From here on there is no way back into Python: no
+// frame of ours is left for a program to find.
+PyObject* serve(PyObject* /*self*/, PyObject* args) {
+  int control = -1;
+  const char* heap = nullptr;
+  if (!PyArg_ParseTuple(args, "is", &control, &heap)) return nullptr;
+  const shim::HeapMode mode = shim::heap_mode_named(heap);
+  if (!shim::prepare_interpreter()) return nullptr;
+  if (!shim::leave_bootstrap()) _exit(1);
+  shim::warm_image(mode);
+  shim::serve_cells(control);
+}
+
 PyMethodDef functions[] = {
-    {"serve", shim::serve, METH_VARARGS,
+    {"serve", serve, METH_VARARGS,
      "serve(control_fd, heap): forks cells on demand. Never returns."},
     {"thread_count", thread_count, METH_NOARGS,
      "thread_count() -> int: the threads of this process, those of C libraries included."},

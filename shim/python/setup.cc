@@ -1,9 +1,7 @@
 #include "shim/python/setup.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "sandbox/sys/fd.h"
+#include "shim/files.h"
 #include "shim/python/kept.h"
 
 namespace shim {
@@ -38,53 +36,6 @@ bool set_signal_handler() {
   if (!handler) return false;
   return static_cast<bool>(
       Ref::steal(PyObject_CallMethod(signal.get(), "signal", "iO", SIGINT, handler.get())));
-}
-
-bool is_relative(std::string_view path) {
-  if (path.empty() || path.front() == '/' || path.find('\0') != path.npos) return false;
-  for (std::string_view rest = path;;) {
-    const size_t end = rest.find('/');
-    if (rest.substr(0, end) == "..") return false;
-    if (end == rest.npos) return true;
-    rest.remove_prefix(end + 1);
-  }
-}
-
-bool failed(const std::string& path) {
-  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-  return false;
-}
-
-bool make_parents(const std::string& path) {
-  for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
-    const std::string parent = path.substr(0, slash);
-    if (mkdir(parent.c_str(), 0755) < 0 && errno != EEXIST) return failed(parent);
-  }
-  return true;
-}
-
-bool write_file(const std::string& path, std::string_view content, mode_t mode) {
-  sys::OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-  if (!file) return failed(path);
-  while (!content.empty()) {
-    const ssize_t written = ::write(file.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed(path);
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-bool place_file(Reader& from) {
-  from.open(Tag::kList);
-  const std::string path(from.text(Tag::kStr));
-  const std::string_view content = from.text(Tag::kBytes);
-  const bool executable = from.truth();
-  if (from.broken() || !is_relative(path)) {
-    PyErr_Format(PyExc_ValueError, "not a relative path: %.200s", path.c_str());
-    return false;
-  }
-  return make_parents(path) && write_file(path, content, executable ? 0755 : 0644);
 }
 
 bool set_environment(const Items& environment) {
@@ -177,11 +128,12 @@ bool refresh_thread() {
 }
 
 bool place_files(const Items& files) {
-  Reader from(files.bytes);
-  for (uint32_t i = 0; i < files.count; ++i) {
-    if (!place_file(from)) return false;
-  }
-  return true;
+  std::string failed;
+  const int error = write_files(files, failed);
+  if (error == 0) return true;
+  errno = error;
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, failed.c_str());
+  return false;
 }
 
 bool set_surroundings(const Request& request, const char* home) {

@@ -1,7 +1,7 @@
 #pragma once
 // What a job's process needs before its program starts, and what the template keeps for it.
 
-#include "shim/python/request.h"
+#include "shim/python/decode.h"
 
 namespace shim {
 

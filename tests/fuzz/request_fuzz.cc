@@ -7,9 +7,9 @@
 
 #include "runtime/value.h"
 #include "sandbox/sys/result.h"
+#include "shim/python/decode.h"
 #include "shim/python/encode.h"
 #include "shim/python/program.h"
-#include "shim/python/request.h"
 #include "tests/fuzz/input.h"
 
 namespace {

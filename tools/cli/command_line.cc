@@ -18,8 +18,7 @@
 namespace cli {
 namespace {
 
-constexpr std::array<const char*, 6> kNotBuilt{"serve", "runtime", "image",
-                                               "judge", "top",     "isolate"};
+constexpr std::array<const char*, 5> kNotBuilt{"serve", "image", "judge", "top", "isolate"};
 
 template <typename T>
 void parsed_option(CLI::App& app, const std::string& name, const char* type,
@@ -147,7 +146,8 @@ void add_limits(CLI::App& app, RunOptions& into) {
 }
 
 void add_run(CLI::App& app, RunOptions& into) {
-  app.add_option("PROGRAM", into.program, "Python source file; - reads it from stdin")
+  app.add_option("PROGRAM", into.program,
+                 "Source file; - reads it from stdin. Its extension chooses the template")
       ->required()
       ->type_name("");
   app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
@@ -223,7 +223,11 @@ struct Grammar {
         add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
     group->require_subcommand(1);
     list = add_command(*group, "list", "The templates and what they preload", kTemplateExamples);
-    for (CLI::App* command : {run, batch, doctor, selfcheck, list})
+    CLI::App* languages = add_command(app, "runtime", "Runtimes: the languages", kRuntimeExamples);
+    languages->require_subcommand(1);
+    runtime_list = add_command(
+        *languages, "list", "The runtimes, and which of them are offered here", kRuntimeExamples);
+    for (CLI::App* command : {run, batch, doctor, selfcheck, list, runtime_list})
       add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
       CLI::App* command = app.add_subcommand(name, "Not built yet");
@@ -236,16 +240,18 @@ struct Grammar {
     if (run->parsed()) return Command::kRun;
     if (batch->parsed()) return Command::kBatch;
     if (selfcheck->parsed()) return Command::kSelfcheck;
+    if (runtime_list->parsed()) return Command::kRuntimeList;
     return doctor->parsed() ? Command::kDoctor : Command::kTemplateList;
   }
 
-  CLI::App app{"Runs untrusted Python programs, each in a fresh sandbox, and says how they ended.",
+  CLI::App app{"Runs untrusted programs, each in a fresh sandbox, and says how they ended.",
                "zygo"};
   CLI::App* run = nullptr;
   CLI::App* batch = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* selfcheck = nullptr;
   CLI::App* list = nullptr;
+  CLI::App* runtime_list = nullptr;
 };
 
 }  // namespace

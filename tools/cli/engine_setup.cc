@@ -14,8 +14,9 @@ using runtime::TemplateSpec;
 constexpr const char* kCustom = "custom";
 
 const TemplateSpec* find(const std::vector<TemplateSpec>& known, const std::string& name) {
-  auto found = std::find_if(known.begin(), known.end(),
-                            [&name](const TemplateSpec& spec) { return spec.name == name; });
+  auto found = std::find_if(known.begin(), known.end(), [&name](const TemplateSpec& spec) {
+    return spec.name == name || (spec.runtime && spec.runtime->goes_by(name));
+  });
   return found == known.end() ? nullptr : &*found;
 }
 
@@ -56,6 +57,18 @@ std::variant<std::vector<TemplateSpec>, Refusal> known_templates(
 std::string chosen_template(const CommonOptions& common) {
   if (!common.template_name.empty()) return common.template_name;
   return common.preload.empty() ? "" : kCustom;
+}
+
+std::string template_for_file(const std::string& path, const std::vector<TemplateSpec>& known) {
+  const size_t dot = path.rfind('.');
+  if (dot == path.npos || path.find('/', dot) != path.npos) return "";
+  const std::string extension = path.substr(dot + 1);
+  for (const TemplateSpec& spec : known) {
+    if (!spec.runtime) continue;
+    const std::vector<std::string>& all = spec.runtime->extensions;
+    if (std::find(all.begin(), all.end(), extension) != all.end()) return spec.name;
+  }
+  return "";
 }
 
 std::optional<Refusal> check_template(const std::string& name,

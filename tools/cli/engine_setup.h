@@ -37,6 +37,10 @@ std::variant<std::vector<runtime::TemplateSpec>, Refusal> known_templates(
 // The template of jobs that name none: --template, or what --preload defined; empty: not said.
 std::string chosen_template(const CommonOptions& common);
 
+// The runtime whose source files end like this one; empty: none does.
+std::string template_for_file(const std::string& path,
+                              const std::vector<runtime::TemplateSpec>& known);
+
 std::optional<Refusal> check_template(const std::string& name,
                                       const std::vector<runtime::TemplateSpec>& known);
 

@@ -27,6 +27,7 @@ Examples:
   zygo run prog.py -- --depth 3 file.txt
   echo 'print(6 * 7)' | zygo run -
   zygo run --template python-numpy --json prog.py
+  zygo run solve.cpp < input.txt
   zygo run --call solve --inputs inputs.json prog.py
   zygo run --preload json,decimal --determinism 2 prog.py
 )~";
@@ -88,6 +89,18 @@ Examples:
   zygo template list
   zygo template list --json
   zygo template list --preload json,decimal --template mine
+)~";
+
+inline constexpr const char* kRuntimeExamples =
+    R"~(A runtime is how programs of a language are compiled and run; each is also a template of the
+same name. It is offered when its tools are found on the image. Each is one file of data:
+runtimes/README.md says how to add one.
+
+Examples:
+  zygo runtime list
+  zygo runtime list --json | jq -r '.[] | select(.available) | .name'
+  zygo run hello.cpp
+  echo 'console.log(6 * 7)' | zygo run --template javascript -
 )~";
 
 }  // namespace cli

@@ -6,6 +6,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/doctor.h"
 #include "tools/cli/run.h"
+#include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
@@ -22,6 +23,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::doctor_command(line);
     case cli::Command::kSelfcheck:
       return cli::selfcheck_command(line, parts);
+    case cli::Command::kRuntimeList:
+      return cli::runtime_list_command(line, parts);
     case cli::Command::kTemplateList:
       return cli::template_list_command(line, parts);
   }
@@ -39,6 +42,11 @@ int main(int argc, char** argv) {
   auto wish = cli::parse_command_line({argv + 1, argv + argc});
   if (int* code = std::get_if<int>(&wish)) return *code;
 
-  cli::Parts parts{runtime::builtin_templates(), runtime::Engine::start, &*stop};
+  auto templates = runtime::shipped_templates();
+  if (!templates) {
+    cli::write_error_line("zygo: " + templates.error().text());
+    return cli::kExitSandbox;
+  }
+  cli::Parts parts{*std::move(templates), runtime::Engine::start, &*stop};
   return perform(std::get<cli::CommandLine>(wish), parts);
 }

@@ -55,7 +55,7 @@ struct BatchOptions {
   bool resume = false;
 };
 
-enum class Command { kRun, kBatch, kDoctor, kSelfcheck, kTemplateList };
+enum class Command { kRun, kBatch, kDoctor, kSelfcheck, kTemplateList, kRuntimeList };
 
 struct CommandLine {
   Command command = Command::kRun;

@@ -100,7 +100,10 @@ int show(const runtime::JobResult& result, bool call_mode, const CommonOptions& 
 int run_command(const CommandLine& line, const Parts& parts) {
   auto options = engine_options(line.common, parts.builtin_templates, 1);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("run", *refusal);
-  auto made = make_run_job(line.run, line.common);
+  CommonOptions common = line.common;
+  if (chosen_template(common).empty())
+    common.template_name = template_for_file(line.run.program, parts.builtin_templates);
+  auto made = make_run_job(line.run, common);
   if (auto* refusal = std::get_if<Refusal>(&made)) return refuse("run", *refusal);
   auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
   if (!engine) return refuse("run", {engine.error().text(), kExitSandbox});

@@ -133,7 +133,10 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
   if (!name.empty()) made.job.template_name = name;
   set_limits(options, made.job.limits);
   if (auto refusal = check_ranges(made.job)) return *std::move(refusal);
-  if (options.profile) made.job.policy.profile = *options.profile;
+  if (options.profile) {
+    made.job.policy.profile = *options.profile;
+    made.job.policy.has_profile = true;
+  }
   made.job.determinism_runs = options.determinism;
   made.job.observe = options.observe;
   if (options.observe && options.determinism > 1)

@@ -40,7 +40,8 @@ std::string template_json(const std::vector<runtime::TemplateSpec>& known,
 int template_list_command(const CommandLine& line, const Parts& parts) {
   auto known = known_templates(line.common, parts.builtin_templates);
   if (auto* refusal = std::get_if<Refusal>(&known)) return refuse("template list", *refusal);
-  const auto& list = std::get<std::vector<runtime::TemplateSpec>>(known);
+  auto& list = std::get<std::vector<runtime::TemplateSpec>>(known);
+  std::erase_if(list, [](const auto& spec) { return spec.runtime != nullptr; });  // runtime list
   std::string text = line.common.json ? template_json(list, line.common.python)
                                       : template_table(list, line.common.python);
   static_cast<void>(sys::write_all(STDOUT_FILENO, text + "\n").ok());

@@ -1,13 +1,12 @@
 #pragma once
-// The request of a job (value_format.h) as views into its bytes, and the way from encoded values to
-// Python objects. The bytes come from the daemon, but every length is checked and nothing is
-// trusted: a view never leaves the request. Runs in the job's process.
+// The request of a job (value_format.h) as views into its bytes. They come from the daemon, but
+// every length is checked and nothing is trusted: a view never leaves the request. Runs in the
+// job's process.
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "shim/python/ref.h"
 #include "shim/value_format.h"
 
 namespace shim {
@@ -55,17 +54,5 @@ struct Request {
 };
 
 std::optional<Request> parse_request(std::string_view bytes);
-
-// One value as a new object; null with an exception set (ValueError: the bytes are malformed).
-Ref decode(Reader& from, unsigned depth = 0);
-
-// One argument. With `arrays` a rectangular nested list of integers becomes a numpy array.
-Ref decode_argument(Reader& from, bool arrays);
-
-// The text of a string of the request, as a new str.
-inline Ref decode_text(std::string_view text) {
-  return Ref::steal(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr));
-}
 
 }  // namespace shim

@@ -1,0 +1,37 @@
+#pragma once
+// Comparators: whether what a program gave is what was expected. They run in the daemon, never in
+// the sandbox: an expected answer is nowhere a program could find it. What the program gave is
+// hostile; every comparison is total, and linear in both texts. Pure.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace runtime {
+
+enum class Comparator : uint8_t {
+  kExact,   // byte for byte
+  kLines,   // blanks at the ends of lines and of the text do not count
+  kTokens,  // only what stands between white space counts
+  kFloat,   // tokens; two numbers are the same within a tolerance, absolute or relative
+  kJson,    // the same JSON value; the order of keys and the notation of numbers do not count
+  kChecker  // a program decides (runtime/suite)
+};
+
+struct Mismatch {
+  std::string where;          // "line 3", "token 7", "[0][\"key\"]"
+  std::string expected, got;  // the part that differs, cut short
+};
+
+// None: they are the same. `tolerance`: of kFloat, and of the numbers in kJson. Not for kChecker.
+std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::string_view expected,
+                                std::string_view got);
+
+// "exact", "lines", "tokens", "float:1e-6", "json"; nothing for anything else.
+struct NamedComparator {
+  Comparator comparator;
+  double tolerance;
+};
+std::optional<NamedComparator> comparator_named(std::string_view words);
+
+}  // namespace runtime

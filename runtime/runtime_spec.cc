@@ -1,0 +1,66 @@
+#include "runtime/runtime_spec.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace runtime {
+
+namespace {
+constexpr const char* kMemoryWord = "{memory_mb}";
+}  // namespace
+
+bool RuntimeSpec::goes_by(std::string_view word) const {
+  return name == word || std::find(aliases.begin(), aliases.end(), word) != aliases.end();
+}
+
+std::optional<std::string> find_program(const std::string& word, const std::string& root,
+                                        std::string_view path) {
+  auto is_there = [&root](const std::string& candidate) {
+    struct stat info {};
+    // Below a root of its own a link may lead anywhere; that it exists has to do.
+    if (!root.empty()) return ::lstat((root + candidate).c_str(), &info) == 0;
+    return ::access(candidate.c_str(), X_OK) == 0 && ::stat(candidate.c_str(), &info) == 0 &&
+           S_ISREG(info.st_mode);
+  };
+  if (word.empty()) return std::nullopt;
+  if (word.front() == '/') return is_there(word) ? std::optional(word) : std::nullopt;
+  while (!path.empty()) {
+    const size_t colon = std::min(path.find(':'), path.size());
+    std::string candidate = std::string(path.substr(0, colon)) + "/" + word;
+    if (is_there(candidate)) return candidate;
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  return std::nullopt;
+}
+
+Toolchain find_toolchain(const RuntimeSpec& spec) {
+  Toolchain tools;
+  auto find = [&tools](const std::vector<std::string>& words, std::string& into) {
+    auto found = find_program(words.front());
+    struct stat info {};
+    if (!found || ::stat(found->c_str(), &info) < 0) {
+      if (tools.missing.empty()) tools.missing = words.front();
+      return;
+    }
+    into = *found;
+    tools.stamp += fmt::format("{}:{}:{};", *found, info.st_size, info.st_mtim.tv_sec);
+  };
+  if (spec.compiled()) find(spec.compile, tools.compile);
+  if (!spec.runs_artefact()) find(spec.run, tools.run);
+  return tools;
+}
+
+std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits) {
+  std::vector<std::string> filled = words;
+  const std::string megabytes = std::to_string(std::max<uint64_t>(limits.memory.count >> 20, 1));
+  for (std::string& word : filled) {
+    const size_t at = word.find(kMemoryWord);
+    if (at != word.npos) word.replace(at, std::string_view(kMemoryWord).size(), megabytes);
+  }
+  return filled;
+}
+
+}  // namespace runtime

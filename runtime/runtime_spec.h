@@ -1,0 +1,60 @@
+#pragma once
+// RuntimeSpec: how programs of a language are compiled and run, as data. One JSON file each, in
+// `runtimes/` of the source tree; adding a language is adding a file. Its fields are described in
+// runtimes/README.md. A value; read once, at the start.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/job.h"
+#include "sandbox/policy.h"
+
+namespace runtime {
+
+struct RuntimeSpec {
+  std::string name, title;
+  std::vector<std::string> aliases;
+  std::vector<std::string> extensions;  // of source files, without the dot
+  std::string package;                  // what to install where the tools are missing
+  std::vector<std::string> version;     // a command that prints it; may be empty
+  std::string file;                     // what the source is called
+  std::vector<std::string> compile;     // empty: nothing is compiled
+  std::vector<std::string> artefacts;   // globs: what of the compiler's directory is kept
+  std::vector<std::string> run;         // a first word "./NAME" is the artefact of that name
+  std::vector<std::pair<std::string, std::string>> env;
+  sandbox::Profile profile = sandbox::Profile::kDefault;  // of a job that names none
+  // System calls that the language itself makes when it starts, forbidden or not, and how often: so
+  // many refusals are not the program's doing.
+  std::vector<std::pair<std::string, uint32_t>> forgiven;
+  Limits compile_limits;
+  std::string digest;  // of the file
+
+  bool compiled() const { return !compile.empty(); }
+  bool runs_artefact() const { return run.front().starts_with("./"); }
+  bool goes_by(std::string_view word) const;  // the name or an alias
+};
+
+// Where programs are looked for, on the host and in an image that says nothing else.
+inline constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
+
+// The absolute path of a command word as a program below `root` would find it with PATH `path`;
+// nothing when it is not there. Links are followed inside of `root`.
+std::optional<std::string> find_program(const std::string& word, const std::string& root = "",
+                                        std::string_view path = kPath);
+
+// The programs of a runtime, found on an image.
+struct Toolchain {
+  std::string run, compile;  // absolute paths; empty where nothing of the image is run
+  std::string missing;       // the word that was not found; empty: the runtime is offered
+  std::string stamp;         // changes when a program does
+};
+Toolchain find_toolchain(const RuntimeSpec& spec);
+
+// The words with {memory_mb} replaced.
+std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits);
+
+}  // namespace runtime

@@ -1,0 +1,220 @@
+// Runtimes whose programs are executed: what a task becomes before it can run, and the build of a
+// program that many tasks may be waiting for.
+
+#include "runtime/artefact.h"
+#include "runtime/digest.h"
+#include "runtime/shard.h"
+#include "runtime/value.h"
+
+namespace runtime {
+
+using sandbox::Level;
+using sandbox::Profile;
+
+namespace {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// Built from nothing.
+Environment environment_of(const RuntimeSpec& runtime, const Job& job) {
+  Environment env = {{"PATH", std::string(kPath)}, {"HOME", "/tmp"},       {"TMPDIR", "/tmp"},
+                     {"USER", "sandbox"},          {"LOGNAME", "sandbox"}, {"LANG", "C.UTF-8"}};
+  for (const Environment* more : {&runtime.env, &job.env}) {
+    for (const auto& entry : *more) {
+      std::erase_if(env, [&entry](const auto& old) { return old.first == entry.first; });
+      env.push_back(entry);
+    }
+  }
+  return env;
+}
+
+// The job that compiles `job`'s source.
+std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
+  auto build = std::make_unique<Job>();
+  build->id = job.id;
+  build->template_name = job.template_name;
+  build->files = job.files;
+  build->files.push_back({runtime.file, job.source, false});
+  build->outputs = runtime.artefacts;
+  build->limits = runtime.compile_limits;
+  build->limits.outputs = runtime.compile_limits.disk;
+  build->policy.profile = Profile::kBuild;
+  build->policy.require = job.policy.require;
+  return build;
+}
+
+std::string request_of_build(const RuntimeSpec& runtime, const Toolchain& tools, const Job& build) {
+  Command command{tools.compile, fill_in(runtime.compile, build.limits),
+                  environment_of(runtime, build), {}};
+  for (const InputFile& file : build.files) command.files.push_back(&file);
+  return encode_request(command);
+}
+
+std::string request_of_run(const RuntimeSpec& runtime, const Toolchain& tools, const Job& job,
+                           const Artefact* artefact) {
+  Command command{tools.run, fill_in(runtime.run, job.limits), environment_of(runtime, job), {}};
+  command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
+  const InputFile source{runtime.file, job.source, false};
+  for (const InputFile& file : job.files) command.files.push_back(&file);
+  for (const InputFile& file : job.run_files) command.files.push_back(&file);
+  if (artefact) {
+    for (const InputFile& file : artefact->files) command.files.push_back(&file);
+  } else {
+    command.files.push_back(&source);
+  }
+  return encode_request(command);
+}
+
+// All that a compiler's output may depend on.
+std::string key_of(const RuntimeSpec& runtime, const std::string& identity, const Job& job) {
+  std::string text = runtime.digest + identity + sha256_hex(job.source);
+  for (const InputFile& file : job.files) {
+    text += sha256_hex(file.path) + sha256_hex(file.content) + (file.executable ? 'x' : '-');
+  }
+  return sha256_hex(text);
+}
+
+std::string first_line_with(const std::string& text, std::string_view word) {
+  const size_t at = text.find(word);
+  const size_t hit = at == text.npos ? 0 : at;
+  const size_t newline = text.rfind('\n', hit);
+  const size_t begin = newline == text.npos || at == text.npos ? 0 : newline + 1;
+  return text.substr(begin, std::min<size_t>(text.find('\n', hit) - begin, 300));
+}
+
+// What a build that failed tells everybody who wanted its program.
+JobResult compilation_error(const RuntimeSpec& runtime, JobResult build) {
+  const Verdict& how = build.verdict;
+  build.err.bytes = build.out.bytes + build.err.bytes;  // some compilers complain on stdout
+  build.err.total += build.out.total;
+  build.out = {};
+  Detail detail = {{"compiler", runtime.compile.front()}};
+  if (how.outcome == Outcome::kNonZeroExit || how.outcome == Outcome::kOk) {
+    detail.emplace_back("message", first_line_with(build.err.bytes, "error"));
+  } else {
+    detail.emplace_back("ended_as", how.label());
+    for (const auto& entry : how.detail) detail.push_back(entry);
+  }
+  build.verdict = {Outcome::kCompilationError, "", By::kProgram, std::move(detail)};
+  build.files = {};
+  build.exit.reset();
+  return build;
+}
+
+}  // namespace
+
+// False: the task was answered, or waits for a build.
+bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
+  const RuntimeSpec& runtime = *spec.runtime;
+  const Toolchain& tools = setting_.toolchain_of(spec);
+  Job& job = task->job;
+  auto refused = [&](const std::string& message) {
+    refuse(std::move(task), message);
+    return false;
+  };
+  if (!tools.missing.empty()) {
+    return refused("template: " + spec.name + " needs " + tools.missing +
+                   ", which is not installed here" +
+                   (runtime.package.empty() ? "" : " (package " + runtime.package + ")"));
+  }
+  if (job.mode == shim::Mode::kCall)
+    return refused("mode: call mode is for Python templates; " + spec.name + " runs scripts");
+  if (!job.policy.has_profile) job.policy.profile = runtime.profile;
+  if (setting_.level() == Level::kMinimal && runtime.compiled()) {
+    return refused("template: " + spec.name +
+                   " is compiled, which needs processes (profile build); level minimal has none");
+  }
+  if (runtime.compiled() && !task->artefact && !task->build && !obtain_artefact(task, spec))
+    return false;
+  if (!task->request.empty()) return true;
+  task->request = task->build
+                      ? request_of_build(runtime, tools, *task->build)
+                      : request_of_run(runtime, tools, job, task->artefact.get());
+  return true;
+}
+
+// True: the task has its artefact, or is to build it.
+bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
+  if (task->artefact_key.empty())
+    task->artefact_key = key_of(*spec.runtime, setting_.toolchain_of(spec).stamp, task->job);
+  Built built;
+  switch (setting_.artefacts().claim(task->artefact_key, task, built)) {
+    case ArtefactStore::Claim::kWaiting:
+      --leased_;
+      return false;
+    case ArtefactStore::Claim::kBuild:
+      task->build = build_job(*spec.runtime, task->job);
+      return true;
+    case ArtefactStore::Claim::kBuilt:
+      break;
+  }
+  if (auto* artefact = std::get_if<std::shared_ptr<const Artefact>>(&built)) {
+    task->artefact = std::move(*artefact);
+    return true;
+  }
+  JobResult failed = *std::get<std::shared_ptr<const JobResult>>(built);
+  failed.id = task->job.id;
+  failed.tag = task->job.tag;
+  failed.compile = CompileReport{true, failed.usage.wall_us};
+  reply(std::move(task), std::move(failed));
+  return false;
+}
+
+void Shard::finish_build(TaskPtr task, JobResult result) {
+  const RuntimeSpec& runtime = *setting_.find_template(task->job.template_name)->runtime;
+  ArtefactStore& store = setting_.artefacts();
+  const By by = result.verdict.by;
+  if (by == By::kSandbox || by == By::kCaller) {
+    std::vector<TaskPtr> waiting = store.give_up(task->artefact_key);
+    // Withdrawn, and so is all that waits for it; or our trouble: the next one tries again.
+    if (by == By::kCaller) {
+      for (TaskPtr& other : waiting) withdraw(std::move(other));
+    } else {
+      return_waiting(std::move(waiting));
+    }
+    return reply(std::move(task), std::move(result));
+  }
+  const int64_t took = result.usage.wall_us;
+  // What it was refused it has got over, and what it made is confined like any other program.
+  const bool made = result.exit && !result.exit->signalled && result.exit->code == 0 &&
+                    (result.verdict.ok() || result.verdict.outcome == Outcome::kUnsafeCode);
+  if (made && !result.files.files.empty() && result.files.refused.empty()) {
+    const std::string program = runtime.runs_artefact() ? runtime.run.front().substr(2) : "";
+    auto artefact = Artefact::create(std::move(result.files.files), program, took);
+    if (!artefact) {
+      return_waiting(store.give_up(task->artefact_key));
+      const sys::Error& error = artefact.error();
+      return fail(std::move(task), "keep artefact", error.code(), error.text());
+    }
+    task->artefact = *artefact;
+    task->compiled_here = true;
+    return_waiting(store.settle(task->artefact_key, *artefact, true));
+  } else {
+    // A compiler that says no says so again; one that ran into a limit may have been unlucky.
+    const bool final = result.verdict.outcome == Outcome::kNonZeroExit;
+    JobResult failed = compilation_error(runtime, std::move(result));
+    failed.compile = CompileReport{false, took};
+    Built built = std::make_shared<const JobResult>(failed);
+    for (TaskPtr& other : store.settle(task->artefact_key, built, final)) {
+      JobResult copy = failed;
+      copy.id = other->job.id;
+      copy.tag = other->job.tag;
+      copy.compile->cached = true;
+      other->done(std::move(copy));
+    }
+    return reply(std::move(task), std::move(failed));
+  }
+  task->build.reset();
+  task->request.clear();
+  place(std::move(task));
+}
+
+// To the queue again, from where any shard takes them.
+void Shard::return_waiting(std::vector<TaskPtr> waiting) {
+  if (waiting.empty()) return;
+  for (TaskPtr& task : waiting) admission_.put(std::move(task));
+  for (Shard* peer : peers_) peer->wake_if_idle();
+  wake();
+}
+
+}  // namespace runtime

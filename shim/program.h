@@ -1,0 +1,39 @@
+#pragma once
+// The one thing that differs between zygotes: what a job's process becomes. shim/python runs a
+// Python program in this process; shim/exec executes a program of the image in its place. Each
+// zygote links one of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "shim/value_format.h"
+
+namespace shim {
+
+// In the cell, before each job: gives the global random generators another state. Writes to memory,
+// runs no Python: the cell's own copy of two pages costs less than one copy for each job.
+void reseed_in_memory();
+
+// Whether a job's process executes another program: its descriptors are then closed by execve, not
+// before, so that a failure can still be reported.
+bool executes_programs();
+
+struct AnswerSpace {
+  AnswerRegion* region = nullptr;
+  size_t capacity = 0;  // bytes of payload behind it
+  uint64_t nonce = 0;
+  const char* home = nullptr;  // the scratch, where it is not /tmp; becomes HOME and TMPDIR
+  int program_fd = -1;         // exec: the program itself, unless the request names one
+  void (*cannot_execute)(int error) = nullptr;  // exec: reports why; never returns
+};
+
+// Exit status when the request itself cannot be read: a bug of the sender, never the program's
+// doing. The answer stays kNothing.
+inline constexpr int kBrokenRequest = 70;
+
+// In the job's process, confined, the working directory its scratch, descriptors 0 to 2 its own.
+// Exits with the program's code; 1 after an uncaught exception; 0 after a value or an invalid one.
+[[noreturn]] void run_program(std::string_view request, AnswerSpace space);
+
+}  // namespace shim

@@ -1,0 +1,257 @@
+"""Programs in other languages than Python: the same deeds, the same labels; compiled once, run many times."""
+
+from __future__ import annotations
+
+import functools
+import json
+import unittest
+from typing import Any
+
+import languages
+import zygo
+from zygo import Job, Result, run_batch, run_job
+
+NEEDED = {"python", "c", "cpp", "bash", "javascript", "perl", "java"}  # tools/setup sees to these
+
+
+@functools.cache
+def offered() -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in json.loads(zygo.run_cli("runtime", "list", "--json").out)}
+
+
+def available() -> list[str]:
+    return [name for name in languages.LANGUAGES if offered()[name]["available"]]
+
+
+def battery() -> list[Job]:
+    return [{"id": f"{deed}/{language}", "template": language, "source": sources[language], "stdin": "3 4\n",
+             "limits": languages.LIMITS, "policy": languages.DEEDS[deed][2]}
+            for deed, sources in languages.PROGRAMS.items() for language in sources if language in available()]
+
+
+class Battery(unittest.TestCase):
+    def test_what_the_tests_need_is_offered(self) -> None:
+        self.assertLessEqual(NEEDED, set(available()))
+
+    def test_the_same_deed_has_the_same_label_in_every_language(self) -> None:
+        jobs = battery()
+
+        results = run_batch(jobs, timeout=300)
+
+        for job in jobs:
+            deed, _, language = job["id"].partition("/")
+            label, facts, _ = languages.DEEDS[deed]
+            result = results[job["id"]]
+            with self.subTest(deed=deed, language=language):
+                self.assertEqual(result["label"], label, zygo.brief(result))
+                self.assertEqual(result["by"], zygo.by_of(label))
+                seen = {**result["detail"], "stdout": result["stdout"]["text"]}
+                self.assertEqual({key: seen.get(key) for key in facts}, facts, zygo.brief(result))
+
+
+class Compiled(unittest.TestCase):
+    HELLO = '#include <cstdio>\nint main() { puts("hello"); }\n'
+
+    def test_a_second_identical_submission_costs_no_compile(self) -> None:
+        jobs = [{"id": f"job-{i}", "template": "cpp", "source": self.HELLO} for i in range(20)]
+
+        results = run_batch(jobs)
+
+        self.assertEqual({result["stdout"]["text"] for result in results.values()}, {"hello\n"})
+        self.assertEqual(sum(not result["compile"]["cached"] for result in results.values()), 1)
+
+    def test_another_flag_file_or_runtime_is_another_program(self) -> None:
+        with_header = {"template": "cpp", "source": '#include "x.h"\nint main() { return X; }\n'}
+        jobs = [{"id": "1", **with_header, "files": {"x.h": {"text": "#define X 1\n"}}},
+                {"id": "2", **with_header, "files": {"x.h": {"text": "#define X 2\n"}}},
+                {"id": "17", "template": "cpp17", "source": "int main() { return __cplusplus / 100 % 100; }\n"},
+                {"id": "20", "template": "cpp", "source": "int main() { return __cplusplus / 100 % 100; }\n"}]
+
+        results = run_batch(jobs)
+
+        self.assertEqual({key: result["exit"]["code"] for key, result in results.items()},
+                         {"1": 1, "2": 2, "17": 17, "20": 20})
+
+    def test_what_the_compiler_says_is_in_the_result(self) -> None:
+        result = run_job("int main() { return nothing; }\n", template="cpp")
+
+        self.assertEqual((result["label"], result["by"]), ("CompilationError", "program"))
+        self.assertIn("'nothing' was not declared", result["stderr"]["text"].replace("\u2018", "'").replace("\u2019", "'"))
+        self.assertIn("main.cpp:1", result["detail"]["message"])
+        self.assertEqual(result["detail"]["compiler"], "g++")
+        self.assertIsNone(result["exit"]["code"])
+
+    def test_a_compiler_has_limits_of_its_own(self) -> None:
+        bombs = {
+            "time": "template<int N> struct F { static const long v = F<N-1>::v + F<N-2>::v; };\n"
+                    "constexpr long f(long n) { return n < 2 ? n : f(n-1) + f(n-2); }\n"
+                    "int main() { constexpr long x = f(60); return x; }\n",
+            "output": "#define A x y z w\n#define B A A A A A A A A\n#define C B B B B B B B B\n"
+                      "int main() { C C C C C C C C }\n",
+            "forever": '#include "/dev/zero"\n',
+        }
+        jobs = [{"id": name, "template": "cpp", "source": source} for name, source in bombs.items()]
+
+        results = run_batch(jobs, timeout=200)
+
+        for name, result in results.items():
+            with self.subTest(name):
+                self.assertEqual(result["label"], "CompilationError", zygo.brief(result))
+
+    def test_jobs_that_wait_for_a_build_that_fails_are_all_told(self) -> None:
+        jobs = [{"id": f"job-{i}", "template": "c", "source": "int main( {\n"} for i in range(10)]
+
+        results = run_batch(jobs)
+
+        self.assertEqual({result["label"] for result in results.values()}, {"CompilationError"})
+        self.assertEqual(sum(not result["compile"]["cached"] for result in results.values()), 1)
+
+    def test_a_name_that_is_not_offered_says_what_it_needs(self) -> None:
+        missing = [name for name, each in offered().items() if not each["available"]]
+        if not missing:
+            self.skipTest("every runtime is installed here")
+
+        ended = zygo.run_cli("batch", "-", stdin=zygo.lines_of([{"source": "x", "template": missing[0]}]))
+
+        result = json.loads(ended.out)
+        self.assertEqual(result["label"], "BadJob")
+        self.assertIn("not installed here (package ", result["detail"]["message"])
+
+
+class Outputs(unittest.TestCase):
+    def test_files_are_collected_and_others_refused_by_name(self) -> None:
+        source = ("import os\nopen('a.txt', 'w').write('one')\nos.mkdir('d')\nopen('d/b.bin', 'wb').write(b'\\xff')\n"
+                  "os.chmod('a.txt', 0o755)\nos.symlink('/etc/passwd', 'd/link')\nos.mkfifo('d/pipe')\n")
+
+        result = run_job(source, outputs=["*.txt", "d/*"])
+
+        self.assertEqual(result["outputs"], {"a.txt": {"text": "one", "bytes": 3, "executable": True},
+                                             "d/b.bin": {"b64": "/w==", "bytes": 1, "executable": False}})
+        self.assertEqual(result["outputs_refused"], [{"path": "d/link", "why": "a symbolic link"},
+                                                     {"path": "d/pipe", "why": "a pipe"}])
+
+    def test_their_size_is_limited(self) -> None:
+        result = run_job("open('big', 'w').write('x' * 5000)", outputs=["*"], limits={"outputs_kb": 4})
+
+        self.assertEqual(result["label"], "OK")
+        self.assertEqual(result["outputs"], {})
+        self.assertEqual([each["path"] for each in result["outputs_refused"]], ["big"])
+
+    def test_the_next_job_of_the_cell_finds_nothing_of_it(self) -> None:
+        keep = {"source": "open('left', 'w').write('x')", "outputs": ["left"]}
+        look = {"source": "import os; print(os.listdir('.'))"}
+
+        results = run_batch([{"id": "keep", **keep}, {"id": "look", **look}], "--workers", "1")
+
+        self.assertEqual(results["look"]["stdout"]["text"], "[]\n")
+
+
+class Tests(unittest.TestCase):
+    ADD = "#include <cstdio>\nint main() { long a, b; scanf(\"%ld %ld\", &a, &b); printf(\"%ld\\n\", a + b); }\n"
+
+    def run_tests(self, tests: list[dict[str, Any]], source: str = ADD, template: str = "cpp", **fields: Any) -> Result:
+        return run_job(source, template=template, tests=tests, **fields)
+
+    def labels(self, result: Result) -> list[str]:
+        return [test.get("label", "skipped") for test in result["tests"]]
+
+    def test_a_hundred_tests_cost_one_compile(self) -> None:
+        result = self.run_tests([{"stdin": f"{i} 1\n", "expect": f"{i + 1}\n"} for i in range(100)])
+
+        self.assertEqual((result["label"], result["ok"]), ("OK", True))
+        self.assertEqual(result["summary"], {"total": 100, "passed": 100, "failed": 0, "skipped": 0})
+        self.assertEqual(set(self.labels(result)), {"OK"})
+
+    def test_the_first_failure_in_order_is_the_label(self) -> None:
+        result = self.run_tests([{"name": "good", "stdin": "1 2", "expect": "3"},
+                                 {"name": "wrong", "stdin": "1 2", "expect": "4"},
+                                 {"name": "worse", "stdin": "1 2", "expect": "5"}])
+
+        self.assertEqual((result["label"], result["by"]), ("WrongAnswer", "program"))
+        self.assertEqual(result["detail"], {"test": "wrong", "where": "line 1", "expected": "4", "got": "3"})
+        self.assertEqual(self.labels(result), ["OK", "WrongAnswer", "WrongAnswer"])
+
+    def test_stop_at_the_first_failure_skips_the_rest(self) -> None:
+        result = self.run_tests([{"stdin": "1 2", "expect": "4"}, {"stdin": "1 2", "expect": "3"}], stop="first_fail")
+
+        self.assertEqual(self.labels(result), ["WrongAnswer", "skipped"])
+        self.assertEqual(result["summary"], {"total": 2, "passed": 0, "failed": 1, "skipped": 1})
+
+    def test_each_test_has_a_run_and_a_verdict_of_its_own(self) -> None:
+        source = "n = int(input())\nif n == 1: 1 / 0\nwhile n == 2: pass\nopen('seen', 'x'); print(n)\n"
+
+        result = self.run_tests([{"stdin": str(i), "expect": str(i)} for i in range(4)], source, "python",
+                                limits={"cpu_ms": 500})
+
+        self.assertEqual(self.labels(result), ["OK", "ZeroDivisionError", "TimeoutException", "OK"])
+
+    def test_calls_are_compared_by_value(self) -> None:
+        source = "def half(x, *, up=False): return {'half': x / 2 + (0.5 if up else 0)}\n"
+
+        result = self.run_tests([{"args": [4], "expect": {"half": 2}},
+                                 {"args": [5], "kwargs": {"up": True}, "expect": {"half": 3.0}},
+                                 {"args": [1], "expect": {"half": 0.5000001}, "compare": "float:1e-3"},
+                                 {"args": [1], "expect": {"half": 0.6}},
+                                 {"args": ["x"], "expect": None}],
+                                source, "python", mode="call", func="half")
+
+        self.assertEqual(self.labels(result), ["OK", "OK", "OK", "WrongAnswer", "TypeError"])
+        self.assertEqual(result["detail"]["where"], '["half"]')
+
+    def test_a_program_that_cannot_be_compiled_fails_as_a_whole(self) -> None:
+        result = self.run_tests([{"stdin": "1 2", "expect": "3"}] * 1, source="int main( {")
+
+        self.assertEqual(result["label"], "CompilationError")
+        self.assertEqual(self.labels(result), ["skipped"])
+        self.assertIn("error", result["stderr"]["text"])
+
+    def test_a_checker_decides_and_sees_input_output_and_answer(self) -> None:
+        checker = {"template": "python", "source": (
+            "import sys\ninput, output, answer = (open(path).read() for path in sys.argv[1:4])\n"
+            "print(input, answer, file=sys.stderr)\nsys.exit(0 if sorted(output) == sorted(answer) else 1)\n")}
+
+        result = self.run_tests([{"stdin": "1 2", "expect": "3\n", "compare": "checker"},
+                                 {"stdin": "10 2", "expect": "21\n", "compare": "checker"},
+                                 {"stdin": "1 1", "expect": "3\n", "compare": "checker"}], checker=checker)
+
+        self.assertEqual(self.labels(result), ["OK", "OK", "WrongAnswer"])
+
+    def test_a_checker_that_breaks_is_the_callers_and_never_the_programs(self) -> None:
+        job = {"source": self.ADD, "template": "cpp", "tests": [{"stdin": "1 2", "expect": "", "compare": "checker"}],
+               "checker": {"template": "python", "source": "import sys; sys.exit(9)"}}
+
+        result = json.loads(zygo.run_cli("batch", "-", stdin=zygo.lines_of([job])).out)
+
+        self.assertEqual((result["label"], result["by"]), ("BadJob", "caller"))
+        self.assertIn("checker: ended as NonZeroExit", result["detail"]["message"])
+
+    def test_the_expected_answer_is_nowhere_in_the_sandbox(self) -> None:
+        source = ("import os\nfound = []\nfor root, _, names in os.walk('/tmp'): found += names\n"
+                  "print(found, 'needle-' + '42' in str(globals()))\n")
+
+        result = self.run_tests([{"stdin": "", "expect": "needle-42"}], source, "python")
+
+        self.assertEqual(result["tests"][0]["stdout"]["text"], "[] False\n")
+
+    def test_what_is_wrong_with_a_test_is_named(self) -> None:
+        wrong = {
+            '"tests": 1': "tests: expected a list of tests",
+            '"tests": [{"stdin": 1}]': "tests[0].stdin: expected a string",
+            '"tests": [{}, {"nome": "x"}]': "tests[1].nome: unknown field",
+            '"tests": [{"compare": "similar"}]': "tests[0].compare: expected exact, lines, tokens",
+            '"tests": [{"name": "a"}, {"name": "a"}]': "tests[1]: name: another test has it",
+            '"tests": [{"args": [1]}]': "tests: args and kwargs only in call mode",
+            '"tests": [{"expect": "", "compare": "checker"}]': "checker: required",
+            '"checker": {"source": "x"}': "checker: template: required",
+            '"stop": "now"': "stop: expected one of",
+        }
+        for text, message in wrong.items():
+            with self.subTest(text):
+                line = b'{"source": "x", ' + text.encode() + b"}\n"
+                result = json.loads(zygo.run_cli("batch", "-", stdin=line).out)
+                self.assertEqual(result["label"], "BadJob")
+                self.assertIn(message, result["detail"]["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+#include "runtime/harvest.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "sandbox/sys/fd.h"
+
+namespace runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  Folder() {
+    char name[] = "/tmp/zygo-harvest-XXXXXX";
+    REQUIRE(::mkdtemp(name));
+    path = name;
+  }
+  ~Folder() { fs::remove_all(path); }
+  void write(const std::string& name, const std::string& content) const {
+    fs::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << content;
+  }
+  Harvest collect(const std::vector<std::string>& globs, uint64_t most = 1 << 20) const {
+    sys::OwnedFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY));
+    return harvest(fd.get(), globs, sys::Bytes{most}, std::nullopt);
+  }
+  fs::path path;
+};
+
+std::vector<std::string> paths(const Harvest& harvest) {
+  std::vector<std::string> all;
+  for (const InputFile& file : harvest.files) all.push_back(file.path);
+  return all;
+}
+
+TEST_CASE("globs match parts of paths", "[harvest]") {
+  CHECK(glob_matches("*.txt", "a.txt"));
+  CHECK_FALSE(glob_matches("*.txt", "d/a.txt"));
+  CHECK(glob_matches("d/*.txt", "d/a.txt"));
+  CHECK(glob_matches("**", "a/b/c"));
+  CHECK(glob_matches("**/*.class", "Main.class"));
+  CHECK(glob_matches("**/*.class", "a/b/Main.class"));
+  CHECK(glob_matches("a/**/z", "a/z"));
+  CHECK(glob_matches("a/**/z", "a/b/c/z"));
+  CHECK_FALSE(glob_matches("a/**/z", "b/z"));
+  CHECK_FALSE(glob_matches("a", "a/b"));
+  CHECK_FALSE(glob_matches("a/b", "a"));
+  CHECK(glob_matches("[ab]?", "bx"));
+}
+
+TEST_CASE("files that match are read, with their bit, in the order of their paths", "[harvest]") {
+  Folder folder;
+  folder.write("b.txt", "two");
+  folder.write("a.txt", "one");
+  folder.write("deep/er/c.txt", "three");
+  folder.write("other", "no");
+  ::chmod((folder.path / "b.txt").c_str(), 0755);
+
+  Harvest harvest = folder.collect({"**/*.txt"});
+
+  CHECK(paths(harvest) == std::vector<std::string>{"a.txt", "b.txt", "deep/er/c.txt"});
+  CHECK(harvest.files[0].content == "one");
+  CHECK_FALSE(harvest.files[0].executable);
+  CHECK(harvest.files[1].executable);
+  CHECK(harvest.refused.empty());
+}
+
+TEST_CASE("links, pipes and what is too large are refused by name", "[harvest]") {
+  Folder folder;
+  folder.write("big", std::string(1000, 'x'));
+  folder.write("small", "x");
+  fs::create_symlink("/etc/passwd", folder.path / "link");
+  fs::create_directory_symlink("/etc", folder.path / "folder");
+  REQUIRE(::mkfifo((folder.path / "pipe").c_str(), 0644) == 0);
+
+  Harvest harvest = folder.collect({"**"}, 100);
+
+  CHECK(paths(harvest) == std::vector<std::string>{"small"});
+  CHECK(harvest.refused ==
+        std::vector<Harvest::Refused>{{"big", "larger than what is left of the limit of outputs"},
+                                      {"folder", "a symbolic link"},
+                                      {"link", "a symbolic link"},
+                                      {"pipe", "a pipe"}});
+}
+
+TEST_CASE("a tree without end is walked within bounds", "[harvest]") {
+  Folder folder;
+  std::string path;
+  for (int i = 0; i < 100; ++i) path += "d/";
+  folder.write(path + "x", "deep");
+
+  Harvest harvest = folder.collect({"**"});
+
+  CHECK(harvest.files.empty());
+  REQUIRE(harvest.refused.size() == 1);
+  CHECK(harvest.refused[0].why == "nested too deeply");
+}
+
+}  // namespace
+}  // namespace runtime

@@ -1,0 +1,92 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/api/runtime_json.h"
+
+namespace runtime {
+namespace {
+
+constexpr const char* kSmallest =
+    R"({"name": "x", "title": "X", "file": "main.x", "run": ["x", "main.x"]})";
+
+std::string complaint(const std::string& json) {
+  auto spec = parse_runtime(json, "x.json");
+  return spec ? "" : spec.error().text();
+}
+
+std::string with(const std::string& fields) {
+  return R"({"name": "x", "title": "X", "file": "main.x", )" + fields + "}";
+}
+
+TEST_CASE("the smallest runtime is executed under the default profile", "[runtime]") {
+  RuntimeSpec spec = parse_runtime(kSmallest, "x.json").value();
+
+  CHECK_FALSE(spec.compiled());
+  CHECK_FALSE(spec.runs_artefact());
+  CHECK(spec.profile == sandbox::Profile::kDefault);
+  CHECK(spec.goes_by("x"));
+  CHECK_FALSE(spec.goes_by("y"));
+  CHECK(spec.digest.size() == 64);
+}
+
+TEST_CASE("what is wrong with a runtime is named, with its file", "[runtime]") {
+  CHECK(complaint("[]") == "x.json: not a JSON object");
+  CHECK(complaint("{") == "x.json: not a JSON object");
+  CHECK(complaint("{}") == "x.json: name: required");
+  CHECK(complaint(with(R"("run": [])")) == "x.json: run: expected a list that is not empty");
+  CHECK(complaint(with(R"("run": ["x", 1])")) == "x.json: run: expected a list of strings");
+  CHECK(complaint(with(R"("run": ["x"], "runs": 1)")) == "x.json: unknown field runs");
+  CHECK(complaint(with(R"("run": ["x"], "profile": "all")")) ==
+        "x.json: profile: expected pure, default, subprocess or build");
+  CHECK(complaint(with(R"("run": ["x"], "compile": ["c"])")) ==
+        "x.json: artefacts: required where something is compiled");
+  CHECK(complaint(with(R"("run": ["./b"], "compile": ["c"], "artefacts": ["a"])")) ==
+        "x.json: run: ./b is no artefact");
+  CHECK(complaint(with(R"("run": ["x"], "env": {"A=B": "c"})")) ==
+        "x.json: env: expected an object of strings");
+  CHECK(complaint(with(R"("run": ["x"], "compile_limits": {"wall_ms": 0})")) ==
+        "x.json: compile_limits: wall_ms: expected a positive integer");
+  CHECK(complaint(with(R"("run": ["x"], "forgiven": {"socket": 0})")) ==
+        "x.json: forgiven: expected an object of numbers from 1 to 100");
+}
+
+TEST_CASE("a memory limit is filled in, in megabytes", "[runtime]") {
+  Limits limits;
+  limits.memory = sys::mebibytes(300);
+  CHECK(fill_in({"java", "-Xmx{memory_mb}m", "x"}, limits) ==
+        std::vector<std::string>{"java", "-Xmx300m", "x"});
+}
+
+TEST_CASE("a program is found by a path of directories", "[runtime]") {
+  CHECK(find_program("sh", "", "/nowhere:/bin") == "/bin/sh");
+  CHECK(find_program("/bin/sh") == "/bin/sh");
+  CHECK_FALSE(find_program("sh", "", "/nowhere"));
+  CHECK_FALSE(find_program("no-such-program"));
+  CHECK_FALSE(find_program("etc", "", "/"));  // a directory is no program
+}
+
+TEST_CASE("every runtime of the source tree is well-formed, and no two share a name", "[runtime]") {
+  const std::string here = __FILE__;
+  auto specs = load_runtimes(here.substr(0, here.rfind("tests/unit/")) + "runtimes");
+
+  REQUIRE(specs);
+  CHECK(specs->size() >= 13);
+}
+
+TEST_CASE("two runtimes that go by one word are an error", "[runtime]") {
+  char folder[] = "/tmp/zygo-runtimes-XXXXXX";
+  REQUIRE(::mkdtemp(folder));
+  std::ofstream(std::string(folder) + "/a.json") << kSmallest;
+  std::ofstream(std::string(folder) + "/b.json")
+      << R"({"name": "y", "title": "Y", "aliases": ["x"], "file": "f", "run": ["y"]})";
+
+  auto specs = load_runtimes(folder);
+
+  std::filesystem::remove_all(folder);
+  REQUIRE_FALSE(specs);
+  CHECK(specs.error().text().ends_with("b.json: x goes by \"x\", too"));
+}
+
+}  // namespace
+}  // namespace runtime
