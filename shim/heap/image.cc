@@ -69,6 +69,14 @@ size_t malloc_block_at(uintptr_t page, uintptr_t end) {
   return looks_so ? size : 0;
 }
 
+struct Run {
+  uintptr_t begin = 0, end = 0;
+};
+
+bool holds_huge_page(uintptr_t begin, uintptr_t end) {
+  return (begin + kHugePage - 1) / kHugePage * kHugePage + kHugePage <= end;
+}
+
 class Mover {
  public:
   Mover(ImageFile& file, const MemoryMap& map, HeapMode mode)
@@ -119,8 +127,7 @@ class Mover {
                static_cast<off_t>(offset_)) != at) {
       std::abort();  // the area is gone: nothing can go on
     }
-    if (mode_ == HeapMode::kHuge && area.has_huge_page(begin, end))
-      ::madvise(at, end - begin, MADV_HUGEPAGE);
+    if (begin >= run_.begin && end <= run_.end) ::madvise(at, end - begin, MADV_HUGEPAGE);
     ++image_.areas;
     offset_ += end - begin;
     previous_end_ = end;
@@ -131,10 +138,26 @@ class Mover {
   // congruent. The rest must not be: template and cell write to it, and of what they write to a
   // fork copies all that is mapped, which would be huge pages whole.
   void place(const Area& area, uintptr_t begin, uintptr_t end) {
-    const bool large = mode_ == HeapMode::kHuge && area.has_huge_page(begin, end);
-    if (begin == previous_end_ && !large) return;
+    if (end <= run_.end) return;  // inside of one that was placed
+    const Run run = mode_ == HeapMode::kHuge ? large_run_at(area) : Run();
+    if (begin == previous_end_ && run.end == 0) return;
     offset_ += kPage;
-    if (large) offset_ = (offset_ + kHugePage - 1) / kHugePage * kHugePage + begin % kHugePage;
+    if (run.end == 0) return;
+    offset_ = (offset_ + kHugePage - 1) / kHugePage * kHugePage + begin % kHugePage;
+    run_ = run;
+  }
+
+  // Text and constants of one object lie side by side and become one area, which a huge page may
+  // map although none of them alone would hold one. Empty where the whole does not, either.
+  Run large_run_at(const Area& first) const {
+    Run run{first.begin, first.end};
+    if (first.prot & PROT_WRITE) return {};
+    for (const Area* next = &first + 1; next != map_.end(); ++next) {
+      if (next->begin != run.end || (next->prot & PROT_WRITE) || !may_move(*next, map_, mode_))
+        break;
+      run.end = next->end;
+    }
+    return holds_huge_page(run.begin, run.end) ? run : Run();
   }
 
   bool copy(const Area& area, uintptr_t begin, uintptr_t end) {
@@ -180,6 +203,7 @@ class Mover {
   HeapImage image_;
   uint64_t offset_ = 0;
   uintptr_t previous_end_ = 0;
+  Run run_;  // of areas that are placed so that huge pages can map them
 };
 
 }  // namespace

@@ -19,11 +19,6 @@ struct Area {
   bool is_heap = false;       // [heap], which brk(2) moves
   bool is_special = false;    // stack, vdso, vvar, vsyscall
   bool is_object = false;     // an ELF object's file: a program or a shared library
-  // A huge page may map a part of [begin, end) of it: nobody writes there.
-  bool has_huge_page(uintptr_t from, uintptr_t to) const {
-    return !(prot & 2 /* PROT_WRITE */) &&
-           (from + kHugePage - 1) / kHugePage * kHugePage + kHugePage <= to;
-  }
   // Once there is one: nothing else maps files privately.
   bool is_of_image() const { return is_private && !is_special && !is_anonymous; }
 };
