@@ -47,7 +47,8 @@ Result<std::shared_ptr<const Artefact>> Artefact::create(std::vector<InputFile> 
   return std::shared_ptr<const Artefact>(std::move(artefact));
 }
 
-ArtefactStore::Claim ArtefactStore::claim(const std::string& key, TaskPtr& task, Built& built) {
+ArtefactStore::Claim ArtefactStore::claim(const std::string& key, TaskPtr& task, Built& built,
+                                          Patience patience) {
   std::lock_guard lock(mutex_);
   if (auto entry = entries_.find(key); entry != entries_.end()) {
     used_.splice(used_.begin(), used_, entry->second.used);
@@ -55,7 +56,7 @@ ArtefactStore::Claim ArtefactStore::claim(const std::string& key, TaskPtr& task,
     return Claim::kBuilt;
   }
   auto [waiting, first] = building_.try_emplace(key);
-  if (first) return Claim::kBuild;
+  if (first || patience == Patience::kCannotWait) return Claim::kBuild;
   waiting->second.push_back(std::move(task));
   return Claim::kWaiting;
 }

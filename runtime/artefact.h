@@ -44,7 +44,10 @@ class ArtefactStore {
     kBuild,   // the caller builds it, and calls settle() whatever happens
     kWaiting  // `task` was taken; settle() gives it back
   };
-  Claim claim(const std::string& key, TaskPtr& task, Built& built);
+  // Who cannot wait builds its own beside the other.
+  enum class Patience : uint8_t { kWaits, kCannotWait };
+  Claim claim(const std::string& key, TaskPtr& task, Built& built,
+              Patience patience = Patience::kWaits);
 
   // `keep`: it would always end like this. Returns who has waited.
   std::vector<TaskPtr> settle(const std::string& key, const Built& built, bool keep);

@@ -64,6 +64,7 @@ struct RunOrder {
   std::string_view request;              // encoded; outlives the run
   const Job* job = nullptr;              // limits, policy, stdin; outlives the run
   int stdin_fd = -1;                     // borrowed; the program's stdin, or -1 for none
+  int stdout_fd = -1;                    // borrowed; in place of the cell's, which is captured
   const RuntimeSpec* runtime = nullptr;  // of a job that is executed
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
 };

@@ -103,10 +103,11 @@ Result<void> Cell::send_order() {
   // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
   const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;
   if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
+  order.has_stdout = order_.stdout_fd >= 0;
   order.has_program = order_.program_fd >= 0;
   order.hold = !order_.job->outputs.empty();
   std::vector<int> fds;
-  for (int fd : {order_.stdin_fd, order_.program_fd}) {
+  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.program_fd}) {
     if (fd >= 0) fds.push_back(fd);
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);

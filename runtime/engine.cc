@@ -60,17 +60,22 @@ class PooledEngine : public Engine {
 
   void submit(Job job, std::function<void(JobResult)> done) override {
     if (job.tests.empty()) return submit_run(std::move(job), std::move(done));
-    Suite::start(
-        std::move(job), workers_,
-        [this](Job run, Suite::Done then) { submit_run(std::move(run), std::move(then)); },
-        std::move(done));
+    Suite::Machine machine;
+    machine.at_once = workers_;
+    machine.run = [this](Job run, Suite::Done then) {
+      submit_run(std::move(run), std::move(then));
+    };
+    machine.run_pair = [this](Job program, Suite::Done first, Job interactor, Suite::Done second) {
+      admission_.put_both(task_of(std::move(program), std::move(first)),
+                          task_of(std::move(interactor), std::move(second)));
+      wake_freest();
+      wake_freest();
+    };
+    Suite::start(std::move(job), std::move(machine), std::move(done));
   }
 
   void submit_run(Job job, std::function<void(JobResult)> done) {
-    auto task = std::make_unique<Task>();
-    task->accepted_at = sys::monotonic_now();
-    task->job = std::move(job);
-    task->done = std::move(done);
+    TaskPtr task = task_of(std::move(job), std::move(done));
     // Every run must read the same input.
     if (task->job.determinism_runs > 1 && task->job.stdin_fd >= 0) {
       if (auto bytes = sys::read_all(task->job.stdin_fd); bytes.ok())
@@ -78,6 +83,18 @@ class PooledEngine : public Engine {
       task->job.stdin_fd = -1;
     }
     admission_.put(std::move(task));
+    wake_freest();
+  }
+
+  static TaskPtr task_of(Job job, std::function<void(JobResult)> done) {
+    auto task = std::make_unique<Task>();
+    task->accepted_at = sys::monotonic_now();
+    task->job = std::move(job);
+    task->done = std::move(done);
+    return task;
+  }
+
+  void wake_freest() {
     // The least loaded of the idle; when none is, all are busy and take it as they get room.
     Shard* freest = nullptr;
     for (std::unique_ptr<Shard>& shard : shards_) {

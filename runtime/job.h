@@ -3,12 +3,14 @@
 // api/job_json from bytes, read by the engine. The field meanings are the contract's
 // (docs/jobs.md).
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/api/compare.h"
+#include "runtime/pairing.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "shim/value_format.h"
@@ -86,6 +88,10 @@ struct Job {
   std::vector<TestCase> tests;       // empty: the job is run once, as it is
   bool stop_at_failure = false;
   std::optional<Checker> checker;
+  std::optional<Checker> interactor;  // talks with the program; its argv as a checker's
+  bool build_only = false;            // ends when there is something to run
+  std::shared_ptr<Pairing> pairing;   // of one side of a conversation
+  Pairing::Side side = Pairing::Side::kProgram;
   Limits limits;
   Policy policy;
   unsigned determinism_runs = 1;

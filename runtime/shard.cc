@@ -93,6 +93,7 @@ void Shard::on_wake() {
   }
   if (stopping_) return shut_down();
   on_zygotes_changed();
+  start_pairs();
   pump();
 }
 
@@ -162,6 +163,7 @@ void Shard::place(TaskPtr task) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
+  if (!spec->runtime && task->job.build_only) return reply_built(std::move(task));
   if (spec->runtime) {
     if (!prepare(task, *spec)) return;
   } else if (task->request.empty()) {
@@ -318,7 +320,37 @@ void Shard::on_cell_dead(Cells::iterator slot) {
            // replace
 }
 
+// False: it waits for the other side, or was answered because that will never come.
+bool Shard::has_partner(Cells::iterator slot) {
+  Task& task = *slot->task;
+  if (!task.job.pairing || task.build) return true;
+  switch (task.job.pairing->arrive(task.job.side, [this] { wake(); })) {
+    case Pairing::Fate::kTogether:
+      return true;
+    case Pairing::Fate::kWaiting:
+      return false;
+    case Pairing::Fate::kAlone:
+      break;
+  }
+  TaskPtr failed = std::move(slot->task);
+  slot->idle_since = sys::monotonic_now();
+  fail(std::move(failed), "pair", 0, "the other side of the conversation could not be started");
+  return false;
+}
+
+// Those whose other side has come, or will not.
+void Shard::start_pairs() {
+  std::vector<Cells::iterator> ready;
+  for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
+    if (!slot->task || slot->cell->state() != Cell::State::kIdle) continue;
+    const std::shared_ptr<Pairing>& pairing = slot->task->job.pairing;
+    if (pairing && pairing->fate() != Pairing::Fate::kWaiting) ready.push_back(slot);
+  }
+  for (Cells::iterator slot : ready) start_run(slot);
+}
+
 void Shard::start_run(Cells::iterator slot) {
+  if (!has_partner(slot)) return;
   Task& task = *slot->task;
   const Job& job = task.current();
   if (Result<void> set = slot->cell->set_limits(job.limits); !set) {
@@ -333,7 +365,10 @@ void Shard::start_run(Cells::iterator slot) {
   RunOrder order{task.request, &job, *input};
   order.runtime = setting_.find_template(job.template_name)->runtime.get();
   if (!task.build && task.artefact) order.program_fd = task.artefact->program.get();
+  const std::shared_ptr<Pairing> pairing = task.build ? nullptr : job.pairing;
+  if (pairing) order.stdout_fd = pairing->stdout_of(job.side);
   slot->cell->run(order);
+  if (pairing) pairing->sent(job.side);
   if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
 }
 
@@ -349,6 +384,7 @@ void Shard::give_up_cell(Cells::iterator slot, const sys::Error& error) {
 
 Result<int> Shard::stdin_of(Task& task) {
   task.stdin_feed.reset();
+  if (task.job.pairing) return task.job.pairing->stdin_of(task.job.side);
   if (task.job.stdin_fd >= 0) {
     task.stdin_feed = TRY(StdinFeed::from_descriptor(task.job.stdin_fd));
   } else if (!task.job.stdin_bytes.empty()) {

@@ -71,6 +71,7 @@ class Shard {
   // shard_build.cc
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
+  void reply_built(TaskPtr task);
   void finish_build(TaskPtr task, JobResult result);
   void return_waiting(std::vector<TaskPtr> waiting);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
@@ -90,6 +91,8 @@ class Shard {
   void on_cell_dead(Cells::iterator slot);
   void on_run_finished(Cells::iterator slot, RunResult result);
   void start_run(Cells::iterator slot);
+  bool has_partner(Cells::iterator slot);
+  void start_pairs();
   void give_up_cell(Cells::iterator slot, const sys::Error& error);
   sys::Result<int> stdin_of(Task& task);
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);

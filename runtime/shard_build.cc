@@ -44,8 +44,8 @@ std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
 }
 
 std::string request_of_build(const RuntimeSpec& runtime, const Toolchain& tools, const Job& build) {
-  Command command{tools.compile, fill_in(runtime.compile, build.limits),
-                  environment_of(runtime, build), {}};
+  Command command{
+      tools.compile, fill_in(runtime.compile, build.limits), environment_of(runtime, build), {}};
   for (const InputFile& file : build.files) command.files.push_back(&file);
   return encode_request(command);
 }
@@ -126,10 +126,13 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
   }
   if (runtime.compiled() && !task->artefact && !task->build && !obtain_artefact(task, spec))
     return false;
+  if (task->job.build_only && !task->build) {
+    reply_built(std::move(task));
+    return false;
+  }
   if (!task->request.empty()) return true;
-  task->request = task->build
-                      ? request_of_build(runtime, tools, *task->build)
-                      : request_of_run(runtime, tools, job, task->artefact.get());
+  task->request = task->build ? request_of_build(runtime, tools, *task->build)
+                              : request_of_run(runtime, tools, job, task->artefact.get());
   return true;
 }
 
@@ -138,7 +141,10 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   if (task->artefact_key.empty())
     task->artefact_key = key_of(*spec.runtime, setting_.toolchain_of(spec).stamp, task->job);
   Built built;
-  switch (setting_.artefacts().claim(task->artefact_key, task, built)) {
+  using Patience = ArtefactStore::Patience;
+  // One side of a pair keeps its place: the other is waiting in a cell.
+  const Patience patience = task->job.pairing ? Patience::kCannotWait : Patience::kWaits;
+  switch (setting_.artefacts().claim(task->artefact_key, task, built, patience)) {
     case ArtefactStore::Claim::kWaiting:
       --leased_;
       return false;
@@ -158,6 +164,18 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   failed.compile = CompileReport{true, failed.usage.wall_us};
   reply(std::move(task), std::move(failed));
   return false;
+}
+
+// There is something to run, which is all that was asked for.
+void Shard::reply_built(TaskPtr task) {
+  JobResult result;
+  result.id = task->job.id;
+  result.tag = task->job.tag;
+  result.verdict = {Outcome::kOk, "", By::kProgram, {}};
+  result.level = setting_.level();
+  if (task->artefact)
+    result.compile = CompileReport{!task->compiled_here, task->artefact->built_us};
+  reply(std::move(task), std::move(result));
 }
 
 void Shard::finish_build(TaskPtr task, JobResult result) {

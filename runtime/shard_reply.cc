@@ -69,6 +69,7 @@ void Shard::conclude(TaskPtr task, JobResult result) {
 
 void Shard::reply(TaskPtr task, JobResult result) {
   --leased_;
+  if (task->job.pairing) task->job.pairing->leave();
   task->done(std::move(result));
 }
 
@@ -98,6 +99,7 @@ void Shard::withdraw(TaskPtr task) {
   Evidence seen;
   seen.cancelled = true;
   result.verdict = judge(seen, {});
+  if (task->job.pairing) task->job.pairing->leave();
   task->done(std::move(result));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/suite_verdicts.h"
 #include "runtime/value.h"
 
 namespace runtime {
@@ -9,8 +10,6 @@ namespace runtime {
 namespace {
 
 constexpr size_t kOutputKept = 4096;  // of each stream of each test
-constexpr int kTestlibOk = 0, kTestlibWrong = 1, kTestlibPresentation = 2;
-constexpr int kIcpcOk = 42, kIcpcWrong = 43;
 
 void cut(Output& output) {
   if (output.bytes.size() <= kOutputKept) return;
@@ -31,10 +30,6 @@ bool ends_all(const Verdict& verdict) {
          verdict.outcome == Outcome::kCancelled;
 }
 
-Verdict wrong_answer(Detail detail) {
-  return {Outcome::kWrongAnswer, "", By::kProgram, std::move(detail)};
-}
-
 Verdict verdict_on(const TestCase& test, const JobResult& result, bool calls) {
   const std::string got = calls ? value_text(result) : result.out.bytes;
   auto mismatch = compare(test.comparator, test.tolerance, *test.expect, got);
@@ -43,29 +38,10 @@ Verdict verdict_on(const TestCase& test, const JobResult& result, bool calls) {
       {{"where", mismatch->where}, {"expected", mismatch->expected}, {"got", mismatch->got}});
 }
 
-// What the checker's own end says about the program.
-Verdict verdict_of(const Checker& checker, const JobResult& checked, const Verdict& ran) {
-  const bool icpc = checker.protocol == Checker::Protocol::kIcpc;
-  const int code = checked.exit && !checked.exit->signalled ? checked.exit->code : -1;
-  if (code == (icpc ? kIcpcOk : kTestlibOk) && (icpc || checked.verdict.ok())) return ran;
-  const bool wrong =
-      icpc ? code == kIcpcWrong : code == kTestlibWrong || code == kTestlibPresentation;
-  std::string words = checked.err.bytes.substr(0, checked.err.bytes.find('\n'));
-  words.resize(std::min<size_t>(words.size(), 300));
-  const bool judged = wrong && checked.verdict.outcome == Outcome::kNonZeroExit;
-  if (judged) return wrong_answer({{"checker", words}, {"code", int64_t{code}}});
-  if (checked.verdict.by == By::kSandbox) return checked.verdict;
-  return {Outcome::kBadJob,
-          "",
-          By::kCaller,
-          {{"message", "checker: ended as " + checked.verdict.label() + ", which is no judgement"},
-           {"checker", words}}};
-}
-
 }  // namespace
 
-Suite::Suite(Job job, Submit submit, Done done)
-    : job_(std::move(job)), submit_(std::move(submit)), done_(std::move(done)) {
+Suite::Suite(Job job, Machine machine, Done done)
+    : job_(std::move(job)), machine_(std::move(machine)), done_(std::move(done)) {
   results_.resize(job_.tests.size());
   for (size_t i = 0; i < results_.size(); ++i) {
     results_[i].name = job_.tests[i].name;
@@ -73,70 +49,40 @@ Suite::Suite(Job job, Submit submit, Done done)
   }
 }
 
-void Suite::start(Job job, unsigned at_once, Submit submit, Done done) {
-  const bool in_order = job.stop_at_failure;
-  std::shared_ptr<Suite> suite(new Suite(std::move(job), std::move(submit), std::move(done)));
-  suite->room_ = in_order ? 1 : std::max(1u, at_once);
-  suite->launch();
+void Suite::start(Job job, Machine machine, Done done) {
+  const bool in_order = job.stop_at_failure, pairs = job.interactor.has_value();
+  const unsigned cells = std::max(1u, machine.at_once / (pairs ? 2 : 1));
+  const bool too_few = pairs && machine.at_once < 2;
+  std::shared_ptr<Suite> suite(new Suite(std::move(job), std::move(machine), std::move(done)));
+  suite->room_ = in_order ? 1 : cells;
+  if (too_few) {
+    JobResult refused;
+    refused.verdict = {Outcome::kBadJob,
+                       "",
+                       By::kCaller,
+                       {{"message", "interactor: a conversation needs two workers at once"}}};
+    return suite->give_up(std::move(refused));
+  }
+  pairs ? suite->build_both() : suite->launch();
 }
 
-// A callback may come before submit() returns, so the lock is not held over it.
+// A callback may come before the machine returns, so the lock is not held over it.
 void Suite::launch() {
   std::unique_lock lock(mutex_);
   while (!stopped_ && next_ < job_.tests.size() && open_ < room_) {
     const size_t index = next_++;
     ++open_;
     lock.unlock();
-    submit_(job_of(job_.tests[index]), [self = shared_from_this(), index](JobResult result) {
-      self->on_run(index, std::move(result));
-    });
+    begin(index);
     lock.lock();
   }
 }
 
-Job Suite::job_of(const TestCase& test) const {
-  Job job;
-  job.id = job_.id;
-  job.template_name = job_.template_name;
-  job.source = job_.source;
-  job.mode = job_.mode;
-  job.func = job_.func;
-  job.calls = test.calls;
-  job.array = job_.array;
-  job.argv = test.argv.empty() ? job_.argv : test.argv;
-  job.env = job_.env;
-  job.stdin_bytes = test.stdin_bytes;
-  job.files = job_.files;
-  job.limits = job_.limits;
-  job.policy = job_.policy;
-  job.determinism_runs = job_.determinism_runs;
-  job.priority = job_.priority;
-  job.deadline = job_.deadline;
-  return job;
-}
-
-Job Suite::checker_job(const TestCase& test, const std::string& output) const {
-  const Checker& checker = *job_.checker;
-  const bool icpc = checker.protocol == Checker::Protocol::kIcpc;
-  Job job;
-  job.id = job_.id;
-  job.template_name = checker.template_name;
-  job.source = checker.source;
-  job.files = checker.files;
-  const std::vector<std::pair<const char*, const std::string*>> texts = {
-      {"input.txt", &test.stdin_bytes}, {"output.txt", &output}, {"answer.txt", &*test.expect}};
-  for (const auto& [path, text] : texts) job.run_files.push_back({path, *text, false});
-  if (icpc) {
-    job.run_files.push_back({"feedback/.keep", "", false});
-    job.argv = {"input.txt", "answer.txt", "feedback/"};
-    job.stdin_bytes = output;
-  } else {
-    job.argv = {"input.txt", "output.txt", "answer.txt"};
-  }
-  job.argv.insert(job.argv.end(), checker.argv.begin(), checker.argv.end());
-  job.policy.require = job_.policy.require;
-  job.priority = job_.priority;
-  return job;
+void Suite::begin(size_t index) {
+  if (job_.interactor) return converse(index);
+  machine_.run(job_of(job_.tests[index]), [self = shared_from_this(), index](JobResult result) {
+    self->on_run(index, std::move(result));
+  });
 }
 
 void Suite::on_run(size_t index, JobResult result) {
@@ -148,13 +94,13 @@ void Suite::on_run(size_t index, JobResult result) {
   }
   Job job = checker_job(test, result.out.bytes);
   auto ran = std::make_shared<JobResult>(std::move(result));
-  submit_(std::move(job), [self = shared_from_this(), index, ran](JobResult checked) {
+  machine_.run(std::move(job), [self = shared_from_this(), index, ran](JobResult checked) {
     self->on_checked(index, std::move(*ran), std::move(checked));
   });
 }
 
 void Suite::on_checked(size_t index, JobResult result, JobResult checked) {
-  result.verdict = verdict_of(*job_.checker, checked, result.verdict);
+  result.verdict = judged_by(*job_.checker, "checker", checked, result.verdict);
   record(index, std::move(result));
 }
 

@@ -15,23 +15,42 @@ namespace runtime {
 class Suite : public std::enable_shared_from_this<Suite> {
  public:
   using Done = std::function<void(JobResult)>;
-  using Submit = std::function<void(Job, Done)>;
+  // What runs jobs without tests.
+  struct Machine {
+    std::function<void(Job, Done)> run;
+    std::function<void(Job, Done, Job, Done)> run_pair;  // both sides of a conversation
+    unsigned at_once = 1;
+  };
 
-  // `submit` runs one job without tests; `at_once` of them at a time. `done` is called once.
-  static void start(Job job, unsigned at_once, Submit submit, Done done);
+  // `done` is called once.
+  static void start(Job job, Machine machine, Done done);
 
  private:
-  Suite(Job job, Submit submit, Done done);
+  struct Pair {
+    std::mutex mutex;
+    std::optional<JobResult> program, interactor;
+  };
+
+  Suite(Job job, Machine machine, Done done);
   void launch();
+  void begin(size_t index);
+  // suite_jobs.cc: the runs of a test.
   Job job_of(const TestCase& test) const;
   Job checker_job(const TestCase& test, const std::string& output) const;
+  Job interactor_job(const TestCase& test) const;
+  // suite_pairs.cc
+  void build_both();
+  void converse(size_t index);
+  void on_side(size_t index, const std::shared_ptr<Pair>& pair, Pairing::Side side,
+               JobResult result);
+  void give_up(JobResult result);
   void on_run(size_t index, JobResult result);
   void on_checked(size_t index, JobResult result, JobResult checked);
   void record(size_t index, JobResult result);
   JobResult conclude();
 
   const Job job_;  // what the tests have in common
-  const Submit submit_;
+  const Machine machine_;
   const Done done_;
   std::mutex mutex_;
   unsigned room_ = 1;

@@ -7,6 +7,13 @@ void Admission::put(TaskPtr task) {
   queues_[task->job.priority].push_back(std::move(task));
 }
 
+void Admission::put_both(TaskPtr first, TaskPtr second) {
+  std::lock_guard lock(mutex_);
+  std::deque<TaskPtr>& queue = queues_[first->job.priority];
+  queue.push_back(std::move(first));
+  queue.push_back(std::move(second));
+}
+
 bool Admission::empty() {
   std::lock_guard lock(mutex_);
   return queues_.empty();

@@ -41,6 +41,7 @@ using TaskPtr = std::unique_ptr<Task>;
 class Admission {
  public:
   void put(TaskPtr task);
+  void put_both(TaskPtr first, TaskPtr second);  // nothing comes between them
   bool empty();
   TaskPtr take();  // highest priority first, then oldest; null when empty
   std::deque<TaskPtr> take_all();

@@ -56,9 +56,13 @@ struct Cell {
 // Serves job orders until the socket closes.
 [[noreturn]] void serve_jobs(Cell& cell);
 
-// The child's path of one job, after the fork; descriptors are -1 where the order has none. Never
-// returns.
-[[noreturn]] void run_job(const Cell& cell, const JobOrder& order, int stdin_fd, int program_fd);
+// What travels with a JobOrder; -1 where the order has none.
+struct JobFds {
+  int input = -1, output = -1, program = -1;
+};
+
+// The child's path of one job, after the fork. Never returns.
+[[noreturn]] void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds);
 
 // What a child writes into the report pipe: a failure, or kRunning when the program is about to
 // run.

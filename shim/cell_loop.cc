@@ -39,7 +39,7 @@ int64_t cpu_ns(const rusage& usage) {
 
 struct Order {
   JobOrder job;
-  int stdin_fd = -1, program_fd = -1;
+  JobFds fds;
   bool hung_up = false;  // by the daemon: the cell is to end
 };
 
@@ -47,7 +47,7 @@ struct Order {
 Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
-  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -58,12 +58,14 @@ Order receive_order() {
     n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
-  int fds[2] = {-1, -1};
+  int received[3] = {-1, -1, -1};
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
-    std::memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-  if (order.job.has_stdin) order.stdin_fd = fds[0];
-  if (order.job.has_program) order.program_fd = fds[order.job.has_stdin ? 1 : 0];
+    std::memcpy(received, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+  const int* next = received;
+  if (order.job.has_stdin) order.fds.input = *next++;
+  if (order.job.has_stdout) order.fds.output = *next++;
+  if (order.job.has_program) order.fds.program = *next++;
   return order;
 }
 
@@ -241,9 +243,9 @@ void serve_one(Cell& cell, const Order& order) {
   cell.answer->note.line = -1;
   cell.answer->header = {};
   pid_t pid = fork_job(cell);
-  if (pid == 0) run_job(cell, order.job, order.stdin_fd, order.program_fd);
+  if (pid == 0) run_job(cell, order.job, order.fds);
   done.forked_at_ns = now_ns();
-  for (int fd : {order.stdin_fd, order.program_fd}) {
+  for (int fd : {order.fds.input, order.fds.output, order.fds.program}) {
     if (fd >= 0) ::close(fd);
   }
   if (pid < 0) {

@@ -8,7 +8,7 @@
 //   daemon    -> template  CellOrder      + CellDescriptors
 //   template  -> daemon    CellBorn       + pidfd of the cell
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
-//   daemon    -> cell      JobOrder       (+ stdin) (+ program) | kKill
+//   daemon    -> cell      JobOrder       (+ stdin) (+ stdout) (+ program) | kKill
 //   cell      -> daemon    JobHeld, if the order says so
 //   daemon    -> cell      kRelease, then
 //   cell      -> daemon    JobDone
@@ -135,7 +135,8 @@ enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3 };
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
-  uint32_t has_stdin = 0;    // descriptors: the job's stdin, then its program
+  uint32_t has_stdin = 0;    // descriptors, in this order: the job's stdin, stdout, program
+  uint32_t has_stdout = 0;   // in place of the cell's
   uint32_t has_program = 0;  // exec: an executable in memory
   uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
   uint64_t nonce = 0;

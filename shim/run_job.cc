@@ -78,7 +78,7 @@ void* read_request(const Report& report, uint64_t size) {
 
 }  // namespace
 
-void run_job(const Cell& cell, const JobOrder& order, int stdin_fd, int program_fd) {
+void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   Report report;
   sigset_t none;
   ::sigemptyset(&none);
@@ -86,7 +86,8 @@ void run_job(const Cell& cell, const JobOrder& order, int stdin_fd, int program_
   // Before anything else: what the job will start is born into its group, within the broom's reach.
   if (cell.reach == Reach::kGroup) report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
   copy_hot_pages();
-  report.require_call(Step::kStdio, ::dup2(stdin_fd >= 0 ? stdin_fd : kFdNull, 0));
+  report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
+  if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   void* request = read_request(report, order.request_bytes);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
     report.require(Step::kJobIdentity, sandbox::become(cell.job_id, cell.job_id, true));
@@ -112,7 +113,7 @@ void run_job(const Cell& cell, const JobOrder& order, int stdin_fd, int program_
   answer.capacity = std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion));
   answer.nonce = order.nonce;
   answer.home = cell.home;
-  answer.program_fd = program_fd;
+  answer.program_fd = fds.program;
   answer.cannot_execute = cannot_execute;
   run_program({static_cast<const char*>(request), order.request_bytes}, answer);
 }

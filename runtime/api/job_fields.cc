@@ -152,6 +152,11 @@ constexpr Field kFields[] = {
      .max = 16 << 20,
      .meaning =
          "The program that decides where a test says `\"compare\": \"checker\"`; see below."},
+    {.path = "interactor",
+     .kind = kInteractor,
+     .fallback = "none",
+     .max = 16 << 20,
+     .meaning = "The program that talks with this one in each test, and decides; see below."},
     {.path = "limits",
      .kind = kObject,
      .fallback = "see below",

@@ -28,6 +28,7 @@ enum class FieldKind : uint8_t {
   kRequire,
   kTests,
   kChecker,
+  kInteractor,
   kNotYet,  // in the contract, not in this version
 };
 

@@ -88,6 +88,8 @@ class JobParser {
         return read_tests(in_, field, job_.tests);
       case FieldKind::kChecker:
         return read_checker(in_, field, job_.checker.emplace());
+      case FieldKind::kInteractor:
+        return read_checker(in_, field, job_.interactor.emplace());
       case FieldKind::kNotYet:
         return in_.fail("not supported yet");
       case FieldKind::kObject:
@@ -172,12 +174,16 @@ class JobParser {
 
 const char* objection_to_tests(const Job& job) {
   const bool calls = job.mode == shim::Mode::kCall;
+  if (job.interactor && calls) return "interactor: only in script mode";
+  if (job.interactor && job.tests.empty())
+    return "interactor: needs tests (one with an empty stdin will do)";
   for (const TestCase& test : job.tests) {
     const bool gives_script_fields = !test.stdin_bytes.empty() || !test.argv.empty();
     if (calls && gives_script_fields) return "tests: stdin and argv only in script mode";
     if (calls && test.calls.empty()) return "tests: each needs args (or kwargs) in call mode";
     if (!calls && !test.calls.empty()) return "tests: args and kwargs only in call mode";
     if (test.comparator != Comparator::kChecker) continue;
+    if (job.interactor) return "tests: compare is not used beside an interactor, which decides";
     if (calls) return "tests: a checker looks at output, so it needs script mode";
     if (!job.checker) return "checker: required where a test is compared by it";
     if (!test.expect) return "tests: a test compared by a checker needs expect (may be \"\")";

@@ -82,7 +82,8 @@ Result<Pipe> make_pipe(int flags) {
 
 Result<Pipe> make_pipe_for_program(PipeFor use) {
   Pipe pipe = TRY(make_pipe());
-  if (::fchmod(pipe.reader.get(), use == PipeFor::kReading ? 0644 : 0622) < 0)
+  const mode_t mode = use == PipeFor::kReading ? 0644 : use == PipeFor::kWriting ? 0622 : 0666;
+  if (::fchmod(pipe.reader.get(), mode) < 0)
     return Error::from_errno("permissions of a pipe");
   return pipe;
 }

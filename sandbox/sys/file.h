@@ -31,7 +31,7 @@ struct Pipe {
 Result<Pipe> make_pipe(int flags = 0);  // CLOEXEC is always added
 // The same with permissions: who opens /dev/stdin or /proc/self/fd/0 opens the pipe's inode anew,
 // and a program has not the uid of who made it.
-enum class PipeFor { kReading, kWriting };
+enum class PipeFor { kReading, kWriting, kBoth };
 Result<Pipe> make_pipe_for_program(PipeFor use);
 
 Result<OwnedFd> duplicate(int fd);  // CLOEXEC

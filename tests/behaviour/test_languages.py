@@ -25,7 +25,7 @@ def available() -> list[str]:
 
 def battery() -> list[Job]:
     return [{"id": f"{deed}/{language}", "template": language, "source": sources[language], "stdin": "3 4\n",
-             "limits": languages.LIMITS, "policy": languages.DEEDS[deed][2]}
+             "limits": languages.LIMITS | (languages.SLEEPERS if deed == "sleep" else {}), "policy": languages.DEEDS[deed][2]}
             for deed, sources in languages.PROGRAMS.items() for language in sources if language in available()]
 
 
@@ -251,6 +251,93 @@ class Tests(unittest.TestCase):
                 result = json.loads(zygo.run_cli("batch", "-", stdin=line).out)
                 self.assertEqual(result["label"], "BadJob")
                 self.assertIn(message, result["detail"]["message"])
+
+
+class Conversations(unittest.TestCase):
+    """A program guesses a number; the interactor answers with -1, 0 or 1, and counts."""
+
+    INTERACTOR = {"template": "python", "source": """
+import sys
+secret = int(open(sys.argv[1]).read())
+for asked in range(20):
+    line = sys.stdin.readline()
+    if not line: print("the program left", file=sys.stderr); sys.exit(1)
+    guess = int(line)
+    print((secret > guess) - (secret < guess), flush=True)
+    if guess == secret: sys.exit(0)
+print("too many questions", file=sys.stderr); sys.exit(1)
+"""}
+    BISECT = """
+#include <iostream>
+int main() { int low = 0, high = 1000, answer; do { int middle = (low + high) / 2; std::cout << middle << std::endl;
+  std::cin >> answer; if (answer > 0) low = middle + 1; else high = middle - 1; } while (answer != 0); }
+"""
+
+    def converse(self, source: str, template: str = "python", secrets: tuple[int, ...] = (7,), **fields: Any) -> Result:
+        tests = [{"name": str(secret), "stdin": str(secret)} for secret in secrets]
+        return run_job(source, "--workers", "4", template=template, tests=tests,
+                       **{"interactor": self.INTERACTOR, **fields})
+
+    def test_a_program_that_asks_well_is_right(self) -> None:
+        result = self.converse(self.BISECT, "cpp", tuple(range(0, 1000, 97)))
+
+        self.assertEqual((result["label"], result["summary"]["passed"]), ("OK", 11), zygo.brief(result))
+
+    def test_one_that_asks_too_much_is_wrong_and_says_what_the_interactor_said(self) -> None:
+        result = self.converse("for i in range(1000): print(i, flush=True); input()", secrets=(500,))
+
+        self.assertEqual((result["label"], result["detail"]["interactor"]), ("WrongAnswer", "too many questions"))
+
+    def test_one_that_leaves_early_is_wrong(self) -> None:
+        stays = "import time; print(1, flush=True); input(); time.sleep(0.2)"
+        for source, said in (("print(1, flush=True)", "the program left before the conversation was over"),
+                             (stays, "the program left")):
+            with self.subTest(source):
+                result = self.converse(source)
+                self.assertEqual(result["label"], "WrongAnswer")
+                self.assertIn(result["detail"]["interactor"], {said, "the program left"})
+
+    def test_two_that_wait_for_each_other_are_a_deadlock(self) -> None:
+        result = self.converse("input()", limits={"wall_ms": 500})
+
+        self.assertEqual((result["label"], result["detail"]["limit"]), ("TimeoutException", "wall"))
+
+    def test_both_waiting_is_said(self) -> None:
+        silent = {"template": "python", "source": "import time; time.sleep(60)"}
+
+        result = self.converse("input()", limits={"wall_ms": 500}, interactor=silent)
+
+        self.assertEqual(result["detail"].get("reason"), "deadlock: each waited for the other", zygo.brief(result))
+
+    def test_the_programs_own_ends_stay_its_own(self) -> None:
+        ends = {"1 / 0": "ZeroDivisionError", "while True: pass": "TimeoutException",
+                "import os; os.fork()": "UnsafeCode", "import sys; sys.exit(3)": "WrongAnswer"}
+        for source, label in ends.items():
+            with self.subTest(source):
+                result = self.converse(source, limits={"cpu_ms": 300})
+                self.assertIn(result["label"], {label, "WrongAnswer"} if label == "ZeroDivisionError" else {label})
+
+    def test_an_interactor_that_cannot_be_built_is_the_callers(self) -> None:
+        job = {"source": "1", "tests": [{}], "interactor": {"template": "cpp", "source": "int main( {"}}
+
+        result = json.loads(zygo.run_cli("batch", "-", stdin=zygo.lines_of([job])).out)
+
+        self.assertEqual((result["label"], result["detail"]["message"]), ("BadJob", "interactor: CompilationError"))
+
+    def test_one_worker_is_too_few(self) -> None:
+        job = {"source": "1", "tests": [{}], "interactor": self.INTERACTOR}
+
+        result = json.loads(zygo.run_cli("batch", "-", "--workers", "1", stdin=zygo.lines_of([job])).out)
+
+        self.assertIn("two workers", result["detail"]["message"])
+
+    def test_many_at_once_do_not_starve_each_other(self) -> None:
+        jobs = [{"id": f"job-{i}", "source": self.BISECT, "template": "cpp", "interactor": self.INTERACTOR,
+                 "tests": [{"stdin": str(i)}]} for i in range(40)]
+
+        results = run_batch(jobs, "--workers", "2")
+
+        self.assertEqual({result["label"] for result in results.values()}, {"OK"})
 
 
 if __name__ == "__main__":

@@ -21,19 +21,20 @@ struct Machine {
 
   JobResult run(Job job, unsigned at_once = 2) {
     std::vector<JobResult> results;
-    Suite::start(
-        std::move(job), at_once,
-        [this](Job run, Suite::Done done) {
-          JobResult result;
-          const std::string& input = run.stdin_bytes;
-          ran.push_back(input);
-          auto end = ends.find(input);
-          result.verdict = {end == ends.end() ? Outcome::kOk : end->second, "", By::kProgram, {}};
-          result.out.bytes = input;
-          result.usage.cpu_us = 10;
-          done(std::move(result));
-        },
-        [&results](JobResult result) { results.push_back(std::move(result)); });
+    Suite::Machine machine;
+    machine.at_once = at_once;
+    machine.run = [this](Job run, Suite::Done done) {
+      JobResult result;
+      const std::string& input = run.stdin_bytes;
+      ran.push_back(input);
+      auto end = ends.find(input);
+      result.verdict = {end == ends.end() ? Outcome::kOk : end->second, "", By::kProgram, {}};
+      result.out.bytes = input;
+      result.usage.cpu_us = 10;
+      done(std::move(result));
+    };
+    Suite::start(std::move(job), std::move(machine),
+                 [&results](JobResult result) { results.push_back(std::move(result)); });
     REQUIRE(results.size() == 1);
     return results[0];
   }

@@ -1,0 +1,52 @@
+#include "runtime/pairing.h"
+
+#include <utility>
+
+#include "sandbox/sys/file.h"
+
+namespace runtime {
+
+sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
+  auto pairing = std::make_shared<Pairing>();
+  auto& [program, interactor] = pairing->ends_;
+  sys::Pipe asked = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
+  sys::Pipe answered = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
+  program = {std::move(asked.reader), std::move(answered.writer)};
+  interactor = {std::move(answered.reader), std::move(asked.writer)};
+  return pairing;
+}
+
+Pairing::Fate Pairing::arrive(Side side, std::function<void()> wake) {
+  std::function<void()> other;
+  {
+    std::lock_guard lock(mutex_);
+    here_[index(side)] = true;
+    if (left_) return Fate::kAlone;
+    if (!here_[0] || !here_[1]) {
+      wake_ = std::move(wake);
+      return Fate::kWaiting;
+    }
+    other = std::exchange(wake_, nullptr);
+  }
+  if (other) other();
+  return Fate::kTogether;
+}
+
+void Pairing::leave() {
+  std::function<void()> other;
+  {
+    std::lock_guard lock(mutex_);
+    if (here_[0] && here_[1]) return;
+    left_ = true;
+    other = std::exchange(wake_, nullptr);
+  }
+  if (other) other();
+}
+
+Pairing::Fate Pairing::fate() const {
+  std::lock_guard lock(mutex_);
+  if (left_) return Fate::kAlone;
+  return here_[0] && here_[1] ? Fate::kTogether : Fate::kWaiting;
+}
+
+}  // namespace runtime

@@ -1,0 +1,86 @@
+// The runs that a test is made of, as jobs.
+
+#include <algorithm>
+
+#include "runtime/suite.h"
+
+namespace runtime {
+
+Job Suite::job_of(const TestCase& test) const {
+  Job job;
+  job.id = job_.id;
+  job.template_name = job_.template_name;
+  job.source = job_.source;
+  job.mode = job_.mode;
+  job.func = job_.func;
+  job.calls = test.calls;
+  job.array = job_.array;
+  job.argv = test.argv.empty() ? job_.argv : test.argv;
+  job.env = job_.env;
+  job.stdin_bytes = test.stdin_bytes;
+  job.files = job_.files;
+  job.limits = job_.limits;
+  job.policy = job_.policy;
+  job.determinism_runs = job_.determinism_runs;
+  job.priority = job_.priority;
+  job.deadline = job_.deadline;
+  return job;
+}
+
+namespace {
+
+// What a checker and an interactor have in common.
+Job judge_job(const Job& judged, const Checker& judge) {
+  Job job;
+  job.id = judged.id;
+  job.template_name = judge.template_name;
+  job.source = judge.source;
+  job.files = judge.files;
+  job.policy.require = judged.policy.require;
+  job.priority = judged.priority;
+  return job;
+}
+
+void add_text(Job& job, const char* path, const std::string& text) {
+  job.run_files.push_back({path, text, false});
+}
+
+}  // namespace
+
+Job Suite::checker_job(const TestCase& test, const std::string& output) const {
+  const Checker& checker = *job_.checker;
+  Job job = judge_job(job_, checker);
+  add_text(job, "input.txt", test.stdin_bytes);
+  add_text(job, "output.txt", output);
+  add_text(job, "answer.txt", *test.expect);
+  if (checker.protocol == Checker::Protocol::kIcpc) {
+    add_text(job, "feedback/.keep", "");
+    job.argv = {"input.txt", "answer.txt", "feedback/"};
+    job.stdin_bytes = output;
+  } else {
+    job.argv = {"input.txt", "output.txt", "answer.txt"};
+  }
+  job.argv.insert(job.argv.end(), checker.argv.begin(), checker.argv.end());
+  return job;
+}
+
+// It has a moment longer than the program, to say what it thinks of an end.
+Job Suite::interactor_job(const TestCase& test) const {
+  constexpr sys::Milliseconds kLonger{1000};
+  const Checker& interactor = *job_.interactor;
+  Job job = judge_job(job_, interactor);
+  job.limits.wall = job_.limits.wall + kLonger;
+  job.limits.cpu = std::max(job.limits.cpu, job_.limits.cpu);
+  add_text(job, "input.txt", test.stdin_bytes);
+  add_text(job, "answer.txt", test.expect.value_or(""));
+  if (interactor.protocol == Checker::Protocol::kIcpc) {
+    add_text(job, "feedback/.keep", "");
+    job.argv = {"input.txt", "answer.txt", "feedback/"};
+  } else {
+    job.argv = {"input.txt", "output.txt", "answer.txt"};
+  }
+  job.argv.insert(job.argv.end(), interactor.argv.begin(), interactor.argv.end());
+  return job;
+}
+
+}  // namespace runtime

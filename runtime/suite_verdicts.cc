@@ -1,0 +1,92 @@
+#include "runtime/suite_verdicts.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+namespace runtime {
+namespace {
+
+constexpr int kTestlibOk = 0, kTestlibWrong = 1, kTestlibPresentation = 2;
+constexpr int kIcpcOk = 42, kIcpcWrong = 43;
+constexpr size_t kWords = 300;
+
+enum class Word : uint8_t { kRight, kWrong, kNone };
+
+Word word_of(const Checker& judge, const JobResult& judged) {
+  const Outcome outcome = judged.verdict.outcome;
+  const bool ended = outcome == Outcome::kOk || outcome == Outcome::kNonZeroExit;
+  if (!ended || !judged.exit || judged.exit->signalled) return Word::kNone;
+  const int code = judged.exit->code;
+  if (judge.protocol == Checker::Protocol::kIcpc)
+    return code == kIcpcOk ? Word::kRight : code == kIcpcWrong ? Word::kWrong : Word::kNone;
+  if (code == kTestlibOk) return Word::kRight;
+  return code == kTestlibWrong || code == kTestlibPresentation ? Word::kWrong : Word::kNone;
+}
+
+std::string first_words(const JobResult& judged) {
+  const std::string& text = judged.err.bytes;
+  return text.substr(0, std::min(text.find('\n'), kWords));
+}
+
+Verdict no_judgement(const char* role, const JobResult& judged) {
+  if (judged.verdict.by == By::kSandbox) return judged.verdict;
+  return {Outcome::kBadJob,
+          "",
+          By::kCaller,
+          {{"message",
+            std::string(role) + ": ended as " + judged.verdict.label() + ", which is no judgement"},
+           {role, first_words(judged)}}};
+}
+
+Verdict rejected(const char* role, const JobResult& judged) {
+  return wrong_answer({{role, first_words(judged)}, {"code", int64_t{judged.exit->code}}});
+}
+
+// Its reader had ended.
+bool met_a_closed_pipe(const JobResult& side) {
+  const bool signalled = side.exit && side.exit->signalled && side.exit->code == SIGPIPE;
+  return signalled || (side.exception && side.exception->type == "BrokenPipeError");
+}
+
+}  // namespace
+
+Verdict wrong_answer(Detail detail) {
+  return {Outcome::kWrongAnswer, "", By::kProgram, std::move(detail)};
+}
+
+Verdict judged_by(const Checker& judge, const char* role, const JobResult& judged,
+                  const Verdict& ran) {
+  switch (word_of(judge, judged)) {
+    case Word::kRight:
+      return ran;
+    case Word::kWrong:
+      return rejected(role, judged);
+    case Word::kNone:
+      break;
+  }
+  return no_judgement(role, judged);
+}
+
+Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
+                             const JobResult& program) {
+  constexpr const char* kRole = "interactor";
+  Verdict ran = program.verdict;
+  const Word word = word_of(judge, interactor);
+  // Ours, the caller's, a limit or a breach: nothing that the other side said changes it.
+  if (ran.by != By::kProgram) {
+    const bool both_waited = ran.outcome == Outcome::kTimeout && word == Word::kNone &&
+                             interactor.verdict.outcome == Outcome::kTimeout;
+    if (both_waited) ran.detail.emplace_back("reason", "deadlock: each waited for the other");
+    return ran;
+  }
+  if (word == Word::kWrong) return rejected(kRole, interactor);
+  if (word == Word::kNone && ran.ok() && met_a_closed_pipe(interactor))
+    return wrong_answer({{kRole, "the program left before the conversation was over"}});
+  if (word == Word::kNone) return ran.ok() ? no_judgement(kRole, interactor) : ran;
+  // It had heard enough and left while the program was still writing.
+  if (met_a_closed_pipe(program)) return {Outcome::kOk, "", By::kProgram, {}};
+  return ran;
+}
+
+}  // namespace runtime

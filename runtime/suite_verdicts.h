@@ -1,0 +1,20 @@
+#pragma once
+// What the end of a checker or of an interactor says about the program it looked at. Pure.
+
+#include "runtime/job.h"
+#include "runtime/result.h"
+
+namespace runtime {
+
+Verdict wrong_answer(Detail detail);
+
+// `ran` is the program's own verdict, which stands where the judge has no objection. `role` names
+// the judge in messages.
+Verdict judged_by(const Checker& judge, const char* role, const JobResult& judged,
+                  const Verdict& ran);
+
+// The same of a conversation, where either side may have ended the other.
+Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
+                             const JobResult& program);
+
+}  // namespace runtime

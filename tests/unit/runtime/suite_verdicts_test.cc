@@ -1,0 +1,76 @@
+#include "runtime/suite_verdicts.h"
+
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+
+namespace runtime {
+namespace {
+
+JobResult exits(int code) {
+  JobResult result;
+  result.exit = ExitStatus{false, code};
+  result.verdict = {code == 0 ? Outcome::kOk : Outcome::kNonZeroExit, "", By::kProgram, {}};
+  result.err.bytes = "because\nof this";
+  return result;
+}
+JobResult dies(int signal) {
+  JobResult result;
+  result.exit = ExitStatus{true, signal};
+  result.verdict = {Outcome::kSignalled, "", By::kProgram, {}};
+  return result;
+}
+JobResult ends(Outcome outcome, By by) {
+  JobResult result;
+  result.verdict = {outcome, "", by, {}};
+  return result;
+}
+
+std::string label_by(const Checker& checker, const JobResult& judged) {
+  return judged_by(checker, "checker", judged, exits(0).verdict).label();
+}
+
+TEST_CASE("a checker speaks by its exit code", "[suite]") {
+  Checker testlib;
+  CHECK(label_by(testlib, exits(0)) == "OK");
+  CHECK(label_by(testlib, exits(1)) == "WrongAnswer");
+  CHECK(label_by(testlib, exits(2)) == "WrongAnswer");
+  CHECK(label_by(testlib, exits(3)) == "BadJob");
+  CHECK(label_by(testlib, dies(SIGSEGV)) == "BadJob");
+  CHECK(label_by(testlib, ends(Outcome::kTimeout, By::kLimit)) == "BadJob");
+  CHECK(label_by(testlib, ends(Outcome::kSandboxError, By::kSandbox)) == "SandboxError");
+  Checker icpc;
+  icpc.protocol = Checker::Protocol::kIcpc;
+  CHECK(label_by(icpc, exits(42)) == "OK");
+  CHECK(label_by(icpc, exits(43)) == "WrongAnswer");
+  CHECK(label_by(icpc, exits(0)) == "BadJob");
+  CHECK(label_by(icpc, exits(1)) == "BadJob");
+}
+
+TEST_CASE("what a checker says is told by its first line", "[suite]") {
+  const Verdict verdict = judged_by({}, "checker", exits(1), exits(0).verdict);
+  CHECK(verdict.detail.front() == std::pair<std::string, DetailValue>{"checker", "because"});
+}
+
+std::string after(const JobResult& interactor, const JobResult& program) {
+  return judged_by_interactor({}, interactor, program).label();
+}
+
+TEST_CASE("of a conversation, limits and breaches of the program come first", "[suite]") {
+  CHECK(after(exits(1), ends(Outcome::kTimeout, By::kLimit)) == "TimeoutException");
+  CHECK(after(exits(0), ends(Outcome::kUnsafeCode, By::kPolicy)) == "UnsafeCode");
+  CHECK(after(exits(1), exits(3)) == "WrongAnswer");
+  CHECK(after(exits(0), exits(3)) == "NonZeroExit");
+  CHECK(after(exits(0), exits(0)) == "OK");
+}
+
+TEST_CASE("who writes to one that has left is not blamed for it", "[suite]") {
+  CHECK(after(exits(0), dies(SIGPIPE)) == "OK");
+  CHECK(after(exits(1), dies(SIGPIPE)) == "WrongAnswer");
+  CHECK(after(dies(SIGPIPE), exits(0)) == "WrongAnswer");
+  CHECK(after(dies(SIGSEGV), exits(0)) == "BadJob");
+  CHECK(after(dies(SIGSEGV), dies(SIGSEGV)) == "Signalled");
+}
+
+}  // namespace
+}  // namespace runtime
