@@ -65,14 +65,6 @@ void add_settings_of_languages(ImagePlan& plan) {
   }
 }
 
-void add_devices(ImagePlan& plan) {
-  for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
-    plan.push_back({Kind::kDevice, path, path});
-  }
-  // POSIX semaphores and shared memory are files here: of the job, in its scratch, wiped with it.
-  plan.push_back({Kind::kSymlink, "/dev/shm", "/tmp"});
-}
-
 // Directories an interpreter outside /usr loads from, by its own word.
 Result<std::vector<std::string>> interpreter_directories(const std::string& python) {
   std::string program =
@@ -111,15 +103,27 @@ ImagePlan files_of_host(const std::string& shim) {
 
 }  // namespace
 
-ImagePlan host_image(const std::string& shim) {
-  ImagePlan plan = files_of_host(shim);
-  add_settings_of_languages(plan);
+void add_devices(ImagePlan& plan) {
+  for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
+    plan.push_back({Kind::kDevice, path, path});
+  }
+  // POSIX semaphores and shared memory are files here: of the job, in its scratch, wiped with it.
+  plan.push_back({Kind::kSymlink, "/dev/shm", "/tmp"});
+}
+
+void add_proc(ImagePlan& plan) {
   plan.push_back({Kind::kDirectory, "/proc", ""});
   const std::pair<const char*, const char*> links[] = {{"/dev/fd", "/proc/self/fd"},
                                                        {"/dev/stdin", "/proc/self/fd/0"},
                                                        {"/dev/stdout", "/proc/self/fd/1"},
                                                        {"/dev/stderr", "/proc/self/fd/2"}};
   for (const auto& [path, target] : links) plan.push_back({Kind::kSymlink, path, target});
+}
+
+ImagePlan host_image(const std::string& shim) {
+  ImagePlan plan = files_of_host(shim);
+  add_settings_of_languages(plan);
+  add_proc(plan);
   return plan;
 }
 

@@ -26,6 +26,11 @@ struct HostPaths {
 };
 HostPaths paths_of(const sandbox::ImagePlan& plan);
 
+// What every root has beside its files: devices, and what programs expect of /proc and of standard
+// streams. `add_devices` points /dev/shm to /tmp.
+void add_devices(sandbox::ImagePlan& plan);
+void add_proc(sandbox::ImagePlan& plan);
+
 // A digest of the plan, for the template's identity.
 std::string plan_text(const sandbox::ImagePlan& plan);
 

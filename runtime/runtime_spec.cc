@@ -36,12 +36,13 @@ std::optional<std::string> find_program(const std::string& word, const std::stri
   return std::nullopt;
 }
 
-Toolchain find_toolchain(const RuntimeSpec& spec) {
+Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root,
+                         std::string_view path) {
   Toolchain tools;
-  auto find = [&tools](const std::vector<std::string>& words, std::string& into) {
-    auto found = find_program(words.front());
+  auto find = [&](const std::vector<std::string>& words, std::string& into) {
+    auto found = find_program(words.front(), root, path);
     struct stat info {};
-    if (!found || ::stat(found->c_str(), &info) < 0) {
+    if (!found || ::lstat((root + *found).c_str(), &info) < 0) {
       if (tools.missing.empty()) tools.missing = words.front();
       return;
     }
@@ -49,7 +50,7 @@ Toolchain find_toolchain(const RuntimeSpec& spec) {
     tools.stamp += fmt::format("{}:{}:{};", *found, info.st_size, info.st_mtim.tv_sec);
   };
   if (spec.compiled()) find(spec.compile, tools.compile);
-  if (!spec.runs_artefact()) find(spec.run, tools.run);
+  if (!spec.runs_artefact() && !spec.run.empty()) find(spec.run, tools.run);
   return tools;
 }
 

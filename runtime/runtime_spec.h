@@ -24,7 +24,8 @@ struct RuntimeSpec {
   std::string file;                     // what the source is called
   std::vector<std::string> compile;     // empty: nothing is compiled
   std::vector<std::string> artefacts;   // globs: what of the compiler's directory is kept
-  std::vector<std::string> run;         // a first word "./NAME" is the artefact of that name
+  // A first word "./NAME" is the artefact of that name. Empty: the job's source names the program.
+  std::vector<std::string> run;
   std::vector<std::pair<std::string, std::string>> env;
   sandbox::Profile profile = sandbox::Profile::kDefault;  // of a job that names none
   // System calls that the language itself makes when it starts, forbidden or not, and how often: so
@@ -34,7 +35,7 @@ struct RuntimeSpec {
   std::string digest;  // of the file
 
   bool compiled() const { return !compile.empty(); }
-  bool runs_artefact() const { return run.front().starts_with("./"); }
+  bool runs_artefact() const { return !run.empty() && run.front().starts_with("./"); }
   bool goes_by(std::string_view word) const;  // the name or an alias
 };
 
@@ -52,7 +53,9 @@ struct Toolchain {
   std::string missing;       // the word that was not found; empty: the runtime is offered
   std::string stamp;         // changes when a program does
 };
-Toolchain find_toolchain(const RuntimeSpec& spec);
+// Below `root`, which is empty for the host's own.
+Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root = "",
+                         std::string_view path = kPath);
 
 // The words with {memory_mb} replaced.
 std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits);

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "images/host_image.h"
+#include "images/image_root.h"
 #include "runtime/api/runtime_json.h"
 #include "runtime/digest.h"
 #include "sandbox/caps.h"
@@ -68,6 +69,11 @@ const std::vector<TemplateSpec>& builtin_templates() {
 
 Result<std::vector<TemplateSpec>> shipped_templates() {
   std::vector<TemplateSpec> templates = builtin_templates();
+  auto command = std::make_shared<RuntimeSpec>();
+  command->name = kCommandTemplate;
+  command->title = "A program of the image";
+  command->profile = sandbox::Profile::kSubprocess;
+  templates.push_back({kCommandTemplate, {}, "", std::move(command)});
   const std::string library = TRY(library_directory());
   for (RuntimeSpec& spec : TRY(load_runtimes(library + "/runtimes"))) {
     const std::string name = spec.name;
@@ -87,13 +93,21 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
     setting->templates_.push_back(spec);
   }
   for (const TemplateSpec& spec : setting->templates_) {
-    if (spec.runtime) setting->toolchains_[spec.name] = find_toolchain(*spec.runtime);
+    if (!spec.runtime) continue;
+    const std::string root = setting->imported_ ? setting->imported_->rootfs : "";
+    setting->toolchains_[spec.name] = find_toolchain(*spec.runtime, root, setting->path_of_image());
   }
   const std::vector<sandbox::LayerReport> reports = sandbox::probe_host();
   TRY(setting->choose_level(options, reports));
   TRY(setting->choose_ids());
   TRY(setting->choose_layers(options, reports));
-  if (setting->level_ != sandbox::Level::kFull) TRY(setting->replace_mounts());
+  if (setting->level_ != sandbox::Level::kFull) {
+    if (setting->imported_)
+      return Error::because("image " + setting->imported_->name + ": an image needs mounts, which " +
+                            "level " + std::string(sandbox::name_of(setting->level_)) +
+                            " does not have");
+    TRY(setting->replace_mounts());
+  }
   setting->choose_variant();
   return setting;
 }
@@ -102,15 +116,39 @@ Result<void> Setting::find_files(const EngineOptions& options) {
   const std::string library = TRY(library_directory());
   launcher_ = library + "/zygo-launch";
   if (::access(launcher_.c_str(), X_OK) < 0) return Error::from_errno(launcher_);
-  python_ = options.python;
   shim_directory_ = library + "/python";
-  image_ = TRY(images::host_image(python_, shim_directory_));
   exec_directory_ = library + "/exec";
+  imported_ = options.image;
+  if (imported_) return find_in_image(options);
+  python_ = options.python;
+  image_ = TRY(images::host_image(python_, shim_directory_));
   exec_image_ = images::host_image(exec_directory_);
   struct stat info {};
   if (::stat(python_.c_str(), &info) < 0) return Error::from_errno("python " + python_);
   python_stamp_ = std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec);
   return {};
+}
+
+// An image without Python serves every template but Python's.
+Result<void> Setting::find_in_image(const EngineOptions& options) {
+  image_ = TRY(images::image_plan(*imported_, shim_directory_));
+  exec_image_ = TRY(images::image_plan(*imported_, exec_directory_));
+  const bool chosen = options.python != EngineOptions().python;
+  auto found = find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
+  if (chosen && !found)
+    return Error::because("image " + imported_->name + ": it has no " + options.python);
+  python_ = found.value_or("");
+  python_stamp_ = imported_->digest;
+  return {};
+}
+
+std::string_view Setting::path_of_image() const {
+  constexpr std::string_view kName = "PATH=";
+  if (!imported_) return kPath;
+  for (const std::string& entry : imported_->config.environment) {
+    if (entry.starts_with(kName)) return std::string_view(entry).substr(kName.size());
+  }
+  return kPath;
 }
 
 Result<void> Setting::choose_level(const EngineOptions& options,
@@ -307,6 +345,7 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   plan.plain = level_ != sandbox::Level::kFull;
   plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
   plan.command = command_of(spec, plan.plain);
+  if (imported_) plan.environment = imported_->config.environment;
   plan.identity = spec.name + "@sha256:" + sha256_hex(content_of(spec));
   return plan;
 }
@@ -328,7 +367,7 @@ std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plai
 std::string Setting::content_of(const TemplateSpec& spec) const {
   if (spec.runtime) {
     return spec.runtime->digest + '\0' + toolchain_of(spec).stamp + '\0' +
-           images::plan_text(exec_image_);
+           (imported_ ? imported_->digest : images::plan_text(exec_image_));
   }
   std::string content =
       python_ + '\0' + python_stamp_ + '\0' + spec.setup + '\0' + images::plan_text(image_);

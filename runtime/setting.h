@@ -45,6 +45,10 @@ class Setting {
   const TemplateSpec* find_template(const std::string& name) const;
   std::string template_names() const;  // for error messages
   ZygotePlan zygote_plan(const TemplateSpec& spec, unsigned seed) const;
+  // What jobs see: none, the host's own files.
+  const images::Image* image() const { return imported_ ? &*imported_ : nullptr; }
+  std::string_view path_of_image() const;  // PATH
+  bool has_python() const { return !python_.empty(); }
   const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
   ArtefactStore& artefacts() { return artefacts_; }
 
@@ -72,6 +76,7 @@ class Setting {
   };
 
   sys::Result<void> find_files(const EngineOptions& options);
+  sys::Result<void> find_in_image(const EngineOptions& options);
   sys::Result<void> choose_level(const EngineOptions& options,
                                  const std::vector<sandbox::LayerReport>& reports);
   sys::Result<void> choose_layers(const EngineOptions& options,
@@ -84,6 +89,7 @@ class Setting {
 
   std::string heap_, launcher_, shim_directory_, exec_directory_, python_, python_stamp_;
   sandbox::ImagePlan image_, exec_image_;
+  std::optional<images::Image> imported_;
   std::map<std::string, Toolchain> toolchains_;  // by template
   ArtefactStore artefacts_{kArtefacts};
   std::vector<TemplateSpec> templates_;

@@ -163,6 +163,9 @@ void Shard::place(TaskPtr task) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
+  if (!spec->runtime && !setting_.has_python()) {
+    return refuse(std::move(task), "template: " + spec->name + " needs Python, which the image does not have");
+  }
   if (!spec->runtime && task->job.build_only) return reply_built(std::move(task));
   if (spec->runtime) {
     if (!prepare(task, *spec)) return;

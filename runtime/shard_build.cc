@@ -15,11 +15,23 @@ namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+Environment of_image(const images::Image* image) {
+  Environment env;
+  if (!image) return env;
+  for (const std::string& entry : image->config.environment) {
+    const size_t equals = std::min(entry.find('='), entry.size());
+    env.emplace_back(entry.substr(0, equals), entry.substr(std::min(equals + 1, entry.size())));
+  }
+  return env;
+}
+
 // Built from nothing.
-Environment environment_of(const RuntimeSpec& runtime, const Job& job) {
+Environment environment_of(const RuntimeSpec& runtime, const Job& job,
+                           const images::Image* image) {
+  const Environment images_own = of_image(image);
   Environment env = {{"PATH", std::string(kPath)}, {"HOME", "/tmp"},       {"TMPDIR", "/tmp"},
                      {"USER", "sandbox"},          {"LOGNAME", "sandbox"}, {"LANG", "C.UTF-8"}};
-  for (const Environment* more : {&runtime.env, &job.env}) {
+  for (const Environment* more : {&images_own, &runtime.env, &job.env}) {
     for (const auto& entry : *more) {
       std::erase_if(env, [&entry](const auto& old) { return old.first == entry.first; });
       env.push_back(entry);
@@ -43,17 +55,51 @@ std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
   return build;
 }
 
-std::string request_of_build(const RuntimeSpec& runtime, const Toolchain& tools, const Job& build) {
-  Command command{
-      tools.compile, fill_in(runtime.compile, build.limits), environment_of(runtime, build), {}};
+std::string request_of_build(const RuntimeSpec& runtime, const Setting& setting,
+                             const Toolchain& tools, const Job& build) {
+  Command command;
+  command.program = tools.compile;
+  command.argv = fill_in(runtime.compile, build.limits);
+  command.env = environment_of(runtime, build, setting.image());
   for (const InputFile& file : build.files) command.files.push_back(&file);
   return encode_request(command);
 }
 
-std::string request_of_run(const RuntimeSpec& runtime, const Toolchain& tools, const Job& job,
-                           const Artefact* artefact) {
-  Command command{tools.run, fill_in(runtime.run, job.limits), environment_of(runtime, job), {}};
+// A program of the image by its name, or what the image says of itself.
+std::vector<std::string> words_of_command(const Job& job, const images::Image* image) {
+  if (!job.source.empty() || !image) return {job.source};
+  std::vector<std::string> words = image->config.entrypoint;
+  const std::vector<std::string>& more = image->config.command;
+  if (job.argv.empty()) words.insert(words.end(), more.begin(), more.end());
+  if (words.empty()) words.emplace_back();
+  return words;
+}
+
+// Nothing: there is no such program.
+std::optional<std::string> request_of_command(const RuntimeSpec& runtime, const Setting& setting,
+                                              const Job& job) {
+  const images::Image* image = setting.image();
+  Command command;
+  command.argv = words_of_command(job, image);
+  auto program = find_program(command.argv.front(), image ? image->rootfs : "",
+                              setting.path_of_image());
+  if (!program) return std::nullopt;
+  command.program = *program;
+  if (image) command.directory = image->config.working_directory;
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
+  command.env = environment_of(runtime, job, image);
+  for (const InputFile& file : job.files) command.files.push_back(&file);
+  for (const InputFile& file : job.run_files) command.files.push_back(&file);
+  return encode_request(command);
+}
+
+std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
+                           const Toolchain& tools, const Job& job, const Artefact* artefact) {
+  Command command;
+  command.program = tools.run;
+  command.argv = fill_in(runtime.run, job.limits);
+  command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
+  command.env = environment_of(runtime, job, setting.image());
   const InputFile source{runtime.file, job.source, false};
   for (const InputFile& file : job.files) command.files.push_back(&file);
   for (const InputFile& file : job.run_files) command.files.push_back(&file);
@@ -131,8 +177,18 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
     return false;
   }
   if (!task->request.empty()) return true;
-  task->request = task->build ? request_of_build(runtime, tools, *task->build)
-                              : request_of_run(runtime, tools, job, task->artefact.get());
+  if (runtime.run.empty()) {
+    auto request = request_of_command(runtime, setting_, job);
+    if (!request) {
+      return refused("source: " + (job.source.empty() ? "the image has no command of its own"
+                                                      : "the image has no program " + job.source));
+    }
+    task->request = *std::move(request);
+    return true;
+  }
+  task->request = task->build
+                      ? request_of_build(runtime, setting_, tools, *task->build)
+                      : request_of_run(runtime, setting_, tools, job, task->artefact.get());
   return true;
 }
 

@@ -128,7 +128,7 @@ std::string encode_request(const Command& command) {
   Writer writer;
   writer.reserve(size_of(command.files));
   writer.container(shim::Tag::kList, 8);
-  writer.text("");
+  put_text(writer, command.directory);
   writer.integer(static_cast<int64_t>(shim::Mode::kExec));
   put_text(writer, command.program);
   writer.container(shim::Tag::kList, 0);

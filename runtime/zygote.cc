@@ -48,7 +48,7 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
 std::vector<std::string> environment_of(const ZygotePlan& plan) {
   // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
   unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
-  return {"ZYGO_HEAP=" + plan.heap,
+  std::vector<std::string> environment = {"ZYGO_HEAP=" + plan.heap,
           "LD_BIND_NOW=1",
           "PATH=/usr/local/bin:/usr/bin:/bin",
           "HOME=/tmp",
@@ -66,6 +66,12 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
           "NUMEXPR_MAX_THREADS=1",
           "VECLIB_MAXIMUM_THREADS=1",
           "MPLBACKEND=Agg"};
+  for (const std::string& entry : plan.environment) {
+    const std::string name = entry.substr(0, entry.find('=') + 1);
+    std::erase_if(environment, [&name](const std::string& old) { return old.starts_with(name); });
+    environment.push_back(entry);
+  }
+  return environment;
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct ZygotePlan {
   std::string launcher;              // path of zygo-launch
   std::vector<std::string> command;  // what the template process executes, as its image sees it
   std::string heap;                  // see EngineOptions
+  std::vector<std::string> environment;  // of the image, NAME=value; over our own
   sandbox::ImagePlan image;
   sandbox::Layers layers;
   uint32_t id_base = 0;  // host ids of the template; id_count 0: only the caller's own id

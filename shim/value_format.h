@@ -51,7 +51,7 @@ inline constexpr unsigned kMaxIntegerDigits = 4300;  // CPython's own default li
 //   [4] T/F array  [5] l argv of s (argv[0] is the program's name)   [6] D env s -> s
 //   [7] l files: each l [s path, b content, T/F executable]
 // kExec: func is the path of the program, empty for the one that came with the order; argv and env
-// are all that it gets; source and calls are empty.
+// are all that it gets; source is the directory to run in, empty for the scratch; calls are empty.
 enum class Mode : uint8_t { kScript = 0, kCall = 1, kExec = 2 };
 
 // The answer: a MAP_SHARED region of the cell that holds one header and one encoded value. It is

@@ -65,7 +65,7 @@ constexpr std::string_view kTail =
     "| `expect` | what stdout, or the value, must be; without it, ending well is enough |\n"
     "| `compare` | `lines` (the default of output: blanks at ends do not count), `exact`, "
     "`tokens`, "
-    "`float:TOLERANCE`\n(absolute or relative), `json` (the default of values), `checker` |\n"
+    "`float:TOLERANCE` (absolute or relative), `json` (the default of values), `checker` |\n"
     "\n"
     "Expectations are compared outside the sandbox and never enter it. What differs is "
     "`WrongAnswer`, with "

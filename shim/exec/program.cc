@@ -55,6 +55,8 @@ Words environment_of(const Request& request, const char* home) {
 }
 
 int execute(const Request& request, const AnswerSpace& space) {
+  const std::string directory(request.source);
+  if (!directory.empty() && ::chdir(directory.c_str()) < 0) return errno;
   Words arguments = arguments_of(request);
   Words environment = environment_of(request, space.home);
   if (request.function.empty()) {

@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-constexpr std::array<const char*, 5> kNotBuilt{"serve", "image", "judge", "top", "isolate"};
+constexpr std::array<const char*, 4> kNotBuilt{"serve", "judge", "top", "isolate"};
 
 template <typename T>
 void parsed_option(CLI::App& app, const std::string& name, const char* type,
@@ -118,6 +118,9 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.add_option("--template", into.template_name,
                  "Template to use; with --preload, the new one's name (else \"custom\")")
       ->type_name("NAME");
+  app.add_option("--image", into.image,
+                 "Image that programs see instead of the host's /usr (zygo image list)")
+      ->type_name("NAME");
   app.add_option("--heap", into.heap, "How templates keep their memory (for tests and benches)")
       ->check(CLI::IsMember({"plain", "moved", "merged", "huge"}))
       ->group("");
@@ -148,7 +151,6 @@ void add_limits(CLI::App& app, RunOptions& into) {
 void add_run(CLI::App& app, RunOptions& into) {
   app.add_option("PROGRAM", into.program,
                  "Source file; - reads it from stdin. Its extension chooses the template")
-      ->required()
       ->type_name("");
   app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
       ->type_name("");
@@ -168,6 +170,8 @@ void add_run(CLI::App& app, RunOptions& into) {
   app.add_option("--stdin", into.stdin_file, "The program's stdin, instead of zygo's own")
       ->type_name("FILE")
       ->excludes(call);
+  app.add_flag("--command", into.is_command,
+               "PROGRAM is no file but a program of the image, by name or path");
   app.add_flag("--observe", into.observe,
                "Count every system call, and say which profile the program needs (slow)");
 }
@@ -227,7 +231,9 @@ struct Grammar {
     languages->require_subcommand(1);
     runtime_list = add_command(
         *languages, "list", "The runtimes, and which of them are offered here", kRuntimeExamples);
-    for (CLI::App* command : {run, batch, doctor, selfcheck, list, runtime_list})
+    add_images(line);
+    for (CLI::App* command : {run, batch, doctor, selfcheck, list, runtime_list, image_import,
+                              image_list, image_inspect, image_remove})
       add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
       CLI::App* command = app.add_subcommand(name, "Not built yet");
@@ -236,7 +242,31 @@ struct Grammar {
     }
   }
 
+  void add_images(CommandLine& line) {
+    CLI::App* group =
+        add_command(app, "image", "Images: root file systems for templates", kImageExamples);
+    group->require_subcommand(1);
+    image_import = add_command(
+        *group, "import", "Import a root file system or an OCI image under a name", kImageExamples);
+    image_list = add_command(*group, "list", "The images of this host", kImageExamples);
+    image_inspect =
+        add_command(*group, "inspect", "What an image is and where it lies", kImageExamples);
+    image_remove =
+        add_command(*group, "remove", "Remove a name, and content without one", kImageExamples);
+    for (CLI::App* command : {image_import, image_inspect, image_remove})
+      command->add_option("NAME", line.image.name, "The image's name")->required()->type_name("");
+    image_import
+        ->add_option("PATH", line.image.path,
+                     "Tar archive, OCI layout, what docker save writes, or a directory")
+        ->required()
+        ->type_name("");
+  }
+
   Command chosen() const {
+    if (image_import->parsed()) return Command::kImageImport;
+    if (image_list->parsed()) return Command::kImageList;
+    if (image_inspect->parsed()) return Command::kImageInspect;
+    if (image_remove->parsed()) return Command::kImageRemove;
     if (run->parsed()) return Command::kRun;
     if (batch->parsed()) return Command::kBatch;
     if (selfcheck->parsed()) return Command::kSelfcheck;
@@ -252,6 +282,10 @@ struct Grammar {
   CLI::App* selfcheck = nullptr;
   CLI::App* list = nullptr;
   CLI::App* runtime_list = nullptr;
+  CLI::App* image_import = nullptr;
+  CLI::App* image_list = nullptr;
+  CLI::App* image_inspect = nullptr;
+  CLI::App* image_remove = nullptr;
 };
 
 }  // namespace
@@ -271,6 +305,8 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
     }
     line.command = grammar.chosen();
     if (!line.common.config.empty()) apply_config_file(line.common.config, app);
+    if (line.command == Command::kRun && line.run.program.empty() && line.common.image.empty())
+      return refuse(app, "PROGRAM is required (with --image, its own command is run without one)");
     if (line.batch.resume && line.batch.results.empty()) {
       return refuse(app, "--resume needs a results file: -o FILE");
     }

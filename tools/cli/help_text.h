@@ -28,6 +28,7 @@ Examples:
   echo 'print(6 * 7)' | zygo run -
   zygo run --template python-numpy --json prog.py
   zygo run solve.cpp < input.txt
+  zygo run --image alpine --command ls -- -l /
   zygo run --call solve --inputs inputs.json prog.py
   zygo run --preload json,decimal --determinism 2 prog.py
 )~";
@@ -101,6 +102,25 @@ Examples:
   zygo runtime list --json | jq -r '.[] | select(.available) | .name'
   zygo run hello.cpp
   echo 'console.log(6 * 7)' | zygo run --template javascript -
+)~";
+
+inline constexpr const char* kImageExamples =
+    R"~(An image is a root file system, read-only. PATH may be a tar archive of one or a directory
+(debootstrap makes one), an OCI image layout or an oci-archive, or what docker save writes; archives
+may be compressed. Digests are checked, nothing can leave the image's directory, and devices, set-id
+bits and owners are dropped. Importing under a name that is taken replaces what it stood for.
+Images are kept in $ZYGO_HOME, else /var/lib/zygo for root, else ~/.local/share/zygo.
+
+Exit code: 0; 2 the name or what is imported will not do; 125 the host cannot do it; 130 interrupted.
+
+Examples:
+  docker save python:3.12-slim -o python.tar && zygo image import python-3.12 python.tar
+  podman save --format oci-archive debian:12 -o debian.tar && zygo image import debian debian.tar
+  skopeo copy docker://debian:12 oci:debian && zygo image import debian debian
+  debootstrap --variant=minbase stable root && zygo image import stable root
+  zygo image list
+  zygo image inspect --json debian | jq -r .digest
+  zygo image remove debian
 )~";
 
 }  // namespace cli

@@ -5,6 +5,7 @@
 #include "tools/cli/batch.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/doctor.h"
+#include "tools/cli/image.h"
 #include "tools/cli/run.h"
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck.h"
@@ -27,6 +28,14 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::runtime_list_command(line, parts);
     case cli::Command::kTemplateList:
       return cli::template_list_command(line, parts);
+    case cli::Command::kImageImport:
+      return cli::image_import_command(line, parts);
+    case cli::Command::kImageList:
+      return cli::image_list_command(line);
+    case cli::Command::kImageInspect:
+      return cli::image_inspect_command(line);
+    case cli::Command::kImageRemove:
+      return cli::image_remove_command(line);
   }
   return cli::kExitUsage;
 }

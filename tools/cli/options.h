@@ -31,10 +31,12 @@ struct CommonOptions {
   std::string python = "/usr/bin/python3";
   std::vector<std::string> preload;
   std::string template_name;  // empty: not given
+  std::string image;          // empty: the host's own files
 };
 
 struct RunOptions {
-  std::string program;
+  std::string program;     // empty: the image's own command
+  bool is_command = false;  // PROGRAM is one of the image
   std::vector<std::string> args;
   std::optional<sys::Milliseconds> wall, cpu;
   std::optional<sys::Bytes> memory, output, disk;
@@ -55,13 +57,30 @@ struct BatchOptions {
   bool resume = false;
 };
 
-enum class Command { kRun, kBatch, kDoctor, kSelfcheck, kTemplateList, kRuntimeList };
+struct ImageOptions {
+  std::string name;
+  std::string path;  // what is imported: a file or a directory
+};
+
+enum class Command {
+  kRun,
+  kBatch,
+  kDoctor,
+  kSelfcheck,
+  kTemplateList,
+  kRuntimeList,
+  kImageImport,
+  kImageList,
+  kImageInspect,
+  kImageRemove
+};
 
 struct CommandLine {
   Command command = Command::kRun;
   CommonOptions common;
   RunOptions run;
   BatchOptions batch;
+  ImageOptions image;
 };
 
 }  // namespace cli

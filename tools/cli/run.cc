@@ -101,7 +101,9 @@ int run_command(const CommandLine& line, const Parts& parts) {
   auto options = engine_options(line.common, parts.builtin_templates, 1);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("run", *refusal);
   CommonOptions common = line.common;
-  if (chosen_template(common).empty())
+  if (line.run.is_command || line.run.program.empty()) {
+    common.template_name = runtime::kCommandTemplate;
+  } else if (chosen_template(common).empty())
     common.template_name = template_for_file(line.run.program, parts.builtin_templates);
   auto made = make_run_job(line.run, common);
   if (auto* refusal = std::get_if<Refusal>(&made)) return refuse("run", *refusal);

@@ -116,7 +116,11 @@ std::optional<Refusal> set_stdin(const RunOptions& options, RunJob& made) {
 std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const CommonOptions& common) {
   RunJob made;
   std::string source;
-  if (auto refusal = read_named(options.program, source)) return *std::move(refusal);
+  if (options.is_command || options.program.empty()) {
+    source = options.program;
+  } else if (auto refusal = read_named(options.program, source)) {
+    return *std::move(refusal);
+  }
   if (!options.func.empty()) {
     if (!options.args.empty()) return Refusal{"--call takes its arguments from --inputs, not ARGS"};
     if (options.program == "-" && options.inputs == "-") {

@@ -12,6 +12,7 @@ from .data import data
 from .deadline import deadline
 from .determinism import determinism
 from .drift import drift
+from .languages import languages
 from .latency import latency
 from .memory import memory
 from .mix import mix
@@ -37,6 +38,7 @@ ROWS = {
     "determinism": Row(determinism, "jobs that run twice to see whether they differ, against once"),
     "data": Row(data, "1 MB in and 1 MB out: stdin, stdout, text and numbers by value"),
     "memory": Row(memory, "PSS of the process tree for 1, 4, 16, 64 busy cells, and per extra cell"),
+    "languages": Row(languages, "a small program in each installed language, in a cell and started bare; one compile each"),
     "drift": Row(drift, "100,000 jobs through one process, per tenth; memory and descriptors before and after", True),
     "mix": Row(mix, "2 % endless loops among short jobs: what becomes of the short ones"),
     "deadline": Row(deadline, "endless loops with a wall limit of 1 s: how late they are stopped"),

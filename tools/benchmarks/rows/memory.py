@@ -25,7 +25,9 @@ def memory(setting: Setting) -> list[Section]:
         for count in [n for n in COUNTS if n <= setting.effort.cells]:
             progress(f"memory: {template}, {count} cell(s)")
             record = _record(setting, template, count)
-            extra = (record["pss_kb"] - before["pss_kb"]) / (count - before["cells"]) if before else None
+            # With fewer cells than cores the line before had fewer shards, too, each of which has a template.
+            comparable = before is not None and before["cells"] >= setting.cores
+            extra = (record["pss_kb"] - before["pss_kb"]) / (count - before["cells"]) if comparable else None
             section.records.append({**record, "extra_kb_per_cell": extra})
             before = record
     return [section]

@@ -1,0 +1,119 @@
+#include "images/archive_reader.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace images {
+
+using sys::Error;
+using sys::Result;
+
+namespace {
+
+constexpr size_t kPiece = size_t{256} << 10;
+
+}  // namespace
+
+// libarchive converts names by the thread's locale.
+ArchiveReader::ArchiveReader(int file, const Watch& watch, std::string_view work)
+    : file_(file),
+      watch_(watch),
+      work_(work),
+      buffer_(kPiece),
+      utf8_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)),
+      before_(utf8_ ? ::uselocale(utf8_) : nullptr),
+      reader_(archive_read_new()) {
+  VERIFY(reader_ != nullptr);
+}
+
+ArchiveReader::~ArchiveReader() {
+  reader_.reset();
+  if (!utf8_) return;
+  ::uselocale(before_);
+  ::freelocale(utf8_);
+}
+
+Error ArchiveReader::broken(std::string_view what) const {
+  if (stopped_) return Error::from_errno("stopped", ECANCELED);
+  const char* said = archive_error_string(reader_.get());
+  return Error::because(std::string(what) + (said ? ": " : "") + (said ? said : ""));
+}
+
+la_ssize_t ArchiveReader::read_piece(archive* reader, void* self, const void** piece) {
+  auto* me = static_cast<ArchiveReader*>(self);
+  ssize_t n = 0;
+  do {
+    n = ::pread(me->file_, me->buffer_.data(), me->buffer_.size(), static_cast<off_t>(me->at_));
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) {
+    archive_set_error(reader, errno, "%s", std::strerror(errno));
+    return ARCHIVE_FATAL;
+  }
+  me->at_ += static_cast<uint64_t>(n);
+  if (!report(me->watch_, {me->work_, me->at_, me->size_}).ok()) {
+    me->stopped_ = true;
+    return ARCHIVE_FATAL;
+  }
+  *piece = me->buffer_.data();
+  return n;
+}
+
+Result<void> ArchiveReader::open(Content content) {
+  struct stat info {};
+  if (::fstat(file_, &info) < 0) return Error::from_errno("stat");
+  size_ = static_cast<uint64_t>(info.st_size);
+  archive* a = reader_.get();
+  // One by one: "all" would bring those that start a program of the host.
+  archive_read_support_filter_gzip(a);
+  archive_read_support_filter_bzip2(a);
+  archive_read_support_filter_xz(a);
+  archive_read_support_filter_lzma(a);
+  archive_read_support_filter_lzip(a);
+  archive_read_support_filter_zstd(a);
+  archive_read_support_filter_lz4(a);
+  archive_read_support_filter_compress(a);
+  if (content == Content::kTar) {
+    archive_read_support_format_tar(a);
+  } else {
+    archive_read_support_format_raw(a);
+    archive_read_support_format_empty(a);
+  }
+  if (archive_read_open(a, this, nullptr, read_piece, nullptr) != ARCHIVE_OK)
+    return broken(content == Content::kTar ? "not a tar archive" : "not readable");
+  return {};
+}
+
+// Two blocks of zeros end an archive; libarchive is content with the end of the file, where an
+// archive that was cut between two members would pass for a whole one.
+bool ArchiveReader::ends_without_mark() const {
+  return archive_filter_bytes(reader_.get(), 0) <= archive_read_header_position(reader_.get());
+}
+
+Result<archive_entry*> ArchiveReader::next() {
+  archive_entry* entry = nullptr;
+  const int status = archive_read_next_header(reader_.get(), &entry);
+  if (status == ARCHIVE_EOF) {
+    if (archive_format(reader_.get()) == ARCHIVE_FORMAT_RAW ||
+        archive_format(reader_.get()) == ARCHIVE_FORMAT_EMPTY)
+      return static_cast<archive_entry*>(nullptr);
+    if (ends_without_mark()) return Error::because("the archive is truncated: it has no end mark");
+    return static_cast<archive_entry*>(nullptr);
+  }
+  // A warning is about a name that is no UTF-8, or an attribute that would be dropped anyway.
+  if (status == ARCHIVE_OK || status == ARCHIVE_WARN) return entry;
+  return broken("the archive is damaged or truncated");
+}
+
+Result<ArchiveReader::Piece> ArchiveReader::data() {
+  const void* bytes = nullptr;
+  size_t size = 0;
+  la_int64_t offset = 0;
+  const int status = archive_read_data_block(reader_.get(), &bytes, &size, &offset);
+  if (status == ARCHIVE_EOF) return Piece{{}, 0, true};
+  if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
+    return broken("the archive is damaged or truncated");
+  if (offset < 0) return Error::because("the archive is damaged: a negative offset");
+  return Piece{{static_cast<const char*>(bytes), size}, static_cast<uint64_t>(offset), false};
+}
+
+}  // namespace images

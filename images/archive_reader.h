@@ -1,0 +1,55 @@
+#pragma once
+// ArchiveReader: libarchive over a descriptor, with its status codes as Results. Beside archive.cc
+// the only user of libarchive. Names are raw bytes; where an archive says they are UTF-8 they stay
+// so, whatever the locale of the process.
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <locale.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "images/progress.h"
+#include "sandbox/sys/result.h"
+
+namespace images {
+
+class ArchiveReader {
+ public:
+  enum class Content : uint8_t { kTar, kAnything };  // kAnything: one member, the content itself
+  // Borrows `file` and `watch`; both must outlive it.
+  ArchiveReader(int file, const Watch& watch, std::string_view work);
+  ArchiveReader(const ArchiveReader&) = delete;
+  ~ArchiveReader();
+
+  sys::Result<void> open(Content content);
+  // The next member; null at the end of the archive.
+  sys::Result<archive_entry*> next();
+  struct Piece {
+    std::string_view bytes;
+    uint64_t offset = 0;
+    bool end = false;
+  };
+  sys::Result<Piece> data();  // of the present member; its holes are passed over
+
+ private:
+  static la_ssize_t read_piece(archive* reader, void* self, const void** piece);
+  sys::Error broken(std::string_view what) const;
+  bool ends_without_mark() const;
+
+  struct Free {
+    void operator()(archive* reader) const { archive_read_free(reader); }
+  };
+  int file_;
+  const Watch& watch_;
+  std::string_view work_;
+  uint64_t at_ = 0, size_ = 0;
+  bool stopped_ = false;
+  std::vector<char> buffer_;
+  locale_t utf8_ = nullptr, before_ = nullptr;
+  std::unique_ptr<archive, Free> reader_;
+};
+
+}  // namespace images

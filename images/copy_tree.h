@@ -1,0 +1,17 @@
+#pragma once
+// A directory of the host, copied as a root file system: what TreeWriter refuses is refused, hard
+// links among its files stay hard links, holes stay holes. Other file systems mounted in it are
+// left out (/proc of a running chroot). Nothing is followed out of it.
+
+#include <string>
+
+#include "images/progress.h"
+#include "images/tree_writer.h"
+
+namespace images {
+
+// `label` names the directory in errors. The directory that `into` writes in may not lie in it.
+sys::Result<void> copy_tree(int directory, const std::string& label, TreeWriter& into,
+                            const Watch& watch = {});
+
+}  // namespace images

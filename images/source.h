@@ -1,0 +1,25 @@
+#pragma once
+// What an image is imported from, told apart by content: an OCI image layout or a root file system,
+// each as a directory or as a tar archive of any compression, and what `docker save` writes.
+
+#include <string>
+
+#include "images/config.h"
+#include "images/progress.h"
+#include "images/tree_writer.h"
+
+namespace images {
+
+struct Unpacked {
+  ImageConfig config;  // empty for a root file system
+  TreeTally tally;
+};
+
+// Makes the root file system as `rootfs` in the directory `workspace`, which is the caller's to
+// remove if this fails. The error names `path` and what in it is wrong.
+sys::Result<Unpacked> unpack_source(const std::string& path, int workspace,
+                                    const TreeLimits& limits, const Watch& watch = {});
+
+inline constexpr const char* kRootfs = "rootfs";
+
+}  // namespace images
