@@ -56,6 +56,8 @@ struct TestCase {
   std::optional<std::string> expect;  // on stdout; in call mode the value, as JSON
   Comparator comparator = Comparator::kLines;
   double tolerance = 0;
+  TokenRules rules;                       // of Comparator::kRules
+  std::vector<std::string> checker_argv;  // of this test, after the checker's own
 };
 
 // A program that says whether an output is right. It runs in a cell of its own and sees the test.
@@ -67,6 +69,7 @@ struct Checker {
   std::vector<InputFile> files;
   std::vector<std::string> argv;
   Protocol protocol = Protocol::kTestlib;
+  Limits limits;
 };
 
 struct Job {

@@ -32,7 +32,9 @@ bool ends_all(const Verdict& verdict) {
 
 Verdict verdict_on(const TestCase& test, const JobResult& result, bool calls) {
   const std::string got = calls ? value_text(result) : result.out.bytes;
-  auto mismatch = compare(test.comparator, test.tolerance, *test.expect, got);
+  auto mismatch = test.comparator == Comparator::kRules
+                      ? compare(test.rules, *test.expect, got)
+                      : compare(test.comparator, test.tolerance, *test.expect, got);
   if (!mismatch) return result.verdict;
   return wrong_answer(
       {{"where", mismatch->where}, {"expected", mismatch->expected}, {"got", mismatch->got}});

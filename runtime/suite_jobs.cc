@@ -29,6 +29,9 @@ Job Suite::job_of(const TestCase& test) const {
 
 namespace {
 
+// Where the protocol wants what it has to say.
+constexpr const char* kJudgeMessage = "feedback/judgemessage.txt";
+
 // What a checker and an interactor have in common.
 Job judge_job(const Job& judged, const Checker& judge) {
   Job job;
@@ -36,6 +39,7 @@ Job judge_job(const Job& judged, const Checker& judge) {
   job.template_name = judge.template_name;
   job.source = judge.source;
   job.files = judge.files;
+  job.limits = judge.limits;
   job.policy.require = judged.policy.require;
   job.priority = judged.priority;
   return job;
@@ -57,10 +61,12 @@ Job Suite::checker_job(const TestCase& test, const std::string& output) const {
     add_text(job, "feedback/.keep", "");
     job.argv = {"input.txt", "answer.txt", "feedback/"};
     job.stdin_bytes = output;
+    job.outputs = {kJudgeMessage};
   } else {
     job.argv = {"input.txt", "output.txt", "answer.txt"};
   }
   job.argv.insert(job.argv.end(), checker.argv.begin(), checker.argv.end());
+  job.argv.insert(job.argv.end(), test.checker_argv.begin(), test.checker_argv.end());
   return job;
 }
 
@@ -76,6 +82,7 @@ Job Suite::interactor_job(const TestCase& test) const {
   if (interactor.protocol == Checker::Protocol::kIcpc) {
     add_text(job, "feedback/.keep", "");
     job.argv = {"input.txt", "answer.txt", "feedback/"};
+    job.outputs = {kJudgeMessage};
   } else {
     job.argv = {"input.txt", "output.txt", "answer.txt"};
   }

@@ -24,9 +24,18 @@ Word word_of(const Checker& judge, const JobResult& judged) {
   return code == kTestlibWrong || code == kTestlibPresentation ? Word::kWrong : Word::kNone;
 }
 
+// What it says about its judgement: one line, from the file where the protocol wants it, or from
+// stderr; of one that never ran, why.
 std::string first_words(const JobResult& judged) {
-  const std::string& text = judged.err.bytes;
-  return text.substr(0, std::min(text.find('\n'), kWords));
+  const std::vector<InputFile>& files = judged.files.files;
+  const std::string& text = files.empty() ? judged.err.bytes : files[0].content;
+  const std::string words = text.substr(0, std::min(text.find('\n'), kWords));
+  if (!words.empty()) return words;
+  for (const auto& [key, value] : judged.verdict.detail) {
+    if (const auto* message = std::get_if<std::string>(&value); message && key == "message")
+      return message->substr(0, kWords);
+  }
+  return "";
 }
 
 Verdict no_judgement(const char* role, const JobResult& judged) {

@@ -96,6 +96,41 @@ std::optional<Mismatch> compare_tokens(std::string_view expected, std::string_vi
   }
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool within(const TokenRules& rules, double expected, double got) {
+  if (expected == got) return true;
+  const double distance = std::fabs(expected - got);
+  return (rules.absolute && distance <= *rules.absolute) ||
+         (rules.relative && distance <= *rules.relative * std::fabs(expected));
+}
+
+bool same_by(const TokenRules& rules, std::string_view expected, std::string_view got) {
+  if (expected == got) return true;
+  if (expected.empty() || got.empty()) return false;
+  if (rules.absolute || rules.relative) {
+    const std::optional<double> x = number_of(expected);
+    if (x) {
+      const std::optional<double> y = number_of(got);
+      return y && within(rules, *x, *y);
+    }
+  }
+  return !rules.case_counts && same_letters(expected, got);
+}
+
+// Takes the white space at the front off.
+std::string_view take_space(std::string_view& text) {
+  const std::string_view space =
+      text.substr(0, std::min(text.find_first_not_of(kSpace), text.size()));
+  text.remove_prefix(space.size());
+  return space;
+}
+
 using nlohmann::json;
 
 bool is_deep(std::string_view text) {
@@ -178,10 +213,23 @@ std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::st
       return compare_tokens(expected, got, tolerance);
     case Comparator::kJson:
       return compare_json(expected, got, tolerance);
+    case Comparator::kRules:
     case Comparator::kChecker:
       break;
   }
   return Mismatch{"nowhere", "", ""};
+}
+
+std::optional<Mismatch> compare(const TokenRules& rules, std::string_view expected,
+                                std::string_view got) {
+  for (size_t number = 1;; ++number) {
+    const std::string_view space = take_space(expected), other = take_space(got);
+    if (rules.space_counts && space != other)
+      return differ("white space before token", number, space, other);
+    const std::string_view a = take_token(expected), b = take_token(got);
+    if (a.empty() && b.empty()) return std::nullopt;
+    if (!same_by(rules, a, b)) return differ("token", number, a, b);
+  }
 }
 
 std::optional<NamedComparator> comparator_named(std::string_view words) {

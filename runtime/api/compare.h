@@ -15,7 +15,18 @@ enum class Comparator : uint8_t {
   kTokens,  // only what stands between white space counts
   kFloat,   // tokens; two numbers are the same within a tolerance, absolute or relative
   kJson,    // the same JSON value; the order of keys and the notation of numbers do not count
+  kRules,   // tokens, as TokenRules say
   kChecker  // a program decides (runtime/suite)
+};
+
+// How the default validator of the ICPC problem package format compares tokens. As they stand here:
+// letters of either case are the same, white space does not count, numbers are text.
+struct TokenRules {
+  bool case_counts = false;
+  bool space_counts = false;  // the white space between tokens and at both ends, byte for byte
+  // With either of them, where a number is expected, a number must come that is within one of them.
+  std::optional<double> absolute, relative;
+  bool operator==(const TokenRules&) const = default;
 };
 
 struct Mismatch {
@@ -23,8 +34,11 @@ struct Mismatch {
   std::string expected, got;  // the part that differs, cut short
 };
 
-// None: they are the same. `tolerance`: of kFloat, and of the numbers in kJson. Not for kChecker.
+// None: they are the same. `tolerance`: of kFloat, and of the numbers in kJson. Not for kChecker
+// and kRules.
 std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::string_view expected,
+                                std::string_view got);
+std::optional<Mismatch> compare(const TokenRules& rules, std::string_view expected,
                                 std::string_view got);
 
 // "exact", "lines", "tokens", "float:1e-6", "json"; nothing for anything else.

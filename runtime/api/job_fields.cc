@@ -374,6 +374,11 @@ std::string type_of(const Field& field) {
       return "list of calls";
     case kRequire:
       return "list of names";
+    case kTests:
+      return "list of tests";
+    case kChecker:
+    case kInteractor:
+      return "object";
     case kNotYet:
       return "-";
     case kChoice:

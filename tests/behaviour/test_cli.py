@@ -10,7 +10,7 @@ import zygo
 from zygo import Finished, ZygoTestCase
 
 COMMANDS = ("run", "batch", "serve", "doctor", "selfcheck", "template", "runtime", "image", "judge", "top", "isolate")
-BUILT = {"run", "batch", "doctor", "selfcheck", "template", "image"}
+BUILT = {"run", "batch", "judge", "doctor", "selfcheck", "template", "runtime", "image"}
 
 
 def run(source: str, *options: str, arguments: tuple[str, ...] = ()) -> Finished:

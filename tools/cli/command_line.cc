@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-constexpr std::array<const char*, 4> kNotBuilt{"serve", "judge", "top", "isolate"};
+constexpr std::array<const char*, 3> kNotBuilt{"serve", "top", "isolate"};
 
 template <typename T>
 void parsed_option(CLI::App& app, const std::string& name, const char* type,
@@ -189,6 +189,22 @@ void add_batch(CLI::App& app, BatchOptions& into) {
                "Keep the results that FILE of -o already has and run the rest");
 }
 
+void add_judge(CLI::App& app, JudgeOptions& into) {
+  app.add_option("PACKAGE", into.package, "Folder of a problem package (ICPC, Kattis)")
+      ->required()
+      ->type_name("");
+  CLI::Option* submissions =
+      app.add_option("SUBMISSION", into.submissions, "Source files, or folders of files")
+          ->type_name("");
+  app.add_flag("--self", into.self,
+               "Judge the package's example submissions and compare with their folders")
+      ->excludes(submissions);
+  app.add_flag("--all", into.all, "Run the tests after the first failure, too");
+  app.add_option("--workers", into.workers, "Tests that run at once with --all (default: by cores)")
+      ->check(CLI::Range(1u, 4096u))
+      ->type_name("N");
+}
+
 CLI::App* add_command(CLI::App& app, const char* name, const char* help, const char* footer) {
   CLI::App* command = app.add_subcommand(name, help);
   command->footer(footer);
@@ -220,6 +236,8 @@ struct Grammar {
     add_run(*run, line.run);
     batch = add_command(app, "batch", "Run many jobs: NDJSON in, NDJSON out", kBatchExamples);
     add_batch(*batch, line.batch);
+    judge = add_command(app, "judge", "Judge submissions by a problem package", kJudgeExamples);
+    add_judge(*judge, line.judge);
     doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
     selfcheck = add_command(app, "selfcheck", "Try to break out; fail if anything succeeds",
                             kSelfcheckExamples);
@@ -232,8 +250,8 @@ struct Grammar {
     runtime_list = add_command(
         *languages, "list", "The runtimes, and which of them are offered here", kRuntimeExamples);
     add_images(line);
-    for (CLI::App* command : {run, batch, doctor, selfcheck, list, runtime_list, image_import,
-                              image_list, image_inspect, image_remove})
+    for (CLI::App* command : {run, batch, judge, doctor, selfcheck, list, runtime_list,
+                              image_import, image_list, image_inspect, image_remove})
       add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
       CLI::App* command = app.add_subcommand(name, "Not built yet");
@@ -269,6 +287,7 @@ struct Grammar {
     if (image_remove->parsed()) return Command::kImageRemove;
     if (run->parsed()) return Command::kRun;
     if (batch->parsed()) return Command::kBatch;
+    if (judge->parsed()) return Command::kJudge;
     if (selfcheck->parsed()) return Command::kSelfcheck;
     if (runtime_list->parsed()) return Command::kRuntimeList;
     return doctor->parsed() ? Command::kDoctor : Command::kTemplateList;
@@ -278,6 +297,7 @@ struct Grammar {
                "zygo"};
   CLI::App* run = nullptr;
   CLI::App* batch = nullptr;
+  CLI::App* judge = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* selfcheck = nullptr;
   CLI::App* list = nullptr;
@@ -307,6 +327,9 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
     if (!line.common.config.empty()) apply_config_file(line.common.config, app);
     if (line.command == Command::kRun && line.run.program.empty() && line.common.image.empty())
       return refuse(app, "PROGRAM is required (with --image, its own command is run without one)");
+    if (line.command == Command::kJudge && !line.judge.self && line.judge.submissions.empty()) {
+      return refuse(app, "no SUBMISSION; or --self for the package's own");
+    }
     if (line.batch.resume && line.batch.results.empty()) {
       return refuse(app, "--resume needs a results file: -o FILE");
     }

@@ -50,6 +50,24 @@ Examples:
   zygo batch --workers 4 --defaults defaults.json jobs.ndjson > results.ndjson
 )~";
 
+inline constexpr const char* kJudgeExamples =
+    R"~(Reads the legacy problem package format: problem.yaml, data/sample and data/secret, the default
+output validator or one of output_validators/, submissions/FOLDER/. The time limit is CPU time:
+.timelimit, or limits.time_limit; else the slowest accepted submission times limits.time_multiplier
+(5), at least 1 s; 10 s where there is none. A submission ends at its first failure.
+
+AC OK, WA WrongAnswer, TLE TimeoutException, RTE every other end of the program's own, CE
+CompilationError or SyntaxError, MLE, OLE the limits of that name, JE nothing could be said.
+
+Exit code: 0 judged (with --self: all as their folders say); 1 --self found a difference, or a
+submission is JE; 2 usage, or the package cannot be read; 125 zygo cannot work here.
+
+Examples:
+  zygo judge problems/sum solve.cpp
+  zygo judge problems/sum --all --json solve.py other/ | jq '.verdict'
+  zygo judge --self problems/sum
+)~";
+
 inline constexpr const char* kDoctorExamples =
     R"~(kernel: the kernel has it. usable: we may use it here, tried in a short-lived child.
 in force: it is at the level that would run, the best one or that of --level ("-": that level does

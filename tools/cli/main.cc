@@ -6,6 +6,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/doctor.h"
 #include "tools/cli/image.h"
+#include "tools/cli/judge/judge.h"
 #include "tools/cli/run.h"
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck.h"
@@ -20,6 +21,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::run_command(line, parts);
     case cli::Command::kBatch:
       return cli::batch_command(line, parts);
+    case cli::Command::kJudge:
+      return cli::judge_command(line, parts);
     case cli::Command::kDoctor:
       return cli::doctor_command(line);
     case cli::Command::kSelfcheck:

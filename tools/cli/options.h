@@ -62,9 +62,18 @@ struct ImageOptions {
   std::string path;  // what is imported: a file or a directory
 };
 
+struct JudgeOptions {
+  std::string package;
+  std::vector<std::string> submissions;
+  bool self = false;  // the package's own example submissions
+  bool all = false;   // tests after the first failure, too
+  unsigned workers = 0;
+};
+
 enum class Command {
   kRun,
   kBatch,
+  kJudge,
   kDoctor,
   kSelfcheck,
   kTemplateList,
@@ -81,6 +90,7 @@ struct CommandLine {
   RunOptions run;
   BatchOptions batch;
   ImageOptions image;
+  JudgeOptions judge;
 };
 
 }  // namespace cli

@@ -102,5 +102,75 @@ TEST_CASE("a long output is cut short in a test's result", "[suite]") {
   CHECK(result.tests[0].out.truncated);
 }
 
+// A checker that ends as it is told; keeps the job it was given.
+struct CheckedMachine {
+  int code = 0;
+  std::string err, message;
+  Job seen;
+
+  Verdict run(Job job) {
+    std::optional<JobResult> got;
+    Suite::Machine machine;
+    machine.run = [this](Job run, Suite::Done done) {
+      JobResult result;
+      result.verdict = {Outcome::kOk, "", By::kProgram, {}};
+      if (run.template_name == "checker") {
+        result.verdict.outcome = Outcome::kNonZeroExit;
+        result.exit = ExitStatus{false, code};
+        result.err.bytes = err;
+        if (!message.empty())
+          result.files.files.push_back({"feedback/judgemessage.txt", message, false});
+        seen = std::move(run);
+      }
+      done(std::move(result));
+    };
+    Suite::start(std::move(job), std::move(machine),
+                 [&got](JobResult result) { got = std::move(result); });
+    REQUIRE((got && got->tests.size() == 1));
+    return got->tests[0].verdict;
+  }
+};
+
+Job checked_job() {
+  Job job = job_of({test_of("1", "one")});
+  job.tests[0].comparator = Comparator::kChecker;
+  job.tests[0].checker_argv = {"of", "test"};
+  job.checker = Checker{"checker", "source", {}, {"common"}, Checker::Protocol::kIcpc, {}};
+  job.checker->limits.cpu = sys::Milliseconds(123);
+  return job;
+}
+
+TEST_CASE("a checker has limits of its own, and the test's arguments after the common ones",
+          "[suite]") {
+  CheckedMachine machine{42, "", "", {}};
+
+  CHECK(machine.run(checked_job()).ok());
+
+  CHECK(machine.seen.limits.cpu == sys::Milliseconds(123));
+  CHECK(machine.seen.argv ==
+        std::vector<std::string>{"input.txt", "answer.txt", "feedback/", "common", "of", "test"});
+}
+
+TEST_CASE("what an ICPC checker writes to judgemessage.txt outranks its stderr", "[suite]") {
+  CheckedMachine quiet{43, "to stderr\nmore", "", {}};
+  CheckedMachine writes{43, "to stderr", "to the file\nmore", {}};
+  using Words = std::pair<std::string, DetailValue>;
+
+  CHECK(quiet.run(checked_job()).detail.front() == Words{"checker", "to stderr"});
+  CHECK(writes.run(checked_job()).detail.front() == Words{"checker", "to the file"});
+}
+
+TEST_CASE("rules of a test decide about its output", "[suite]") {
+  Machine machine;
+  Job job = job_of({test_of("YES", "yes"), test_of("Yes", "yes")});
+  for (TestCase& test : job.tests) test.comparator = Comparator::kRules;
+  job.tests[1].rules.case_counts = true;
+
+  JobResult result = machine.run(std::move(job));
+
+  CHECK(result.tests[0].verdict.ok());
+  CHECK(result.tests[1].verdict.label() == "WrongAnswer");
+}
+
 }  // namespace
 }  // namespace runtime

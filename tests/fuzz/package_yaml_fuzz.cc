@@ -1,0 +1,63 @@
+// problem.yaml and testdata.yaml: any bytes. The first says which; what is read is within its
+// bounds, and errors say something. The flags go on to the default validator.
+
+#include <algorithm>
+#include <string>
+
+#include "tests/fuzz/input.h"
+#include "tools/cli/judge/problem_yaml.h"
+#include "tools/cli/judge/validation.h"
+#include "tools/cli/judge/yaml.h"
+
+namespace {
+
+size_t check_tree(const cli::YamlValue& value, size_t depth) {
+  VERIFY(depth <= cli::kDeepestYaml + 1);
+  size_t values = 1;
+  for (const cli::YamlValue& item : value.items) values += check_tree(item, depth + 1);
+  for (const auto& [key, field] : value.fields) {
+    VERIFY(std::count_if(value.fields.begin(), value.fields.end(),
+                         [&name = key](const auto& other) { return other.key == name; }) == 1);
+    values += check_tree(field, depth + 1);
+  }
+  return values;
+}
+
+void check_flags(const std::vector<std::string>& flags) {
+  for (const std::string& flag : flags)
+    VERIFY(!flag.empty() && flag.find_first_of(" \t\r\n\f\v") == std::string::npos);
+  const auto rules = cli::parse_validator_flags(flags);
+  if (!rules) VERIFY(!rules.error().text().empty());
+  if (rules && rules->absolute) VERIFY(*rules->absolute >= 0);
+  if (rules && rules->relative) VERIFY(*rules->relative >= 0);
+}
+
+void check_problem(std::string_view text) {
+  const auto settings = cli::read_problem_yaml(text);
+  if (!settings) {
+    VERIFY(!settings.error().text().empty());
+    return;
+  }
+  const cli::ProblemLimits& limits = settings->limits;
+  VERIFY(limits.time_multiplier >= 1 && limits.memory_mib >= 1 && limits.memory_mib <= 65536);
+  VERIFY(limits.output_mib >= 1 && limits.validation_time_s >= 1);
+  if (limits.time_limit_s) VERIFY(*limits.time_limit_s > 0 && *limits.time_limit_s <= 3600);
+  check_flags(settings->validator_flags);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::Input input(data, size);
+  const bool group = input.byte() == 'g';
+  const std::string_view text = input.rest();
+
+  const auto tree = cli::parse_yaml(text);
+  if (tree) VERIFY(check_tree(*tree, 1) <= cli::kMostYamlValues + 1);
+  if (!tree) VERIFY(tree.error().text().starts_with("line "));
+  check_problem(text);
+  if (!group) return 0;
+  const auto settings = cli::read_testdata_yaml(text);
+  if (settings && settings->validator_flags) check_flags(*settings->validator_flags);
+  return 0;
+}

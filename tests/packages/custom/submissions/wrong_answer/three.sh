@@ -1,0 +1,2 @@
+read -r n
+echo "$n" 0 0

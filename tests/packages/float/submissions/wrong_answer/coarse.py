@@ -1,0 +1,2 @@
+x = float(input())
+print("root", round(x ** 0.5, 2))

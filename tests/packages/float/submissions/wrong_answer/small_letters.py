@@ -1,0 +1,2 @@
+x = float(input())
+print("root", x ** 0.5)

@@ -1,0 +1,2 @@
+x = float(input())
+print("Root " if x == 16 else "root", x ** 0.5)

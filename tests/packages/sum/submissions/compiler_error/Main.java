@@ -1,0 +1,1 @@
+public class Main { int f() { return "text"; } }

@@ -1,0 +1,1 @@
+sleep 60 </dev/null || while :; do :; done

@@ -1,0 +1,133 @@
+#include "tests/unit/cli/judge_fixture.h"
+#include "tools/cli/judge/validation.h"
+#include "tools/cli/judge/words.h"
+
+namespace cli {
+namespace {
+
+using Catch::Matchers::Contains;
+using runtime::Outcome;
+
+std::vector<runtime::TemplateSpec> known_languages() {
+  auto cpp = std::make_shared<runtime::RuntimeSpec>();
+  cpp->name = "cpp";
+  cpp->extensions = {"cpp", "cc"};
+  return {{"python", {}, "", nullptr}, {"cpp", {}, "", cpp}};
+}
+
+TEST_CASE("flags of the default validator", "[judge][validation]") {
+  const auto none = parse_validator_flags({});
+  const auto all =
+      parse_validator_flags({"case_sensitive", "space_change_sensitive", "float_absolute_tolerance",
+                             "1e-6", "float_relative_tolerance", "0.5"});
+  const auto both = parse_validator_flags({"float_tolerance", "1e-9"});
+
+  REQUIRE((none && all && both));
+  CHECK(*none == runtime::TokenRules{});
+  CHECK(*all == runtime::TokenRules{true, true, 1e-6, 0.5});
+  CHECK(*both == runtime::TokenRules{false, false, 1e-9, 1e-9});
+}
+
+TEST_CASE("flags that the default validator does not have are refused", "[judge][validation]") {
+  struct Case {
+    std::vector<std::string> flags;
+    const char* error;
+  };
+  const Case cases[] = {{{"case_insensitive"}, "\"case_insensitive\" is not a flag"},
+                        {{"float_tolerance"}, "float_tolerance wants a number"},
+                        {{"float_tolerance", "little"}, "float_tolerance wants a number"},
+                        {{"float_tolerance", "-1"}, "float_tolerance wants a number"},
+                        {{"float_tolerance", "nan"}, "float_tolerance wants a number"},
+                        {{"1e-6"}, "\"1e-6\" is not a flag"}};
+  for (const Case& each : cases) {
+    const auto rules = parse_validator_flags(each.flags);
+    REQUIRE_FALSE(rules);
+    CHECK_THAT(rules.error().text(), Contains(each.error));
+  }
+}
+
+TEST_CASE("wrong flags are named with the file or the test they are of", "[judge][validation]") {
+  PackageFolder problem, group;
+  problem.small("validator_flags: exactly\n");
+  group.small().file("data/secret/testdata.yaml", "output_validator_flags: exactly\n");
+
+  const auto of_problem = check_flags(problem.read()), of_group = check_flags(group.read());
+
+  REQUIRE((!of_problem && !of_group));
+  CHECK_THAT(of_problem.error().text(), Contains("problem.yaml: validator_flags: \"exactly\""));
+  CHECK_THAT(of_group.error().text(), Contains("data/secret/1: output_validator_flags"));
+}
+
+TEST_CASE("a custom validator is a checker of protocol icpc with the package's limits",
+          "[judge][validation]") {
+  PackageFolder folder;
+  folder.small("validation: custom\nvalidator_flags: a\nlimits: {validation_time: 3}\n");
+  folder.file("output_validators/v/v.cpp", "int main() {}").file("output_validators/v/x/y.h", "//");
+  folder.file("data/secret/testdata.yaml", "output_validator_flags: b c\n");
+  const Package package = folder.read();
+
+  const auto checker = read_checker(folder.open(), package, known_languages());
+  const auto test = load_test(folder.open(), package, package.tests[0]);
+
+  REQUIRE((checker && *checker && test));
+  CHECK((*checker)->template_name == "cpp");
+  CHECK((*checker)->source == "int main() {}");
+  CHECK((*checker)->protocol == runtime::Checker::Protocol::kIcpc);
+  CHECK((*checker)->limits.cpu == sys::Milliseconds(3000));
+  REQUIRE((*checker)->files.size() == 1);
+  CHECK((*checker)->files[0].path == "x/y.h");
+  CHECK(test->comparator == runtime::Comparator::kChecker);
+  CHECK(test->checker_argv == std::vector<std::string>{"a", "b", "c"});
+  CHECK(test->expect == "2\n");
+}
+
+TEST_CASE("the program of a folder is its only source, or main.*", "[judge][program]") {
+  PackageFolder folder;
+  folder.file("one/x.cpp", "1").file("one/x.h", "").file("many/Main.py", "2");
+  folder.file("many/other.py", "").file("doubt/a.py", "").file("doubt/b.cpp", "");
+  folder.file("none/x.h", "").file("built/build", "").file("text.txt", "");
+  const Folder root = folder.open();
+  auto why = [&root](const char* path) {
+    auto program = read_program(root, path, known_languages());
+    return program ? "" : program.error().text();
+  };
+
+  CHECK(read_program(root, "one", known_languages())->template_name == "cpp");
+  CHECK(read_program(root, "many", known_languages())->source == "2");
+  CHECK_THAT(why("doubt"), Contains("doubt: a.py and b.cpp could each be the program"));
+  CHECK_THAT(why("none"), Contains("none: no file has an extension of a known language"));
+  CHECK_THAT(why("built"), Contains("built/build: programs with build and run scripts"));
+  CHECK_THAT(why("text.txt"), Contains("text.txt: no language has this extension"));
+  CHECK_THAT(why("absent.py"), Contains("absent.py: No such file"));
+}
+
+TEST_CASE("every outcome has a contest's word", "[judge][words]") {
+  auto word = [](Outcome outcome, const char* type = "") {
+    return name_of(word_of({outcome, type, runtime::By::kProgram, {}}));
+  };
+  CHECK(word(Outcome::kOk) == "AC");
+  CHECK(word(Outcome::kWrongAnswer) == "WA");
+  CHECK(word(Outcome::kTimeout) == "TLE");
+  CHECK(word(Outcome::kMemoryLimit) == "MLE");
+  CHECK(word(Outcome::kOutputLimit) == "OLE");
+  CHECK(word(Outcome::kCompilationError) == "CE");
+  CHECK(word(Outcome::kException, "SyntaxError") == "CE");
+  CHECK(word(Outcome::kException, "ValueError") == "RTE");
+  CHECK(word(Outcome::kUnsafeCode) == "RTE");
+  CHECK(word(Outcome::kSandboxError) == "JE");
+  CHECK(word(Outcome::kBadJob) == "JE");
+}
+
+TEST_CASE("what a folder promises; a judge in trouble never keeps it", "[judge][words]") {
+  CHECK(as_expected("accepted", Word::kAC));
+  CHECK_FALSE(as_expected("accepted", Word::kWA));
+  CHECK(as_expected("run_time_error", Word::kRTE));
+  CHECK(as_expected("run_time_error", Word::kMLE));
+  CHECK_FALSE(as_expected("time_limit_exceeded", Word::kRTE));
+  CHECK(as_expected("mixed", Word::kCE));
+  CHECK_FALSE(as_expected("mixed", Word::kJE));
+  CHECK(expected_word("mixed") == "any");
+}
+
+}  // namespace
+}  // namespace cli

@@ -1,0 +1,219 @@
+#include "tools/cli/judge/problem_yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "tools/cli/judge/yaml.h"
+
+namespace cli {
+namespace {
+
+using Kind = YamlValue::Kind;
+
+constexpr size_t kMostFlags = 64;
+
+// Fields that say nothing about judging.
+constexpr std::array kMetadata = {"uuid",
+                                  "author",
+                                  "authors",
+                                  "credits",
+                                  "source",
+                                  "source_url",
+                                  "license",
+                                  "rights_owner",
+                                  "keywords",
+                                  "type",
+                                  "version",
+                                  "event",
+                                  "problem_format_version"};
+// Fields that do, elsewhere.
+constexpr std::array kIgnored = {"grading", "libraries", "languages", "show_test_data_groups"};
+
+sys::Error wrong(const std::string& field, const YamlValue& at, std::string_view why) {
+  return sys::Error::because(at.line > 0 ? fmt::format("{}: {} (line {})", field, why, at.line)
+                                         : fmt::format("{}: {}", field, why));
+}
+
+template <size_t N>
+bool one_of(const std::array<const char*, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+sys::Result<std::string> text_of(const std::string& field, const YamlValue& value) {
+  if (value.kind == Kind::kNull) return std::string();
+  if (value.kind != Kind::kScalar) return wrong(field, value, "expected a string");
+  return value.scalar;
+}
+
+sys::Result<std::vector<std::string>> flags_of(const std::string& field, const YamlValue& value) {
+  std::vector<std::string> flags = words_of(TRY(text_of(field, value)));
+  if (flags.size() > kMostFlags)
+    return wrong(field, value, fmt::format("more than {} words", kMostFlags));
+  return flags;
+}
+
+sys::Result<double> number_of(const std::string& field, const YamlValue& value, double least,
+                              double most) {
+  if (value.kind == Kind::kScalar) {
+    if (auto number = number_between(value.scalar, least, most)) return *number;
+  }
+  return wrong(field, value, fmt::format("expected a number from {} to {}", least, most));
+}
+
+struct LimitField {
+  const char* name;
+  double least, most;
+  double ProblemLimits::*into;  // null: understood, and makes no difference
+};
+
+constexpr LimitField kLimits[] = {
+    {"time_multiplier", 1, 1000, &ProblemLimits::time_multiplier},
+    {"memory", 1, 65536, &ProblemLimits::memory_mib},
+    {"output", 1, 1024, &ProblemLimits::output_mib},
+    {"validation_time", 1, 3600, &ProblemLimits::validation_time_s},
+    {"validation_memory", 1, 65536, &ProblemLimits::validation_memory_mib},
+    {"validation_output", 1, 1024, &ProblemLimits::validation_output_mib},
+    {"time_safety_margin", 1, 1000, nullptr},
+    {"code", 1, 1048576, nullptr},
+    {"compilation_time", 1, 86400, nullptr},
+    {"compilation_memory", 1, 65536, nullptr},
+};
+
+sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
+                             ProblemSettings& into) {
+  const std::string field = "limits." + name;
+  if (name == "time_limit") {
+    into.limits.time_limit_s = TRY(number_of(field, value, 0.001, 3600));
+    return {};
+  }
+  for (const LimitField& limit : kLimits) {
+    if (name != limit.name) continue;
+    const double number = TRY(number_of(field, value, limit.least, limit.most));
+    if (limit.into == nullptr) {
+      into.ignored.push_back(field);
+    } else {
+      into.limits.*limit.into = number;
+    }
+    return {};
+  }
+  return wrong(field, value, "unknown field");
+}
+
+// "default", "custom", "custom interactive", "custom score": words in any order after the first.
+sys::Result<void> read_validation(const YamlValue& value, ProblemSettings& into) {
+  const std::string text = TRY(text_of("validation", value));
+  const std::vector<std::string> words = words_of(text);
+  auto says = [&words](const char* word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (says("interactive"))
+    return wrong("validation", value, "interactive problems are not supported yet");
+  if (says("score")) return wrong("validation", value, "scoring problems are not supported yet");
+  if (words.size() != 1 || (words[0] != "default" && words[0] != "custom"))
+    return wrong("validation", value, "expected default, custom or custom interactive");
+  into.custom_validation = words[0] == "custom";
+  return {};
+}
+
+// One name, or one per language: the English one, else the first.
+sys::Result<std::string> name_in(const YamlValue& value) {
+  if (value.kind != Kind::kMap) return text_of("name", value);
+  std::string name;
+  for (const auto& [language, text] : value.fields) {
+    const std::string its = TRY(text_of("name." + language, text));
+    if (name.empty() || language == "en") name = its;
+  }
+  return name;
+}
+
+sys::Result<void> check_kind(const std::string& field, const YamlValue& value) {
+  if (field == "type" && value.kind == Kind::kScalar && value.scalar == "scoring")
+    return wrong(field, value, "scoring problems are not supported yet");
+  if (field == "type" && (value.kind != Kind::kScalar || value.scalar != "pass-fail"))
+    return wrong(field, value, "expected pass-fail");
+  if (field == "problem_format_version" &&
+      (value.kind != Kind::kScalar || value.scalar != "legacy"))
+    return wrong(field, value, "only version legacy is supported");
+  return {};
+}
+
+sys::Result<void> read_field(const std::string& field, const YamlValue& value,
+                             ProblemSettings& into) {
+  if (field == "name") {
+    into.name = TRY(name_in(value));
+  } else if (field == "validation") {
+    return read_validation(value, into);
+  } else if (field == "validator_flags") {
+    into.validator_flags = TRY(flags_of(field, value));
+  } else if (field == "limits") {
+    if (value.kind != Kind::kMap && value.kind != Kind::kNull)
+      return wrong(field, value, "expected a map");
+    for (const auto& [name, limit] : value.fields) TRY(read_limit(name, limit, into));
+  } else if (one_of(kIgnored, field)) {
+    into.ignored.push_back(field);
+  } else if (one_of(kMetadata, field)) {
+    return check_kind(field, value);
+  } else {
+    return wrong(field, value, "unknown field");
+  }
+  return {};
+}
+
+sys::Result<YamlValue> map_in(std::string_view text) {
+  YamlValue root = TRY(parse_yaml(text));
+  if (root.kind != Kind::kMap && root.kind != Kind::kNull)
+    return sys::Error::because("expected a map of fields");
+  return root;
+}
+
+}  // namespace
+
+std::optional<double> number_between(std::string_view text, double least, double most) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(number) || number < least || number > most) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  std::vector<std::string> words;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+    if (text.empty()) return words;
+    const std::string_view word = text.substr(0, text.find_first_of(kSpace));
+    words.emplace_back(word);
+    text.remove_prefix(word.size());
+  }
+}
+
+sys::Result<ProblemSettings> read_problem_yaml(std::string_view text) {
+  const YamlValue root = TRY(map_in(text));
+  ProblemSettings settings;
+  for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
+  return settings;
+}
+
+sys::Result<GroupSettings> read_testdata_yaml(std::string_view text) {
+  constexpr std::array kOfScores = {"on_reject",    "grading",      "grader_flags",         "range",
+                                    "accept_score", "reject_score", "input_validator_flags"};
+  const YamlValue root = TRY(map_in(text));
+  GroupSettings settings;
+  for (const auto& [field, value] : root.fields) {
+    if (field == "output_validator_flags" || field == "validator_flags") {
+      if (settings.validator_flags)
+        return wrong(field, value, "validator_flags and output_validator_flags are the same");
+      settings.validator_flags = TRY(flags_of(field, value));
+    } else if (!one_of(kOfScores, field)) {
+      return wrong(field, value, "unknown field");
+    }
+  }
+  return settings;
+}
+
+}  // namespace cli

@@ -1,0 +1,43 @@
+#pragma once
+// What problem.yaml and testdata.yaml say (problem package format, version "legacy"). Errors name
+// the field, as in "limits.memory: ..."; the caller adds the file. Pure.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/sys/result.h"
+
+namespace cli {
+
+struct ProblemLimits {
+  double time_multiplier = 5;  // slowest accepted submission to time limit
+  std::optional<double> time_limit_s;
+  double memory_mib = 2048, output_mib = 8;  // of a submission
+  double validation_time_s = 60, validation_memory_mib = 2048, validation_output_mib = 8;
+  bool operator==(const ProblemLimits&) const = default;
+};
+
+struct ProblemSettings {
+  std::string name;  // empty: it is in the problem's statement
+  bool custom_validation = false;
+  std::vector<std::string> validator_flags;
+  ProblemLimits limits;
+  std::vector<std::string> ignored;  // fields that are understood and make no difference here
+};
+
+struct GroupSettings {
+  std::optional<std::vector<std::string>> validator_flags;  // of the output validator
+};
+
+sys::Result<ProblemSettings> read_problem_yaml(std::string_view text);
+sys::Result<GroupSettings> read_testdata_yaml(std::string_view text);
+
+// A decimal number in [least, most] and nothing else; nothing where it is not.
+std::optional<double> number_between(std::string_view text, double least, double most);
+
+// The words between white space.
+std::vector<std::string> words_of(std::string_view text);
+
+}  // namespace cli

@@ -1,0 +1,132 @@
+#include "tools/cli/judge/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/units.h"
+#include "tools/cli/verdict_text.h"
+
+namespace cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr size_t kLongestSaid = 4096;
+
+std::string safe(std::string_view text) { return escape_controls(text, Lines::kEscape); }
+
+std::string padded(std::string_view text, size_t width) {
+  const size_t columns = columns_of(text);
+  return std::string(text) + std::string(width > columns ? width - columns : 0, ' ');
+}
+
+std::string seconds_text(int64_t microseconds) {
+  return fmt::format("{:.3f} s", static_cast<double>(microseconds) / 1e6);
+}
+
+// "WrongAnswer (...) on secret/02"; "OK".
+std::string reason(const Judged& judged) {
+  if (!judged.decisive) return judged.word == Word::kAC ? "OK" : "interrupted";
+  const TestVerdict& test = judged.tests[*judged.decisive];
+  runtime::JobResult told;
+  told.verdict = test.verdict;
+  told.exception = test.exception;
+  std::string text = verdict_line(told, Style());
+  if (!test.name.empty() && test.word != Word::kCE) text += " on " + safe(test.name);
+  return text;
+}
+
+ordered_json detail_json(const runtime::Detail& detail) {
+  ordered_json made = ordered_json::object();
+  for (const auto& [key, value] : detail)
+    std::visit([&made, &key](const auto& held) { made[key] = held; }, value);
+  return made;
+}
+
+ordered_json test_json(const TestVerdict& test) {
+  return {{"name", test.name},
+          {"verdict", name_of(test.word)},
+          {"label", test.verdict.label()},
+          {"by", runtime::name_of(test.verdict.by)},
+          {"detail", detail_json(test.verdict.detail)},
+          {"cpu_ms", test.usage.cpu_us / 1000},
+          {"wall_ms", test.usage.wall_us / 1000},
+          {"memory_peak_kb", test.usage.memory_peak_bytes / 1024},
+          {"contended", test.usage.contended}};
+}
+
+}  // namespace
+
+std::string heading(const Package& package, const Measure& measure) {
+  const std::string& name = package.settings.name;
+  std::string text =
+      fmt::format("{}: {} tests, time limit {:.3f} s", name.empty() ? "problem" : safe(name),
+                  package.tests.size(), static_cast<double>(measure.time_limit.count()) / 1000);
+  if (measure.slowest_us)
+    text += fmt::format(" (slowest accepted {}, x {})", seconds_text(*measure.slowest_us),
+                        measure.multiplier);
+  const auto memory = static_cast<uint64_t>(package.settings.limits.memory_mib * 1048576);
+  return text + ", memory limit " + format_size(memory);
+}
+
+std::string table_head(const Columns& columns, const Style& style) {
+  const std::string expected = columns.expected ? "expected  " : "";
+  return style.paint(
+      Colour::kBold,
+      fmt::format("{}  {}  {}got  {:>9}  {:>10}  {}", padded("submission", columns.path),
+                  padded("language", columns.language), expected, "cpu", "memory", "label"));
+}
+
+std::string table_row(const Row& row, const Columns& columns, const Style& style) {
+  const Judged& judged = row.judged;
+  const bool well = columns.expected ? row.good() : judged.word == Word::kAC;
+  const std::string got =
+      style.paint(well ? Colour::kGreen : Colour::kRed, padded(name_of(judged.word), 3));
+  std::string text = fmt::format("{}  {}  ", padded(safe(judged.path), columns.path),
+                                 padded(judged.language, columns.language));
+  if (columns.expected) text += padded(expected_word(row.folder), 8) + "  ";
+  text += fmt::format("{}  {:>9}  {:>10}  {}", got, seconds_text(judged.slowest_cpu_us),
+                      format_size(static_cast<uint64_t>(judged.memory_peak_bytes)), reason(judged));
+  if (!row.good()) text += style.paint(Colour::kRed, "  <- not as expected");
+  return text;
+}
+
+std::string row_json(const Row& row, const Measure& measure) {
+  const Judged& judged = row.judged;
+  const TestVerdict* decisive = judged.decisive ? &judged.tests[*judged.decisive] : nullptr;
+  ordered_json made = {{"submission", judged.path},
+                       {"language", judged.language},
+                       {"verdict", name_of(judged.word)}};
+  if (decisive != nullptr) {
+    made["label"] = decisive->verdict.label();
+    made["by"] = runtime::name_of(decisive->verdict.by);
+    made["test"] = decisive->name;
+    made["detail"] = detail_json(decisive->verdict.detail);
+    made["stderr"] = decisive->err.substr(0, kLongestSaid);
+  } else {
+    made["label"] = judged.word == Word::kAC ? "OK" : "Cancelled";
+    made["by"] = judged.word == Word::kAC ? "program" : "caller";
+  }
+  if (!row.folder.empty()) {
+    made["expected"] = expected_word(row.folder);
+    made["as_expected"] = row.good();
+  }
+  made["time_limit_ms"] = measure.time_limit.count();
+  made["cpu_ms"] = judged.slowest_cpu_us / 1000;
+  made["memory_peak_kb"] = judged.memory_peak_bytes / 1024;
+  made["tests"] = ordered_json::array();
+  const bool ran = !judged.language.empty();
+  if (ran) {
+    for (const TestVerdict& test : judged.tests) made["tests"].push_back(test_json(test));
+  }
+  return made.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string progress_text(const SourceProgram& program, const TestVerdict& test, size_t done,
+                          size_t total) {
+  return fmt::format("{}  {}/{}  {}  {}", safe(program.path), done, total, safe(test.name),
+                     name_of(test.word));
+}
+
+}  // namespace cli

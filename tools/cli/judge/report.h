@@ -1,0 +1,43 @@
+#pragma once
+// What `zygo judge` tells: a table for people, a JSON object per submission for programs. Pure.
+
+#include <optional>
+#include <string>
+
+#include "tools/cli/judge/jury.h"
+#include "tools/cli/text.h"
+
+namespace cli {
+
+// What the submissions were measured by.
+struct Measure {
+  sys::Milliseconds time_limit{0};
+  std::optional<int64_t> slowest_us;  // the time limit is derived from it
+  double multiplier = 1;
+};
+
+// A submission beside what its folder promises; no folder: nothing was promised.
+struct Row {
+  Judged judged;
+  std::string folder;
+  bool good() const { return folder.empty() || as_expected(folder, judged.word); }
+};
+
+// "sum: 5 tests, time limit 1 s (5 x 0.03 s, the slowest accepted submission), memory 512 MiB"
+std::string heading(const Package& package, const Measure& measure);
+
+// The columns of submissions whose longest path and language are so wide.
+struct Columns {
+  size_t path = 10, language = 8;
+  bool expected = false;
+};
+std::string table_head(const Columns& columns, const Style& style);
+std::string table_row(const Row& row, const Columns& columns, const Style& style);
+
+std::string row_json(const Row& row, const Measure& measure);
+
+// "accepted/sum.cpp  3/5  secret/03  AC"
+std::string progress_text(const SourceProgram& program, const TestVerdict& test, size_t done,
+                          size_t total);
+
+}  // namespace cli
