@@ -76,6 +76,7 @@ struct RunResult {
   bool ran = false;  // the program was reached; exit is meaningful
   Output out, err;
   Harvest files;
+  sys::Nanoseconds ended_at{};
   Usage usage;
   Timing timing;
 };

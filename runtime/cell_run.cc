@@ -341,6 +341,7 @@ void Cell::measure(const shim::JobDone& done) {
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
   result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000);
   result_.usage.wall_us = micros(end - started_at_);
+  result_.ended_at = end;
   std::optional<sys::Bytes> peak = cgroup_.peak();
   uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
   int64_t peak_bytes =

@@ -24,20 +24,21 @@ struct TemplateSpec {
   std::string setup;                  // Python source run after the preloads; may be empty
   std::shared_ptr<const RuntimeSpec> runtime = nullptr;  // executed: the two above are empty
 };
-// Runs a program of the image by its name or path, which is the job's source; with an empty one, the
-// image's own entrypoint and command.
+// Runs a program of the image by its name or path, which is the job's source; with an empty one,
+// the image's own entrypoint and command.
 inline constexpr const char* kCommandTemplate = "command";
 // "python", "python-numpy", "python-pandas".
 const std::vector<TemplateSpec>& builtin_templates();
-// Those, `command`, and one for each runtime that comes with zygo. An error: a file of them cannot be read.
+// Those, `command`, and one for each runtime that comes with zygo. An error: a file of them cannot
+// be read.
 sys::Result<std::vector<TemplateSpec>> shipped_templates();
 
 struct EngineOptions {
   std::string python = "/usr/bin/python3";  // with an image: of its own, if it was left at this
   std::optional<images::Image> image;       // what jobs see; none: the host's own /usr
-  std::vector<TemplateSpec> templates;  // in addition to the built-in ones
-  unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores
-  std::optional<sandbox::Level> level;  // this one; empty: the best there is
+  std::vector<TemplateSpec> templates;      // in addition to the built-in ones
+  unsigned workers = 0;                     // cells that may run a job at once; 0: chosen by cores
+  std::optional<sandbox::Level> level;      // this one; empty: the best there is
   sandbox::Level least = sandbox::Level::kFull;  // and never less than this
   sandbox::Layers require;                       // layers without which no job starts
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the

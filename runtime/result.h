@@ -9,6 +9,7 @@
 #include "runtime/observer.h"
 #include "runtime/outcome.h"
 #include "sandbox/policy.h"
+#include "sandbox/sys/units.h"
 
 namespace runtime {
 
@@ -57,6 +58,7 @@ struct JobResult {
   std::string tag = "null";
   Verdict verdict;
   std::optional<ExitStatus> exit;  // none when the program never ran
+  sys::Nanoseconds ended_at{};     // its first process, by the monotonic clock; not in JSON
   Output out, err;
   std::string value;   // value format; empty: null
   bool array = false;  // arrays in the value become plain lists

@@ -36,8 +36,7 @@ std::optional<std::string> find_program(const std::string& word, const std::stri
   return std::nullopt;
 }
 
-Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root,
-                         std::string_view path) {
+Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root, std::string_view path) {
   Toolchain tools;
   auto find = [&](const std::vector<std::string>& words, std::string& into) {
     auto found = find_program(words.front(), root, path);

@@ -103,9 +103,9 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   TRY(setting->choose_layers(options, reports));
   if (setting->level_ != sandbox::Level::kFull) {
     if (setting->imported_)
-      return Error::because("image " + setting->imported_->name + ": an image needs mounts, which " +
-                            "level " + std::string(sandbox::name_of(setting->level_)) +
-                            " does not have");
+      return Error::because("image " + setting->imported_->name +
+                            ": an image needs mounts, which " + "level " +
+                            std::string(sandbox::name_of(setting->level_)) + " does not have");
     TRY(setting->replace_mounts());
   }
   setting->choose_variant();
@@ -134,7 +134,8 @@ Result<void> Setting::find_in_image(const EngineOptions& options) {
   image_ = TRY(images::image_plan(*imported_, shim_directory_));
   exec_image_ = TRY(images::image_plan(*imported_, exec_directory_));
   const bool chosen = options.python != EngineOptions().python;
-  auto found = find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
+  auto found =
+      find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
   if (chosen && !found)
     return Error::because("image " + imported_->name + ": it has no " + options.python);
   python_ = found.value_or("");

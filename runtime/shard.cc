@@ -164,7 +164,8 @@ void Shard::place(TaskPtr task) {
                 "this host does not give " + missing + ", which the job insists on");
   }
   if (!spec->runtime && !setting_.has_python()) {
-    return refuse(std::move(task), "template: " + spec->name + " needs Python, which the image does not have");
+    return refuse(std::move(task),
+                  "template: " + spec->name + " needs Python, which the image does not have");
   }
   if (!spec->runtime && task->job.build_only) return reply_built(std::move(task));
   if (spec->runtime) {

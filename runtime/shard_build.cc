@@ -26,8 +26,7 @@ Environment of_image(const images::Image* image) {
 }
 
 // Built from nothing.
-Environment environment_of(const RuntimeSpec& runtime, const Job& job,
-                           const images::Image* image) {
+Environment environment_of(const RuntimeSpec& runtime, const Job& job, const images::Image* image) {
   const Environment images_own = of_image(image);
   Environment env = {{"PATH", std::string(kPath)}, {"HOME", "/tmp"},       {"TMPDIR", "/tmp"},
                      {"USER", "sandbox"},          {"LOGNAME", "sandbox"}, {"LANG", "C.UTF-8"}};
@@ -81,8 +80,8 @@ std::optional<std::string> request_of_command(const RuntimeSpec& runtime, const 
   const images::Image* image = setting.image();
   Command command;
   command.argv = words_of_command(job, image);
-  auto program = find_program(command.argv.front(), image ? image->rootfs : "",
-                              setting.path_of_image());
+  auto program =
+      find_program(command.argv.front(), image ? image->rootfs : "", setting.path_of_image());
   if (!program) return std::nullopt;
   command.program = *program;
   if (image) command.directory = image->config.working_directory;
@@ -186,9 +185,8 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
     task->request = *std::move(request);
     return true;
   }
-  task->request = task->build
-                      ? request_of_build(runtime, setting_, tools, *task->build)
-                      : request_of_run(runtime, setting_, tools, job, task->artefact.get());
+  task->request = task->build ? request_of_build(runtime, setting_, tools, *task->build)
+                              : request_of_run(runtime, setting_, tools, job, task->artefact.get());
   return true;
 }
 

@@ -24,6 +24,7 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.tag = task.job.tag;
   result.verdict = judge(run.evidence, run.testimony);
   if (run.ran) result.exit = run.evidence.exit;
+  result.ended_at = run.ended_at;
   result.out = std::move(run.out);
   result.err = std::move(run.err);
   // Behind a value the core ends with 0: one that stands beside another end was put there by

@@ -87,6 +87,7 @@ Job Suite::interactor_job(const TestCase& test) const {
     job.argv = {"input.txt", "output.txt", "answer.txt"};
   }
   job.argv.insert(job.argv.end(), interactor.argv.begin(), interactor.argv.end());
+  job.argv.insert(job.argv.end(), test.checker_argv.begin(), test.checker_argv.end());
   return job;
 }
 

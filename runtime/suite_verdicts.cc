@@ -89,7 +89,10 @@ Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
     if (both_waited) ran.detail.emplace_back("reason", "deadlock: each waited for the other");
     return ran;
   }
-  if (word == Word::kWrong) return rejected(kRole, interactor);
+  // A program that failed while the other still listened has failed by itself.
+  const bool failed_first =
+      !ran.ok() && !met_a_closed_pipe(program) && program.ended_at < interactor.ended_at;
+  if (word == Word::kWrong) return failed_first ? ran : rejected(kRole, interactor);
   if (word == Word::kNone && ran.ok() && met_a_closed_pipe(interactor))
     return wrong_answer({{kRole, "the program left before the conversation was over"}});
   if (word == Word::kNone) return ran.ok() ? no_judgement(kRole, interactor) : ran;

@@ -42,7 +42,7 @@ std::string encode_request(const Job& job);
 // What a runtime's job becomes: a program of the image, or of the job where `program` is empty.
 struct Command {
   std::string program;
-  std::string directory;  // to run in; empty: the scratch
+  std::string directory;                                 // to run in; empty: the scratch
   std::vector<std::string> argv;                         // the first word included
   std::vector<std::pair<std::string, std::string>> env;  // all of it
   std::vector<const InputFile*> files;

@@ -49,23 +49,23 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
   // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
   unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
   std::vector<std::string> environment = {"ZYGO_HEAP=" + plan.heap,
-          "LD_BIND_NOW=1",
-          "PATH=/usr/local/bin:/usr/bin:/bin",
-          "HOME=/tmp",
-          "TMPDIR=/tmp",
-          "USER=sandbox",
-          "LOGNAME=sandbox",
-          "LANG=C.UTF-8",
-          "PYTHONHASHSEED=" + std::to_string(hash_seed),
-          "PYTHONDONTWRITEBYTECODE=1",
-          "OMP_NUM_THREADS=1",
-          "OPENBLAS_NUM_THREADS=1",
-          "MKL_NUM_THREADS=1",
-          "BLIS_NUM_THREADS=1",
-          "NUMEXPR_NUM_THREADS=1",
-          "NUMEXPR_MAX_THREADS=1",
-          "VECLIB_MAXIMUM_THREADS=1",
-          "MPLBACKEND=Agg"};
+                                          "LD_BIND_NOW=1",
+                                          "PATH=/usr/local/bin:/usr/bin:/bin",
+                                          "HOME=/tmp",
+                                          "TMPDIR=/tmp",
+                                          "USER=sandbox",
+                                          "LOGNAME=sandbox",
+                                          "LANG=C.UTF-8",
+                                          "PYTHONHASHSEED=" + std::to_string(hash_seed),
+                                          "PYTHONDONTWRITEBYTECODE=1",
+                                          "OMP_NUM_THREADS=1",
+                                          "OPENBLAS_NUM_THREADS=1",
+                                          "MKL_NUM_THREADS=1",
+                                          "BLIS_NUM_THREADS=1",
+                                          "NUMEXPR_NUM_THREADS=1",
+                                          "NUMEXPR_MAX_THREADS=1",
+                                          "VECLIB_MAXIMUM_THREADS=1",
+                                          "MPLBACKEND=Agg"};
   for (const std::string& entry : plan.environment) {
     const std::string name = entry.substr(0, entry.find('=') + 1);
     std::erase_if(environment, [&name](const std::string& old) { return old.starts_with(name); });

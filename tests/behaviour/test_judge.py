@@ -46,7 +46,7 @@ class WithACopy(unittest.TestCase):
 
 class ThePackagesOwnSubmissions(WithACopy):
     def test_each_ends_as_its_folder_says(self) -> None:
-        for name in ("sum", "float", "custom", "custom_python"):
+        for name in ("sum", "float", "custom", "custom_python", "guess"):
             with self.subTest(package=name):
                 ended = judge("--self", PACKAGES / name)
 
@@ -181,7 +181,7 @@ class Mistakes(WithACopy):
     def test_of_a_package(self) -> None:
         package = self.copy("sum")
         yaml = package / "problem.yaml"
-        for text, why in (("validation: custom interactive\n", "interactive problems are not supported yet"),
+        for text, why in (("validation: custom score\n", "scoring problems are not supported yet"),
                           ("limits: {memory: much}\n", "problem.yaml: limits.memory: expected a number"),
                           ("a: &a [*a, *a]\n", "problem.yaml: line 1: anchors are not accepted"),
                           ("validator_flags: float_tolerance\n", "problem.yaml: validator_flags: float_tolerance wants"),

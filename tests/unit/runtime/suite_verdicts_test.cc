@@ -59,9 +59,17 @@ std::string after(const JobResult& interactor, const JobResult& program) {
 TEST_CASE("of a conversation, limits and breaches of the program come first", "[suite]") {
   CHECK(after(exits(1), ends(Outcome::kTimeout, By::kLimit)) == "TimeoutException");
   CHECK(after(exits(0), ends(Outcome::kUnsafeCode, By::kPolicy)) == "UnsafeCode");
-  CHECK(after(exits(1), exits(3)) == "WrongAnswer");
   CHECK(after(exits(0), exits(3)) == "NonZeroExit");
   CHECK(after(exits(0), exits(0)) == "OK");
+}
+
+TEST_CASE("of a conversation, who failed first has failed", "[suite]") {
+  JobResult program = exits(3), interactor = exits(1);
+  program.ended_at = sys::Nanoseconds(10);
+  interactor.ended_at = sys::Nanoseconds(20);
+  CHECK(after(interactor, program) == "NonZeroExit");
+  program.ended_at = sys::Nanoseconds(30);
+  CHECK(after(interactor, program) == "WrongAnswer");
 }
 
 TEST_CASE("who writes to one that has left is not blamed for it", "[suite]") {

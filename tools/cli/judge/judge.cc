@@ -72,7 +72,9 @@ int judge_command(const CommandLine& line, const Parts& parts) {
     write_error_line(escape_controls(
         fmt::format("zygo judge: not used: {}", fmt::join(package.ignored, ", ")), Lines::kEscape));
 
-  auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
+  auto& chosen = std::get<runtime::EngineOptions>(options);
+  if (package.settings.interactive && chosen.workers == 1) chosen.workers = 2;
+  auto engine = parts.start_engine(std::move(chosen));
   if (!engine) return refuse("judge", {engine.error().text(), kExitSandbox});
   const int stop = parts.stop == nullptr ? -1 : parts.stop->fd();
   Session session(line, *problem, known, **engine, stop);

@@ -109,7 +109,7 @@ void Jury::submit(const SourceProgram& program, const PackageTest& test, size_t 
   job.source = program.source;
   job.files = program.files;
   job.limits = limits;
-  job.checker = checker_;
+  (package_.settings.interactive ? job.interactor : job.checker) = checker_;
   job.tests.push_back(std::move(loaded).value());
   engine_.submit(std::move(job),
                  [inbox, index](JobResult result) { inbox->put(index, std::move(result)); });
@@ -119,7 +119,9 @@ Judged Jury::judge(const SourceProgram& program, sys::Milliseconds time_limit, T
                    const OnTest& on_test) {
   const auto inbox = std::make_shared<Inbox>();
   const runtime::Limits limits = limits_of(package_.settings.limits, time_limit);
-  const size_t room = tests == Tests::kAll ? std::max(1u, engine_.workers()) : 1;
+  // A conversation takes two.
+  const unsigned cells = engine_.workers() / (package_.settings.interactive ? 2 : 1);
+  const size_t room = tests == Tests::kAll ? std::max(1u, cells) : 1;
   std::map<size_t, TestVerdict> ended;
   size_t next = 0, open = 0;
   bool enough = false;

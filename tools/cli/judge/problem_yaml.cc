@@ -110,12 +110,14 @@ sys::Result<void> read_validation(const YamlValue& value, ProblemSettings& into)
   auto says = [&words](const char* word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
-  if (says("interactive"))
-    return wrong("validation", value, "interactive problems are not supported yet");
   if (says("score")) return wrong("validation", value, "scoring problems are not supported yet");
-  if (words.size() != 1 || (words[0] != "default" && words[0] != "custom"))
+  if (words.empty())
     return wrong("validation", value, "expected default, custom or custom interactive");
   into.custom_validation = words[0] == "custom";
+  into.interactive = words.size() == 2 && into.custom_validation && words[1] == "interactive";
+  const bool known = words.size() == 1 && (into.custom_validation || words[0] == "default");
+  if (!known && !into.interactive)
+    return wrong("validation", value, "expected default, custom or custom interactive");
   return {};
 }
 

@@ -22,6 +22,7 @@ struct ProblemLimits {
 struct ProblemSettings {
   std::string name;  // empty: it is in the problem's statement
   bool custom_validation = false;
+  bool interactive = false;  // the validator talks with the program
   std::vector<std::string> validator_flags;
   ProblemLimits limits;
   std::vector<std::string> ignored;  // fields that are understood and make no difference here

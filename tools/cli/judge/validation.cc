@@ -88,7 +88,7 @@ sys::Result<runtime::TestCase> load_test(const Folder& folder, const Package& pa
     made.comparator = runtime::Comparator::kRules;
     made.rules = TRY(parse_validator_flags(test.flags));
   } else {
-    made.comparator = runtime::Comparator::kChecker;
+    if (!package.settings.interactive) made.comparator = runtime::Comparator::kChecker;
     made.checker_argv = test.flags;
   }
   return made;

@@ -1,0 +1,1 @@
+raise SystemError("before any guess")

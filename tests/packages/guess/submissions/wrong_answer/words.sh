@@ -1,0 +1,2 @@
+echo five hundred
+read -r answer
