@@ -63,6 +63,9 @@ void add_settings_of_languages(ImagePlan& plan) {
     if (name.starts_with("java-") || name == "R" || name == "perl" || name == "php")
       plan.push_back({Kind::kBind, entry.path(), entry.path()});
   }
+  // Absent is well, unreadable is not: node then does not start.
+  constexpr const char* kOpenSsl = "/etc/ssl/openssl.cnf";
+  if (::access(kOpenSsl, R_OK) == 0) plan.push_back({Kind::kBind, kOpenSsl, kOpenSsl});
 }
 
 // Directories an interpreter outside /usr loads from, by its own word.

@@ -239,7 +239,12 @@ CellIds Setting::ids_of(uint64_t cell) const {
 
 Result<void> Setting::replace_mounts() {
   scratch_.emplace(TRY(ScratchRoot::create()));
-  const images::HostPaths paths = images::paths_of(image_);
+  // What executed programs may read contains what Python's may, but for an interpreter elsewhere.
+  images::HostPaths paths = images::paths_of(exec_image_);
+  for (const std::string& path : images::paths_of(image_).readable) {
+    if (std::find(paths.readable.begin(), paths.readable.end(), path) == paths.readable.end())
+      paths.readable.push_back(path);
+  }
   for (const std::string& path : paths.readable) readable_.push_back(TRY(sys::open(path, O_PATH)));
   for (const std::string& path : paths.devices) devices_.push_back(TRY(sys::open(path, O_PATH)));
   return {};

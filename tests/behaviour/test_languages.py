@@ -34,15 +34,27 @@ class Battery(unittest.TestCase):
         self.assertLessEqual(NEEDED, set(available()))
 
     def test_the_same_deed_has_the_same_label_in_every_language(self) -> None:
-        jobs = battery()
+        self.assert_labels(battery(), "full")
 
-        results = run_batch(jobs, timeout=300)
+    def test_below_full_as_well(self) -> None:
+        levels = json.loads(zygo.run_cli("doctor", "--json").out)["levels"]
+        deeds = {"sum", "stdin_by_name", "endless", "hog", "exit_3", "segv", "bomb", "socket", "write_outside"}
+        jobs = [job for job in battery() if job["id"].partition("/")[0] in deeds]
+        for level in ("contained", "minimal"):
+            with self.subTest(level):
+                if not levels[level]["available"]:
+                    self.skipTest(f"this host does not give level {level} (see `zygo doctor`)")
+                compiled = {"c", "cpp", "java"} if level == "minimal" else set()  # refused there, by name
+                self.assert_labels([job for job in jobs if job["template"] not in compiled], level)
+
+    def assert_labels(self, jobs: list[Job], level: str) -> None:
+        results = run_batch(jobs, "--level", level, timeout=300)
 
         for job in jobs:
             deed, _, language = job["id"].partition("/")
             label, facts, _ = languages.DEEDS[deed]
             result = results[job["id"]]
-            with self.subTest(deed=deed, language=language):
+            with self.subTest(deed=deed, language=language, level=level):
                 self.assertEqual(result["label"], label, zygo.brief(result))
                 self.assertEqual(result["by"], zygo.by_of(label))
                 seen = {**result["detail"], "stdout": result["stdout"]["text"]}
@@ -116,6 +128,81 @@ class Compiled(unittest.TestCase):
         result = json.loads(ended.out)
         self.assertEqual(result["label"], "BadJob")
         self.assertIn("not installed here (package ", result["detail"]["message"])
+
+
+class Executed(unittest.TestCase):
+    """What a program can do that has taken the place of the shim."""
+
+    def run_c(self, body: str, *options: str, **fields: Any) -> Result:
+        head = "".join(f"#include <{name}.h>\n" for name in (
+            "dirent", "errno", "fcntl", "stdio", "stdlib", "string", "sys/mman", "sys/stat", "unistd"))
+        source = f"#define _GNU_SOURCE\n{head}int main(int argc, char **argv) {{ {body} return 0; }}\n"
+        return run_job(source, *options, template="c", **fields)
+
+    def test_only_the_first_execve_is_the_shims(self) -> None:
+        bodies = {"by path": 'execl("/bin/true", "true", NULL);',
+                  "from memory": 'int fd = memfd_create("x", 0), me = open("/proc/self/exe", O_RDONLY); char b[4096]; '
+                                 'for (int n; (n = read(me, b, sizeof b)) > 0;) write(fd, b, n); '
+                                 'char *none[] = {NULL}; fexecve(fd, none, none);'}
+        for level in ("full", "contained"):
+            for how, body in bodies.items():
+                with self.subTest(how=how, level=level):
+                    result = self.run_c(body, "--level", level)
+                    if result["label"] == "SandboxError":
+                        self.skipTest(f"level {level} is not to be had here")
+                    self.assertEqual(result["label"], "UnsafeCode", zygo.brief(result))
+                    self.assertIn(result["detail"]["syscall"], ("execve", "execveat"))
+
+    def test_nothing_of_ours_is_left_in_its_descriptors_or_environment(self) -> None:
+        result = self.run_c('for (int fd = 3; fd < 1024; ++fd) if (fcntl(fd, F_GETFD) >= 0) printf("fd %d ", fd); '
+                            'extern char **environ; for (char **e = environ; *e; ++e) puts(*e);')
+
+        self.assertEqual(result["stdout"]["text"].splitlines(), [
+            "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "USER=sandbox", "LOGNAME=sandbox",
+            "LANG=C.UTF-8"])
+
+    def test_proc_shows_itself_and_nothing_that_tells_of_the_host(self) -> None:
+        result = self.run_c(
+            'DIR *d = opendir("/proc"); int others = 0; struct dirent *e; while ((e = readdir(d))) '
+            'if (e->d_name[0] >= \'0\' && e->d_name[0] <= \'9\' && atoi(e->d_name) != getpid()) ++others; '
+            'printf("others %d\\n", others); const char *p[] = {"/proc/self/mountinfo", "/proc/self/cgroup", '
+            '"/proc/self/status", "/proc/self/maps", "/proc/self/mem", "/proc/cpuinfo", "/proc/kallsyms", "/proc/1/stat", '
+            '"/proc/sys/kernel/hostname"}; for (int i = 0; i < 9; ++i) printf("%s %s\\n", p[i], '
+            'open(p[i], O_RDONLY) >= 0 ? "opened" : strerrorname_np(errno));', "--level", "full")
+
+        lines = result["stdout"]["text"].splitlines()
+        self.assertEqual(lines[0], "others 0", zygo.brief(result))
+        for line in lines[1:]:
+            with self.subTest(line):
+                self.assertRegex(line, r" (EACCES|ENOENT)$")
+
+    def test_the_next_job_of_the_cell_finds_nothing_of_it(self) -> None:
+        source = ('#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\nint main(int c, char **v) { '
+                  'if (c > 1) { fopen("left", "w"); system("sleep 60 &"); return 0; } '
+                  'printf("%d %d\\n", access("left", F_OK), getpid()); }\n')
+        common = {"template": "c", "source": source, "policy": {"profile": "subprocess"}}
+
+        results = run_batch([{"id": "leaves", "argv": ["x"], **common}, {"id": "looks", **common}], "--workers", "1")
+
+        self.assertEqual(results["looks"]["stdout"]["text"].split()[0], "-1")
+
+    def test_minimal_refuses_what_needs_a_compiler_by_name(self) -> None:
+        ended = zygo.run_cli("batch", "-", "--level", "minimal",
+                             stdin=zygo.lines_of([{"source": "int main() {}", "template": "c"}]))
+        if ended.code == 125:
+            self.skipTest("level minimal is not to be had here")
+
+        result = json.loads(ended.out)
+        self.assertEqual(result["label"], "BadJob")
+        self.assertIn("c is compiled, which needs processes (profile build); level minimal has none",
+                      result["detail"]["message"])
+
+    def test_call_mode_is_refused_by_name(self) -> None:
+        job = {"source": "x", "template": "bash", "mode": "call", "func": "f", "inputs": [1]}
+
+        result = json.loads(zygo.run_cli("batch", "-", stdin=zygo.lines_of([job])).out)
+
+        self.assertIn("call mode is for Python templates", result["detail"]["message"])
 
 
 class Outputs(unittest.TestCase):

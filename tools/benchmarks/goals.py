@@ -72,6 +72,8 @@ GOALS = (
     Goal("drift: the last three tenths, x the first three, by the limit", "drift", "rates", ">=", 0.95, _end_by_start),
     Goal(f"memory per extra cell, {NUMPY}: PSS in kB", "memory", "", "<=", 3072.0,
          _column("extra_kb_per_cell", template=(NUMPY,))),
+    Goal("a C++ program with stdin, compiled before: ms over starting it bare", "languages", "", "<=", 2.0,
+         _column("more_ms", runtime=("cpp",))),
     Goal("2 x cores of endless loops: p99 past the limit, ms", "deadline", "", "<=", 5.0,
          _column("usage_ms", "p99", how=("2 x cores",))),
 )
