@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/blobs.h"
 #include "runtime/setting.h"
 #include "runtime/shard.h"
 #include "runtime/suite.h"
@@ -13,6 +14,8 @@
 #include "sandbox/sys/file.h"
 
 namespace runtime {
+
+using sys::Result;
 
 namespace {
 
@@ -34,7 +37,9 @@ std::vector<unsigned> usable_cpu_numbers() {
 
 class PooledEngine : public Engine {
  public:
-  PooledEngine(std::unique_ptr<Setting> setting, unsigned workers) : setting_(std::move(setting)) {
+  PooledEngine(std::unique_ptr<Setting> setting, unsigned workers, const std::string& blobs)
+      : setting_(std::move(setting)) {
+    if (!blobs.empty()) blobs_.emplace(blobs);
     std::vector<unsigned> cpus = usable_cpu_numbers();
     if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
     workers_ = workers;
@@ -59,6 +64,8 @@ class PooledEngine : public Engine {
   }
 
   void submit(Job job, std::function<void(JobResult)> done) override {
+    if (Result<void> filled = fill_in(job); !filled)
+      return done(refused(job, filled.error().text()));
     if (job.tests.empty()) return submit_run(std::move(job), std::move(done));
     Suite::Machine machine;
     machine.at_once = workers_;
@@ -72,6 +79,24 @@ class PooledEngine : public Engine {
       wake_freest();
     };
     Suite::start(std::move(job), std::move(machine), std::move(done));
+  }
+
+  // Contents in the place of digests.
+  Result<void> fill_in(Job& job) const {
+    if (blobs_) return blobs_->fill_in(job);
+    const bool named = !job.source_blob.empty() ||
+                       std::any_of(job.files.begin(), job.files.end(),
+                                   [](const InputFile& file) { return !file.blob.empty(); });
+    if (named) return sys::Error::because("blob: this engine has no store of blobs");
+    return {};
+  }
+
+  static JobResult refused(const Job& job, const std::string& message) {
+    JobResult result;
+    result.id = job.id;
+    result.tag = job.tag;
+    result.verdict = {Outcome::kBadJob, "", By::kCaller, {{"message", message}}};
+    return result;
   }
 
   void submit_run(Job job, std::function<void(JobResult)> done) {
@@ -111,6 +136,7 @@ class PooledEngine : public Engine {
 
  private:
   std::unique_ptr<Setting> setting_;
+  std::optional<BlobStore> blobs_;
   Admission admission_;
   std::vector<std::unique_ptr<Shard>> shards_;
   unsigned workers_ = 0;
@@ -124,7 +150,8 @@ sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   std::unique_ptr<Setting> setting = TRY(Setting::create(options));
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without));
-  return std::unique_ptr<Engine>(std::make_unique<PooledEngine>(std::move(setting), workers));
+  return std::unique_ptr<Engine>(
+      std::make_unique<PooledEngine>(std::move(setting), workers, options.blobs));
 }
 
 }  // namespace runtime

@@ -35,6 +35,7 @@ sys::Result<std::vector<TemplateSpec>> shipped_templates();
 
 struct EngineOptions {
   std::string python = "/usr/bin/python3";  // with an image: of its own, if it was left at this
+  std::string blobs;                        // root of the blob store; empty: there is none
   std::optional<images::Image> image;       // what jobs see; none: the host's own /usr
   std::vector<TemplateSpec> templates;      // in addition to the built-in ones
   unsigned workers = 0;                     // cells that may run a job at once; 0: chosen by cores

@@ -36,6 +36,7 @@ struct InputFile {
   std::string path;  // relative, inside the working directory
   std::string content;
   bool executable = false;
+  std::string blob = {};  // a digest in place of the content, until the engine has filled it in
   bool operator==(const InputFile&) const = default;
 };
 
@@ -77,6 +78,7 @@ struct Job {
   std::string tag = "null";  // any JSON, echoed
   std::string template_name = "python";
   std::string source;
+  std::string source_blob;  // in its place, as in InputFile
   shim::Mode mode = shim::Mode::kScript;
   std::string func;
   std::string calls;  // value format: list of [args, kwargs]; empty in script mode

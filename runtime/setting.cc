@@ -11,8 +11,8 @@
 
 #include "images/host_image.h"
 #include "images/image_root.h"
+#include "images/sha256.h"
 #include "runtime/api/runtime_json.h"
-#include "runtime/digest.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe.h"
@@ -352,7 +352,7 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
   plan.command = command_of(spec, plan.plain);
   if (imported_) plan.environment = imported_->config.environment;
-  plan.identity = spec.name + "@sha256:" + sha256_hex(content_of(spec));
+  plan.identity = spec.name + "@sha256:" + images::sha256_of(content_of(spec));
   return plan;
 }
 

@@ -1,8 +1,8 @@
 // Runtimes whose programs are executed: what a task becomes before it can run, and the build of a
 // program that many tasks may be waiting for.
 
+#include "images/sha256.h"
 #include "runtime/artefact.h"
-#include "runtime/digest.h"
 #include "runtime/shard.h"
 #include "runtime/value.h"
 
@@ -112,11 +112,12 @@ std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
 
 // All that a compiler's output may depend on.
 std::string key_of(const RuntimeSpec& runtime, const std::string& identity, const Job& job) {
-  std::string text = runtime.digest + identity + sha256_hex(job.source);
+  std::string text = runtime.digest + identity + images::sha256_of(job.source);
   for (const InputFile& file : job.files) {
-    text += sha256_hex(file.path) + sha256_hex(file.content) + (file.executable ? 'x' : '-');
+    text += images::sha256_of(file.path) + images::sha256_of(file.content) +
+            (file.executable ? 'x' : '-');
   }
-  return sha256_hex(text);
+  return images::sha256_of(text);
 }
 
 std::string first_line_with(const std::string& text, std::string_view word) {

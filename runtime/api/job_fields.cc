@@ -73,7 +73,7 @@ constexpr Field kFields[] = {
      .fallback = "required",
      .max = 16 << 20,
      .text = &Job::source,
-     .meaning = "The program."},
+     .meaning = "The program; or `{\"blob\": \"sha256:..\"}` (`zygo blob put`)."},
     {.path = "mode",
      .kind = kChoice,
      .number = choice<shim::Mode, &Job::mode>(),
@@ -126,8 +126,9 @@ constexpr Field kFields[] = {
      .kind = kFiles,
      .fallback = "`{}`",
      .max = 4096,
-     .meaning = "Placed in the working directory, by relative path: `{\"text\": ..}` or "
-                "`{\"b64\": ..}`."},
+     .meaning =
+         "Placed in the working directory, by relative path: `{\"text\": ..}`, "
+         "`{\"b64\": ..}` or `{\"blob\": \"sha256:..\"}`; `\"executable\": true` sets the bit."},
     {.path = "outputs",
      .kind = kGlobs,
      .fallback = "`[]`",

@@ -152,9 +152,16 @@ class JobParser {
   }
 
   bool source(const Field& field) {
-    if (in_.peek() == Type::kObject)
-      return in_.fail("blobs are not supported yet; expected a string");
-    return text(field);
+    job_.source_blob.clear();
+    if (in_.peek() != Type::kObject) return text(field);
+    std::string key;
+    in_.open_object();
+    bool first = true;
+    for (; in_.next_key(first, key); first = false) {
+      if (key != "blob" || !first) return in_.fail(R"(expected a string or {"blob": "sha256:.."})");
+      if (!read_digest(in_, job_.source_blob)) return in_.at_field(".blob");
+    }
+    return in_.ok() && (!first || in_.fail(R"(expected a string or {"blob": "sha256:.."})"));
   }
 
   bool tag(const Field& field) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "images/sha256.h"
 #include "runtime/json_text.h"
 #include "runtime/utf8.h"
 #include "sandbox/policy.h"
@@ -55,9 +56,9 @@ const char* objection_to_path(std::string_view path) {
   }
 }
 
-// {"text": ..} or {"b64": ..}, perhaps with "executable"
+// One of "text", "b64" and "blob", perhaps with "executable"
 bool read_content(JsonReader& in, InputFile& file) {
-  constexpr const char* kForms = R"({"text": ..} or {"b64": ..})";
+  constexpr const char* kForms = R"({"text": ..}, {"b64": ..} or {"blob": ..})";
   if (in.peek() != Type::kObject) return in.expected(kForms);
   std::string key, text;
   bool given = false, has_bit = false;
@@ -69,10 +70,14 @@ bool read_content(JsonReader& in, InputFile& file) {
       if (!in.read_boolean(file.executable)) return false;
       continue;
     }
-    if (key == "blob") return in.fail("blobs are not supported yet");
-    if (key != "text" && key != "b64")
-      return in.fail("unknown field " + printable(key) + "; expected text, b64 or executable");
-    if (std::exchange(given, true)) return in.fail("either text or b64, once");
+    if (key != "text" && key != "b64" && key != "blob")
+      return in.fail("unknown field " + printable(key) +
+                     "; expected text, b64, blob or executable");
+    if (std::exchange(given, true)) return in.fail("one of text, b64 and blob, once");
+    if (key == "blob") {
+      if (!read_digest(in, file.blob)) return false;
+      continue;
+    }
     if (in.peek() != Type::kString) return in.expected("a string");
     if (!in.read_string(text)) return false;
     if (key == "text") file.content = text;
@@ -113,6 +118,12 @@ std::string printable(std::string_view name) {
   std::string quoted;
   append_json_string(utf8_head(name, kLongest), quoted);
   return quoted.substr(1, quoted.size() - 2);
+}
+
+bool read_digest(JsonReader& in, std::string& digest) {
+  if (in.peek() != Type::kString) return in.expected("a string");
+  if (!in.read_string(digest)) return false;
+  return images::is_sha256(digest) || in.fail("expected sha256: and 64 hexadecimal digits");
 }
 
 bool text_is_fit(JsonReader& in, const Field& field, const std::string& text) {

@@ -14,6 +14,8 @@ namespace runtime {
 // Rules of single texts: an id is not empty, a template and a function have names.
 bool text_is_fit(JsonReader& in, const Field& field, const std::string& text);
 
+// "sha256:HEX"
+bool read_digest(JsonReader& in, std::string& digest);
 bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& globs);
 bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& argv);
 bool read_env(JsonReader& in, const Field& field,

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/digest.h"
+#include "images/sha256.h"
 #include "sandbox/sys/file.h"
 
 namespace runtime {
@@ -172,7 +172,7 @@ Result<RuntimeSpec> parse_runtime(std::string_view text, const std::string& wher
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object()) return Error::because(where + ": not a JSON object");
   RuntimeSpec spec;
-  spec.digest = sha256_hex(text);
+  spec.digest = images::sha256_of(text);
   Fields fields(object, where);
   fields.text("name", spec.name, true);
   fields.text("title", spec.title, true);

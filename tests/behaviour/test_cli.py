@@ -9,8 +9,8 @@ from pathlib import Path
 import zygo
 from zygo import Finished, ZygoTestCase
 
-COMMANDS = ("run", "batch", "serve", "doctor", "selfcheck", "template", "runtime", "image", "judge", "top", "isolate")
-BUILT = {"run", "batch", "judge", "doctor", "selfcheck", "template", "runtime", "image"}
+COMMANDS = ("run", "batch", "serve", "doctor", "selfcheck", "template", "runtime", "image", "blob", "judge", "top", "isolate")
+BUILT = {"run", "batch", "blob", "judge", "doctor", "selfcheck", "template", "runtime", "image"}
 
 
 def run(source: str, *options: str, arguments: tuple[str, ...] = ()) -> Finished:

@@ -250,14 +250,27 @@ struct Grammar {
     runtime_list = add_command(
         *languages, "list", "The runtimes, and which of them are offered here", kRuntimeExamples);
     add_images(line);
-    for (CLI::App* command : {run, batch, judge, doctor, selfcheck, list, runtime_list,
-                              image_import, image_list, image_inspect, image_remove})
+    add_blobs(line);
+    for (CLI::App* command :
+         {run, batch, judge, doctor, selfcheck, list, runtime_list, image_import, image_list,
+          image_inspect, image_remove, blob_put, blob_list, blob_remove})
       add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
       CLI::App* command = app.add_subcommand(name, "Not built yet");
       command->set_help_flag();
       command->prefix_command();
     }
+  }
+
+  void add_blobs(CommandLine& line) {
+    CLI::App* group =
+        add_command(app, "blob", "Blobs: contents that jobs name by their digest", kBlobExamples);
+    group->require_subcommand(1);
+    blob_put = add_command(*group, "put", "Keep files, and print their digests", kBlobExamples);
+    blob_list = add_command(*group, "list", "The blobs of this host", kBlobExamples);
+    blob_remove = add_command(*group, "remove", "Remove blobs", kBlobExamples);
+    blob_put->add_option("FILE", line.blob.paths, "Files; - is stdin")->required()->type_name("");
+    blob_remove->add_option("DIGEST", line.blob.paths, "sha256:...")->required()->type_name("");
   }
 
   void add_images(CommandLine& line) {
@@ -281,6 +294,9 @@ struct Grammar {
   }
 
   Command chosen() const {
+    if (blob_put->parsed()) return Command::kBlobPut;
+    if (blob_list->parsed()) return Command::kBlobList;
+    if (blob_remove->parsed()) return Command::kBlobRemove;
     if (image_import->parsed()) return Command::kImageImport;
     if (image_list->parsed()) return Command::kImageList;
     if (image_inspect->parsed()) return Command::kImageInspect;
@@ -302,6 +318,9 @@ struct Grammar {
   CLI::App* selfcheck = nullptr;
   CLI::App* list = nullptr;
   CLI::App* runtime_list = nullptr;
+  CLI::App* blob_put = nullptr;
+  CLI::App* blob_list = nullptr;
+  CLI::App* blob_remove = nullptr;
   CLI::App* image_import = nullptr;
   CLI::App* image_list = nullptr;
   CLI::App* image_inspect = nullptr;

@@ -97,8 +97,9 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   options.require = common.required_layers;
   options.without = common.without;
   options.heap = common.heap;
+  const sys::Result<std::string> root = images::Store::default_root();
+  if (root) options.blobs = *root + "/blobs";
   if (!common.image.empty()) {
-    sys::Result<std::string> root = images::Store::default_root();
     if (!root) return Refusal{"--image: " + root.error().text()};
     sys::Result<images::Image> image = images::Store(*root).find(common.image);
     if (!image) return Refusal{"--image: " + image.error().text()};

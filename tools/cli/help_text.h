@@ -122,6 +122,18 @@ Examples:
   echo 'console.log(6 * 7)' | zygo run --template javascript -
 )~";
 
+inline constexpr const char* kBlobExamples =
+    R"~(A job may say {"blob": "sha256:..."} for its source or for a file, instead of carrying it. Blobs
+are kept beside the images, at most 4 GiB of them; what was used least recently leaves first.
+
+Examples:
+  zygo blob put tests.tar.gz
+  digest=$(zygo blob put big.json)
+  echo '{"source": "print(len(open(\"big.json\").read()))", "files": {"big.json": {"blob": "'$digest'"}}}' | zygo batch
+  zygo blob list --json
+  zygo blob remove sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
+)~";
+
 inline constexpr const char* kImageExamples =
     R"~(An image is a root file system, read-only. PATH may be a tar archive of one or a directory
 (debootstrap makes one), an OCI image layout or an oci-archive, or what docker save writes; archives

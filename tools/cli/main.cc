@@ -3,6 +3,7 @@
 
 #include "runtime/engine.h"
 #include "tools/cli/batch.h"
+#include "tools/cli/blob.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/doctor.h"
 #include "tools/cli/image.h"
@@ -39,6 +40,12 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::image_inspect_command(line);
     case cli::Command::kImageRemove:
       return cli::image_remove_command(line);
+    case cli::Command::kBlobPut:
+      return cli::blob_put_command(line);
+    case cli::Command::kBlobList:
+      return cli::blob_list_command(line);
+    case cli::Command::kBlobRemove:
+      return cli::blob_remove_command(line);
   }
   return cli::kExitUsage;
 }

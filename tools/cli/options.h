@@ -35,7 +35,7 @@ struct CommonOptions {
 };
 
 struct RunOptions {
-  std::string program;     // empty: the image's own command
+  std::string program;      // empty: the image's own command
   bool is_command = false;  // PROGRAM is one of the image
   std::vector<std::string> args;
   std::optional<sys::Milliseconds> wall, cpu;
@@ -62,6 +62,10 @@ struct ImageOptions {
   std::string path;  // what is imported: a file or a directory
 };
 
+struct BlobOptions {
+  std::vector<std::string> paths;  // files, or digests
+};
+
 struct JudgeOptions {
   std::string package;
   std::vector<std::string> submissions;
@@ -81,7 +85,10 @@ enum class Command {
   kImageImport,
   kImageList,
   kImageInspect,
-  kImageRemove
+  kImageRemove,
+  kBlobPut,
+  kBlobList,
+  kBlobRemove
 };
 
 struct CommandLine {
@@ -90,6 +97,7 @@ struct CommandLine {
   RunOptions run;
   BatchOptions batch;
   ImageOptions image;
+  BlobOptions blob;
   JudgeOptions judge;
 };
 

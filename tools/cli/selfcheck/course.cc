@@ -1,7 +1,6 @@
 #include "tools/cli/selfcheck/course.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/api/job_json.h"
+#include "images/sha256.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {
@@ -27,19 +27,6 @@ using sys::Result;
 // runs and reads.
 constexpr size_t kFeed = size_t{1} << 20;
 constexpr uint32_t kFirstFiles = 600;  // inode limits tell cells apart: no two attempts share one
-
-std::string sha256_hex(std::string_view text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  VERIFY(EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) == 1);
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
-}
 
 // "memory_mb=48, pids=12" as a JSON object.
 json limits_of(const std::string& text, uint32_t files) {
@@ -127,7 +114,7 @@ class Course::Neighbour {
  private:
   Neighbour(runtime::Engine& engine, Job job, sys::Pipe pipe, const std::string& secret)
       : pipe_(std::move(pipe)), pending_(engine, std::move(job)) {
-    expected_ = sha256_hex(std::string(kFeed, 'n')) + " " + sha256_hex(secret) + "\n";
+    expected_ = images::sha256_of(std::string(kFeed, 'n')) + " " + images::sha256_of(secret) + "\n";
   }
   sys::Pipe pipe_;
   Pending pending_;

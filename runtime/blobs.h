@@ -1,0 +1,49 @@
+#pragma once
+// Blobs: contents that many jobs share, kept on this host under the name of their digest, so that a
+// job can say "sha256:..." instead of carrying them. A bounded store of files; what was used least
+// recently leaves first. Any number of processes may use one store.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/job.h"
+#include "sandbox/sys/result.h"
+#include "sandbox/sys/units.h"
+
+namespace runtime {
+
+struct Blob {
+  std::string digest;  // "sha256:HEX"
+  uint64_t bytes = 0;
+  int64_t used_ns = 0;  // when it was put or read last, by the system's clock
+};
+
+class BlobStore {
+ public:
+  static constexpr sys::Bytes kCapacity = sys::mebibytes(4096);
+  static constexpr sys::Bytes kLargest = sys::mebibytes(1024);
+
+  // An absolute path. Nothing is made before the first put().
+  explicit BlobStore(std::string root, sys::Bytes capacity = kCapacity)
+      : root_(std::move(root)), capacity_(capacity) {}
+
+  // Whole or not at all. Returns the digest; makes room if it must.
+  sys::Result<std::string> put(std::string_view bytes) const;
+  // Checked against the digest; an error when it is not there, or not what it was.
+  sys::Result<std::string> get(const std::string& digest) const;
+  sys::Result<std::vector<Blob>> list() const;  // the most recently used first
+  sys::Result<void> remove(const std::string& digest) const;
+
+  // Puts contents in the place of the digests that a job names. The error names the field.
+  sys::Result<void> fill_in(Job& job) const;
+
+ private:
+  sys::Result<void> make_room(uint64_t bytes) const;
+  std::string path_of(const std::string& digest) const;
+
+  std::string root_;
+  sys::Bytes capacity_;
+};
+
+}  // namespace runtime
