@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +23,59 @@ const char* kind_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISSOCK(mode)) return "a socket";
   return S_ISREG(mode) ? "" : "a device";
+}
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (size_t slash; (slash = path.find('/')) != path.npos; path.remove_prefix(slash + 1))
+    parts.push_back(path.substr(0, slash));
+  parts.push_back(path);
+  return parts;
+}
+
+// Takes one element off the pattern: a character, `?` or `[..]`; an open bracket without its end is
+// a character.
+bool element_matches(std::string_view& pattern, char c) {
+  const char first = pattern.front();
+  pattern.remove_prefix(1);
+  const size_t end = first == '[' ? pattern.find(']', 1) : pattern.npos;
+  if (end == pattern.npos) return first == '?' || first == c;
+  std::string_view set = pattern.substr(0, end);
+  pattern.remove_prefix(end + 1);
+  const bool inverted = set.front() == '!' || set.front() == '^';
+  if (inverted) set.remove_prefix(1);
+  bool found = false;
+  for (size_t i = 0; i < set.size(); ++i) {
+    const bool is_range = i + 2 < set.size() && set[i + 1] == '-';
+    found |= is_range ? set[i] <= c && c <= set[i + 2] : set[i] == c;
+    if (is_range) i += 2;
+  }
+  return found != inverted;
+}
+
+// Linear but for the last star: what an earlier one took need never be taken back.
+bool part_matches(std::string_view pattern, std::string_view name) {
+  std::string_view after_star, rest;  // where to go on when the star takes one more
+  bool has_star = false;
+  while (!name.empty()) {
+    if (!pattern.empty() && pattern.front() == '*') {
+      pattern.remove_prefix(1);
+      after_star = pattern;
+      rest = name;
+      has_star = true;
+    } else if (std::string_view next = pattern;
+               !pattern.empty() && element_matches(next, name.front())) {
+      pattern = next;
+      name.remove_prefix(1);
+    } else if (has_star) {
+      pattern = after_star;
+      rest.remove_prefix(1);
+      name = rest;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*') == pattern.npos;
 }
 
 class Walk {
@@ -100,24 +152,22 @@ class Walk {
 }  // namespace
 
 bool glob_matches(std::string_view glob, std::string_view path) {
-  const size_t part = std::min(glob.find('/'), glob.size());
-  const std::string_view head = glob.substr(0, part);
-  const std::string_view tail = glob.substr(std::min(part + 1, glob.size()));
-  const bool last = part == glob.size();
-  const size_t slash = std::min(path.find('/'), path.size());
-  if (head == "**") {
-    if (last) return true;
-    for (std::string_view rest = path;;) {
-      if (glob_matches(tail, rest)) return true;
-      const size_t next = rest.find('/');
-      if (next == rest.npos) return false;
-      rest.remove_prefix(next + 1);
+  const std::vector<std::string_view> patterns = parts_of(glob), names = parts_of(path);
+  // reached[j]: the patterns so far match the first j names.
+  std::vector<bool> reached(names.size() + 1, false);
+  reached[0] = true;
+  for (const std::string_view pattern : patterns) {
+    std::vector<bool> next(names.size() + 1, false);
+    for (size_t j = 0; j <= names.size(); ++j) {
+      if (pattern == "**") {
+        next[j] = reached[j] || (j > 0 && next[j - 1]);
+      } else if (j > 0) {
+        next[j] = reached[j - 1] && part_matches(pattern, names[j - 1]);
+      }
     }
+    reached = std::move(next);
   }
-  const std::string pattern(head), name(path.substr(0, slash));
-  if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0) return false;
-  if (last || slash == path.size()) return last && slash == path.size();
-  return glob_matches(tail, path.substr(slash + 1));
+  return reached.back();
 }
 
 Harvest harvest(int directory, const std::vector<std::string>& globs, sys::Bytes most,

@@ -53,6 +53,24 @@ TEST_CASE("globs match parts of paths", "[harvest]") {
   CHECK_FALSE(glob_matches("a", "a/b"));
   CHECK_FALSE(glob_matches("a/b", "a"));
   CHECK(glob_matches("[ab]?", "bx"));
+  CHECK(glob_matches("[a-c][!0-9]*", "bx"));
+  CHECK_FALSE(glob_matches("[a-c][!0-9]", "b7"));
+  CHECK(glob_matches("[", "["));
+  CHECK(glob_matches("a*b*c", "aXbYbZc"));
+  CHECK_FALSE(glob_matches("a*b*c", "aXbYbZ"));
+  CHECK(glob_matches("a*", "a"));
+  CHECK_FALSE(glob_matches("", "a"));
+}
+
+TEST_CASE("a glob of stars takes no longer than its length", "[harvest]") {
+  std::string stars, folders, deep, name(200, 'a');
+  for (int i = 0; i < 200; ++i) {
+    stars += "a*";
+    folders += "**/";
+    deep += "d/";
+  }
+  CHECK_FALSE(glob_matches(stars + "b", name));
+  CHECK_FALSE(glob_matches(folders + "b", deep + "a"));
 }
 
 TEST_CASE("files that match are read, with their bit, in the order of their paths", "[harvest]") {
