@@ -193,7 +193,7 @@ void restore_streams(const Cell& cell) {
     everything.l_type = F_UNLCK;
     ::fcntl(fd, F_OFD_SETLK, &everything);
     if (cell.two_ids || fd == kFdNull) continue;
-    ::fchmod(fd, 0600);
+    ::fchmod(fd, 0622);  // as the daemon made it: see make_pipe_for_program
     uint64_t no_hint = 0;
     ::fcntl(fd, F_SET_RW_HINT, &no_hint);
   }

@@ -131,8 +131,12 @@ bool place_files(const Items& files) {
   std::string failed;
   const int error = write_files(files, failed);
   if (error == 0) return true;
-  errno = error;
-  PyErr_SetFromErrnoWithFilename(PyExc_OSError, failed.c_str());
+  if (error == EINVAL) {
+    PyErr_Format(PyExc_ValueError, "not a relative path: %.200s", failed.c_str());
+  } else {
+    errno = error;
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, failed.c_str());
+  }
   return false;
 }
 

@@ -11,7 +11,7 @@ import languages
 import zygo
 from zygo import Job, Result, run_batch, run_job
 
-NEEDED = {"python", "c", "cpp", "bash", "javascript", "perl", "java"}  # tools/setup sees to these
+NEEDED = {"python", "c", "cpp", "bash", "javascript", "perl", "lua", "java"}  # tools/setup sees to these
 
 
 @functools.cache
