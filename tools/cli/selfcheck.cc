@@ -32,16 +32,6 @@ void stay_on_one_cpu() {
   }
 }
 
-std::string names_of(sandbox::Layers layers) {
-  std::string names;
-  for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
-    auto layer = static_cast<sandbox::Layer>(i);
-    if (!layers.has(layer)) continue;
-    names += (names.empty() ? "" : ", ") + std::string(sandbox::name_of(layer));
-  }
-  return names;
-}
-
 bool shows_lines(const CommonOptions& common) { return !common.json && !common.quiet; }
 
 void show(const std::string& text) {
@@ -86,11 +76,11 @@ sys::Result<std::optional<SelfcheckReport>> check(Course& course, const CommonOp
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
   report.seconds = taken.count();
-  report.enforced = names_of(course.enforced());
+  report.enforced = layer_names(course.enforced());
   if (auto level = course.level()) {
     report.level = sandbox::name_of(*level);
     uint32_t due = given_by_host.bits() & sandbox::layers_of(*level).bits();
-    report.not_in_force = names_of(sandbox::Layers::from_bits(due & ~course.enforced().bits()));
+    report.not_in_force = layer_names(sandbox::Layers::from_bits(due & ~course.enforced().bits()));
   }
   return std::optional(std::move(report));
 }

@@ -63,6 +63,8 @@ bool promised(const Attempt& attempt, const runtime::JobResult& result) {
   return at_level && (attempt.needs.bits() & ~result.enforced.bits()) == 0;
 }
 
+}  // namespace
+
 std::string layer_names(sandbox::Layers layers) {
   std::string names;
   for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
@@ -72,8 +74,6 @@ std::string layer_names(sandbox::Layers layers) {
   }
   return names;
 }
-
-}  // namespace
 
 std::string_view name_of(Standing standing) {
   switch (standing) {

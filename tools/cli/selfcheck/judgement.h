@@ -34,6 +34,9 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
+// "userns, pidns, ...", in the order of the layers.
+std::string layer_names(sandbox::Layers layers);
+
 Finding judge_attempt(const Attempt& attempt, const Witness& witness);
 
 }  // namespace cli
