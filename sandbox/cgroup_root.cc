@@ -33,11 +33,9 @@ constexpr std::array<Slot, 3> kSlots = {{
 }};
 
 size_t index_of(Layer layer) {
-  for (size_t i = 0; i < kSlots.size(); ++i) {
-    if (kSlots[i].layer == layer) return i;
-  }
-  VERIFY(!"a cgroup layer");
-  return 0;
+  const auto* slot = std::ranges::find(kSlots, layer, &Slot::layer);
+  VERIFY(slot != kSlots.end());
+  return static_cast<size_t>(slot - kSlots.begin());
 }
 
 constexpr std::string_view kPrefix = "zygo-";

@@ -208,8 +208,8 @@ std::vector<Attempt> telling_attempts(const RuleGroups& purest) {
   // With all bits set it would ask for namespaces, too: see clone_flags_masked().
   attempts.push_back({SYS_clone, {SIGCHLD, 0, 0, 0, 0, 0}});
   // Engines refuse some families only.
-  for (uint64_t family : {AF_VSOCK, AF_ALG, AF_NETLINK, AF_PACKET}) {
-    attempts.push_back({SYS_socket, {family, SOCK_SEQPACKET, 0, 0, 0, 0}});
+  for (int family : {AF_VSOCK, AF_ALG, AF_NETLINK, AF_PACKET}) {
+    attempts.push_back({SYS_socket, {static_cast<uint64_t>(family), SOCK_SEQPACKET, 0, 0, 0, 0}});
   }
   attempts.push_back({SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_AUDIT, 0, 0, 0}});
   return attempts;
@@ -234,9 +234,9 @@ std::vector<int> masked_calls() {
 bool clone_flags_masked() {
   if (!filtered()) return false;
   std::vector<Attempt> attempts = {{SYS_clone, {SIGCHLD, 0, 0, 0, 0, 0}}};
-  for (uint64_t flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
-                        CLONE_NEWUTS, CLONE_NEWCGROUP}) {
-    attempts.push_back({SYS_clone, {flag | SIGCHLD, 0, 0, 0, 0, 0}});
+  for (int flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+                   CLONE_NEWUTS, CLONE_NEWCGROUP}) {
+    attempts.push_back({SYS_clone, {static_cast<uint64_t>(flag | SIGCHLD), 0, 0, 0, 0, 0}});
   }
   std::optional<std::vector<bool>> masked = unheard(attempts);
   return masked && !masked->front() && std::ranges::find(*masked, true) != masked->end();

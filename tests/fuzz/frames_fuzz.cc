@@ -27,8 +27,11 @@ void from_cell(std::span<const std::byte> bytes, size_t descriptors) {
   const auto frame = runtime::decode_cell_frame(bytes, descriptors, kNow);
   if (!frame) return;
   if (const auto* done = std::get_if<shim::JobDone>(&*frame)) return use(*done);
-  const auto& ready = std::get<shim::CellReady>(*frame);
-  VERIFY(ready.failure.error != 0 || descriptors == 1 + size_t{ready.has_listener});
+  if (const auto* ready = std::get_if<shim::CellReady>(&*frame)) {
+    VERIFY(ready->failure.error != 0 || descriptors == 1 + size_t{ready->has_listener});
+  } else {
+    VERIFY(std::holds_alternative<shim::JobHeld>(*frame) && descriptors == 0);
+  }
 }
 
 void from_template(std::span<const std::byte> bytes, size_t descriptors) {

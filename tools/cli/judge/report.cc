@@ -39,8 +39,8 @@ std::string reason(const Judged& judged) {
 
 ordered_json detail_json(const runtime::Detail& detail) {
   ordered_json made = ordered_json::object();
-  for (const auto& [key, value] : detail)
-    std::visit([&made, &key](const auto& held) { made[key] = held; }, value);
+  for (const auto& entry : detail)
+    std::visit([&](const auto& held) { made[entry.first] = held; }, entry.second);
   return made;
 }
 

@@ -35,9 +35,9 @@ constexpr std::string_view kContent = "anybody may write here\n";
 std::string random_hex(size_t bytes) {
   std::string raw(bytes, '\0'), hex;
   VERIFY(::getrandom(raw.data(), raw.size(), 0) == static_cast<ssize_t>(raw.size()));
-  for (unsigned char c : raw) {
+  for (char c : raw) {
     constexpr char kDigits[] = "0123456789abcdef";
-    hex += kDigits[c >> 4];
+    hex += kDigits[static_cast<unsigned char>(c) >> 4];
     hex += kDigits[c & 15];
   }
   return hex;
