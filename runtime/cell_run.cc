@@ -45,6 +45,14 @@ uint64_t random_nonce() {
   return value;
 }
 
+shim::Habit habit_of(const Job& job) {
+  const bool numpy = job.source.find("numpy") != job.source.npos;
+  if (job.mode == shim::Mode::kCall) {
+    return numpy ? shim::Habit::kNumpyCall : shim::Habit::kCall;
+  }
+  return numpy ? shim::Habit::kNumpyScript : shim::Habit::kScript;
+}
+
 int64_t micros(Nanoseconds t) { return duration_cast<std::chrono::microseconds>(t).count(); }
 
 }  // namespace
@@ -106,6 +114,7 @@ Result<void> Cell::send_order() {
   order.has_stdout = order_.stdout_fd >= 0;
   order.has_program = order_.program_fd >= 0;
   order.hold = !order_.job->outputs.empty();
+  order.habit = habit_of(*order_.job);
   std::vector<int> fds;
   for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.program_fd}) {
     if (fd >= 0) fds.push_back(fd);

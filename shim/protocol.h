@@ -132,6 +132,11 @@ struct CellReady {
 // kRelease: what the job left in its scratch has been read; the cell may wipe it.
 enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3 };
 
+// What a program will do, judged by its looks: which pages are copied for it beforehand. It decides
+// about speed alone.
+enum class Habit : uint32_t { kScript, kCall, kNumpyScript, kNumpyCall };
+constexpr size_t kHabits = 4;
+
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
@@ -139,6 +144,8 @@ struct JobOrder {
   uint32_t has_stdout = 0;   // in place of the cell's
   uint32_t has_program = 0;  // exec: an executable in memory
   uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
+  Habit habit = Habit::kScript;
+  uint32_t reserved = 0;
   uint64_t nonce = 0;
   uint64_t request_bytes = 0;
   uint64_t value_bytes = 0;

@@ -72,7 +72,7 @@ int execute(const Request& request, const AnswerSpace& space) {
 }  // namespace
 
 // A new program brings its own memory, and seeds itself.
-void copy_hot_pages() {}
+void copy_hot_pages(Habit) {}
 void reseed_in_memory() {}
 
 bool executes_programs() { return true; }

@@ -31,8 +31,10 @@ constexpr int kSelf = -10000;  // PIDFD_SELF_THREAD_GROUP, Linux 6.15
 struct WriteSet {
   size_t size = 0;
   iovec runs[512];
-  bool at_once = false;  // by one call, rather than as they are written to
-} write_set;
+} write_sets[kHabits];
+bool at_once = false;  // by one call, rather than as they are written to
+
+WriteSet& set_of(Habit habit) { return write_sets[static_cast<size_t>(habit) % kHabits]; }
 
 void add_page(WriteSet& set, uintptr_t page) {
   iovec* last = set.size > 0 ? &set.runs[set.size - 1] : nullptr;
@@ -43,15 +45,14 @@ void add_page(WriteSet& set, uintptr_t page) {
   }
 }
 
-bool populate() {
-  return ::syscall(SYS_process_madvise, kSelf, write_set.runs, write_set.size, MADV_POPULATE_WRITE,
-                   0) > 0;
+bool populate(const WriteSet& set) {
+  return ::syscall(SYS_process_madvise, kSelf, set.runs, set.size, MADV_POPULATE_WRITE, 0) > 0;
 }
 
-bool touch() {
-  for (size_t i = 0; i < write_set.size; ++i) {
-    auto* at = static_cast<char*>(write_set.runs[i].iov_base);
-    for (size_t done = 0; done < write_set.runs[i].iov_len; done += kPage) {
+bool touch(const WriteSet& set) {
+  for (size_t i = 0; i < set.size; ++i) {
+    auto* at = static_cast<char*>(set.runs[i].iov_base);
+    for (size_t done = 0; done < set.runs[i].iov_len; done += kPage) {
       __atomic_fetch_or(at + done, 0, __ATOMIC_RELAXED);
     }
   }
@@ -65,13 +66,13 @@ int64_t now_ns() {
 }
 
 // The time that `copy` takes in a child that has none of the pages yet; 0 if it cannot be told.
-int64_t time_in_child(bool (*copy)()) {
+int64_t time_in_child(bool (*copy)(const WriteSet&)) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) return 0;
   const long pid = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
   if (pid == 0) {
     const int64_t began = now_ns();
-    const int64_t took = copy() ? now_ns() - began : 0;
+    const int64_t took = copy(set_of(Habit::kScript)) ? now_ns() - began : 0;
     (void)!::write(ends[1], &took, sizeof took);
     ::_exit(0);
   }
@@ -87,14 +88,14 @@ int64_t time_in_child(bool (*copy)()) {
 // The faster of several attempts each, because what else goes on only ever adds.
 bool is_faster_at_once() {
   constexpr int kAttempts = 5;
-  int64_t at_once = INT64_MAX, one_by_one = INT64_MAX;
+  int64_t all = INT64_MAX, one_by_one = INT64_MAX;
   for (int i = 0; i < kAttempts; ++i) {
     const int64_t took = time_in_child(populate);
     if (took == 0) return false;
-    at_once = std::min(at_once, took);
+    all = std::min(all, took);
     if (const int64_t touched = time_in_child(touch)) one_by_one = std::min(one_by_one, touched);
   }
-  return at_once < one_by_one;
+  return all < one_by_one;
 }
 
 void drop_clean_pages(const Area& area, PageMap& pages) {
@@ -119,14 +120,16 @@ void drop_clean_pages(const Area& area, PageMap& pages) {
 
 }  // namespace
 
-void choose_hot_pages(const PageTally& tally) {
-  // One trial may differ: a page copied in vain costs less than a fault in most jobs.
-  const unsigned nearly_all = std::max(1u, tally.trials() - 1);
+void choose_hot_pages(Habit habit, const PageTally& tally) {
+  // A page copied in vain costs more than the fault that one saves.
+  WriteSet& set = set_of(habit);
+  set.size = 0;
   for (const PageUse& use : tally) {
-    if (use.written >= nearly_all) add_page(write_set, use.page);
+    if (use.written >= tally.trials()) add_page(set, use.page);
   }
-  write_set.at_once = write_set.size > 0 && is_faster_at_once();
 }
+
+void choose_way_of_copying() { at_once = set_of(Habit::kScript).size > 0 && is_faster_at_once(); }
 
 void drop_clean_pages() {
   MemoryMap* map = MemoryMap::create();
@@ -140,6 +143,9 @@ void drop_clean_pages() {
   map->destroy();
 }
 
-void copy_hot_pages() { write_set.at_once ? populate() : touch(); }
+void copy_hot_pages(Habit habit) {
+  const WriteSet& set = set_of(habit);
+  at_once ? populate(set) : touch(set);
+}
 
 }  // namespace shim

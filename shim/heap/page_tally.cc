@@ -10,6 +10,11 @@ PageTally* PageTally::create() {
   return at == MAP_FAILED ? nullptr : static_cast<PageTally*>(at);
 }
 
+void PageTally::clear() {
+  trials_ = 0;
+  count_ = 0;
+}
+
 void PageTally::destroy() { ::munmap(this, sizeof *this); }
 
 bool PageTally::add_own() {

@@ -18,6 +18,7 @@ class PageTally {
  public:
   static PageTally* create();  // null with errno
   void destroy();
+  void clear();
 
   // In a trial, when its program has ended: adds what this process wrote to. False: /proc
   // is not readable, or there are too many pages; then the tally is as it was.

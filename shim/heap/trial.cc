@@ -25,22 +25,13 @@ namespace {
 
 // What programs usually do. Each runs in a child of its own.
 struct Trial {
-  Mode mode;
+  Habit habit;
   std::string_view source;
-  bool numpy = false;  // only where it is loaded
 };
 constexpr Trial kTrials[] = {
-    {Mode::kScript, "def f(n):\n    return [str(n)]\nprint(f(1))\n"},
-    {Mode::kCall, "def f(x):\n    return [row[::-1] for row in x]\n"},
-    {Mode::kCall,
-     "import numpy as np\n"
-     "def f(x):\n"
-     "    a = np.array(x)\n"
-     "    b = np.zeros((4, 4), dtype=int)\n"
-     "    b[:a.shape[0], :a.shape[1]] = np.where(a > 1, a, 0)\n"
-     "    return np.rot90(b).tolist()\n",
-     true},
-    {Mode::kScript,
+    {Habit::kScript, "def f(n):\n    return [str(n)]\nprint(f(1))\n"},
+    {Habit::kScript, "def f(grid):\n    return grid[3][4]\nprint('before')\nf([[1, 2]])\n"},
+    {Habit::kScript,
      "import math, re\n"
      "from collections import Counter, defaultdict\n"
      "class Point:\n"
@@ -71,8 +62,49 @@ constexpr Trial kTrials[] = {
      "    if i > 100:\n"
      "        break\n"
      "print(fib(30), Counter(words).most_common(2), dict(groups), points[-1], total, value)\n"},
-    {Mode::kScript, "def f(grid):\n    return grid[3][4]\nprint('before')\nf([[1, 2]])\n"},
+    {Habit::kCall, "def f(x):\n    return [row[::-1] for row in x]\n"},
+    {Habit::kCall,
+     "from collections import Counter\n"
+     "def f(x):\n"
+     "    seen = Counter(cell for row in x for cell in row)\n"
+     "    common = {color for color, n in seen.items() if n > 0}\n"
+     "    best = max(sorted(common), key=lambda color: seen[color])\n"
+     "    out = []\n"
+     "    for i in range(len(x)):\n"
+     "        out.append([best if (i + j) % 2 else x[i][j] for j in range(len(x[0]))])\n"
+     "    return out\n"},
+    {Habit::kCall,
+     "class Grid:\n"
+     "    def __init__(self, rows):\n"
+     "        self.rows = [list(row) for row in rows]\n"
+     "    def turned(self):\n"
+     "        return [list(row) for row in zip(*self.rows[::-1])]\n"
+     "def f(x):\n"
+     "    grid = Grid(x)\n"
+     "    return [tuple(row) for row in grid.turned()]\n"},
+    {Habit::kNumpyScript,
+     "import numpy as np\n"
+     "a = np.arange(12).reshape(3, 4)\n"
+     "print(a.sum(), a.mean(axis=0), a[a > 3])\n"},
+    {Habit::kNumpyCall,
+     "import numpy as np\n"
+     "def f(x):\n"
+     "    a = np.array(x)\n"
+     "    b = np.zeros((4, 4), dtype=int)\n"
+     "    b[:a.shape[0], :a.shape[1]] = np.where(a > 1, a, 0)\n"
+     "    return np.rot90(b).tolist()\n"},
 };
+
+// Where numpy is not loaded, a program that mentions it is like any other.
+struct Pair {
+  Habit plain, numpy;
+};
+constexpr Pair kPairs[] = {{Habit::kScript, Habit::kNumpyScript},
+                           {Habit::kCall, Habit::kNumpyCall}};
+
+Mode mode_of(Habit habit) {
+  return habit == Habit::kCall || habit == Habit::kNumpyCall ? Mode::kCall : Mode::kScript;
+}
 
 void put_count(std::string& to, char tag, size_t count) {
   uint32_t n = static_cast<uint32_t>(count);
@@ -87,7 +119,7 @@ void put_text(std::string& to, std::string_view text) {
 
 // The request of shim/value_format.h.
 std::string request_for(const Trial& trial) {
-  const Mode mode = trial.mode;
+  const Mode mode = mode_of(trial.habit);
   std::string to;
   put_count(to, 'l', 8);
   put_text(to, trial.source);
@@ -136,6 +168,13 @@ void run_trial(const Trial& trial) {
   ::munmap(region, kAnswerBytes);
 }
 
+void tally_trials_of(Habit habit) {
+  tally->clear();
+  for (const Trial& trial : kTrials) {
+    if (trial.habit == habit) run_trial(trial);
+  }
+}
+
 }  // namespace
 
 HeapMode heap_mode_named(const char* word) {
@@ -151,10 +190,14 @@ void warm_image(HeapMode mode) {
   tally = PageTally::create();
   // Moved first, so that what a trial writes can be told from what the template wrote.
   if (!tally || make_heap_image(mode).error != 0) return;
-  for (const Trial& trial : kTrials) {
-    if (!trial.numpy || loaded_numpy()) run_trial(trial);
+  const bool numpy = loaded_numpy();
+  for (const Pair& pair : kPairs) {
+    tally_trials_of(pair.plain);
+    choose_hot_pages(pair.plain, *tally);
+    if (numpy) tally_trials_of(pair.numpy);
+    choose_hot_pages(pair.numpy, *tally);
   }
-  choose_hot_pages(*tally);
+  choose_way_of_copying();
   tally->destroy();
   drop_clean_pages();
 }
