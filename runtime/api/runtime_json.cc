@@ -126,7 +126,8 @@ class Fields {
 
 Limits usual_compile_limits() {
   Limits limits;
-  limits.wall = limits.cpu = sys::Milliseconds(30000);
+  limits.cpu = sys::Milliseconds(30000);
+  limits.wall = sys::Milliseconds(120000);  // a busy machine is no fault of the source
   limits.memory = sys::mebibytes(1024);
   limits.pids = 128;
   limits.disk = sys::mebibytes(256);

@@ -25,7 +25,8 @@ def available() -> list[str]:
 
 def battery() -> list[Job]:
     return [{"id": f"{deed}/{language}", "template": language, "source": sources[language], "stdin": "3 4\n",
-             "limits": languages.LIMITS | (languages.SLEEPERS if deed == "sleep" else {}), "policy": languages.DEEDS[deed][2]}
+             "limits": languages.LIMITS | (languages.SLEEPERS if deed == "sleep" else {}),
+             "policy": languages.SUBPROCESS if language in languages.NEED_PROCESSES else languages.DEEDS[deed][2]}
             for deed, sources in languages.PROGRAMS.items() for language in sources if language in available()]
 
 
@@ -44,8 +45,8 @@ class Battery(unittest.TestCase):
             with self.subTest(level):
                 if not levels[level]["available"]:
                     self.skipTest(f"this host does not give level {level} (see `zygo doctor`)")
-                compiled = {"c", "cpp", "java"} if level == "minimal" else set()  # refused there, by name
-                self.assert_labels([job for job in jobs if job["template"] not in compiled], level)
+                refused = {"c", "cpp", "java", "go", "rust", "r"} if level == "minimal" else set()  # there, by name
+                self.assert_labels([job for job in jobs if job["template"] not in refused], level)
 
     def assert_labels(self, jobs: list[Job], level: str) -> None:
         results = run_batch(jobs, "--level", level, timeout=300)

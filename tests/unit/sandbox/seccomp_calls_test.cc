@@ -214,7 +214,6 @@ TEST_CASE("of prctl, what changes others, memory maps or the filter is asked abo
                               PR_SET_UNALIGN,
                               PR_SET_FPEMU,
                               PR_SET_TIMING,
-                              PR_SET_THP_DISABLE,
                               PR_MCE_KILL,
                               PR_SET_SPECULATION_CTRL,
                               PR_SET_IO_FLUSHER,
@@ -228,6 +227,7 @@ TEST_CASE("of prctl, what changes others, memory maps or the filter is asked abo
       INFO(option);
       CHECK(act(profile, "prctl", {word(option), 1}) == kAsk);
     }
+    CHECK(act(profile, "prctl", {PR_SET_THP_DISABLE, 1}) == kGo);  // one's own memory; ruby
     CHECK(act(profile, "prctl", {PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE}) == kAsk);
     CHECK(act(profile, "prctl", {PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER}) == kAsk);
     CHECK(act(profile, "prctl", {PR_SET_CHILD_SUBREAPER, 1}) ==
