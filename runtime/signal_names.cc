@@ -27,4 +27,11 @@ std::string signal_name(int number) {
   return "signal " + std::to_string(number);
 }
 
+std::optional<int> signal_number(std::string_view name) {
+  for (int number = 1; number <= kLastRealTime; ++number) {
+    if (signal_name(number) == name) return number;
+  }
+  return std::nullopt;
+}
+
 }  // namespace runtime

@@ -322,6 +322,9 @@ TEST_CASE("a class whose name is one of our labels is shown as program.NAME", "[
 
 TEST_CASE("signals have the names of signal(7)", "[judge]") {
   CHECK(signal_name(9) == "SIGKILL");
+  CHECK(signal_number("SIGKILL") == 9);
+  CHECK(signal_number("SIGRTMIN+30") == 64);
+  CHECK_FALSE(signal_number("SIGNOTHING"));
   CHECK(signal_name(31) == "SIGSYS");
   CHECK(signal_name(24) == "SIGXCPU");
   CHECK(signal_name(34) == "SIGRTMIN");
