@@ -163,6 +163,11 @@ void Shard::place(TaskPtr task) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
+  if (setting_.level() == sandbox::Level::kMinimal &&
+      task->job.policy.profile == sandbox::Profile::kBuild) {
+    return refuse(std::move(task),
+                  "policy.profile: build is for compilers, and level minimal has none");
+  }
   if (!spec->runtime && !setting_.has_python()) {
     return refuse(std::move(task),
                   "template: " + spec->name + " needs Python, which the image does not have");

@@ -86,6 +86,13 @@ class LevelMinimal(Forced, ZygoTestCase):
 
     level = "minimal"
 
+    def test_the_profile_build_is_refused_by_name(self) -> None:
+        job = b'{"source": "print(1)", "policy": {"profile": "build"}}'
+        (result,) = zygo.results_of(zygo.run_cli("batch", "-", *self.options(), stdin=job).out)
+
+        self.assertEqual((result["label"], result["by"]), ("BadJob", "caller"))
+        self.assertIn("policy.profile: build", result["detail"]["message"])
+
 
 if __name__ == "__main__":
     unittest.main()
