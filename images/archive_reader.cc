@@ -14,23 +14,9 @@ constexpr size_t kPiece = size_t{256} << 10;
 
 }  // namespace
 
-// libarchive converts names by the thread's locale.
 ArchiveReader::ArchiveReader(int file, const Watch& watch, std::string_view work)
-    : file_(file),
-      watch_(watch),
-      work_(work),
-      buffer_(kPiece),
-      utf8_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)),
-      before_(utf8_ ? ::uselocale(utf8_) : nullptr),
-      reader_(archive_read_new()) {
+    : file_(file), watch_(watch), work_(work), buffer_(kPiece), reader_(archive_read_new()) {
   VERIFY(reader_ != nullptr);
-}
-
-ArchiveReader::~ArchiveReader() {
-  reader_.reset();
-  if (!utf8_) return;
-  ::uselocale(before_);
-  ::freelocale(utf8_);
 }
 
 Error ArchiveReader::broken(std::string_view what) const {

@@ -1,17 +1,17 @@
 #pragma once
 // ArchiveReader: libarchive over a descriptor, with its status codes as Results. Beside archive.cc
-// the only user of libarchive. Names are raw bytes; where an archive says they are UTF-8 they stay
-// so, whatever the locale of the process.
+// and archive_writer.cc the only user of libarchive. Names are raw bytes; where an archive says
+// they are UTF-8 they stay so, whatever the locale of the process.
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <locale.h>
 
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "images/progress.h"
+#include "images/utf8_locale.h"
 #include "sandbox/sys/result.h"
 
 namespace images {
@@ -22,7 +22,6 @@ class ArchiveReader {
   // Borrows `file` and `watch`; both must outlive it.
   ArchiveReader(int file, const Watch& watch, std::string_view work);
   ArchiveReader(const ArchiveReader&) = delete;
-  ~ArchiveReader();
 
   sys::Result<void> open(Content content);
   // The next member; null at the end of the archive.
@@ -48,7 +47,7 @@ class ArchiveReader {
   uint64_t at_ = 0, size_ = 0;
   bool stopped_ = false;
   std::vector<char> buffer_;
-  locale_t utf8_ = nullptr, before_ = nullptr;
+  Utf8Locale utf8_;
   std::unique_ptr<archive, Free> reader_;
 };
 

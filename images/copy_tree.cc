@@ -28,14 +28,14 @@ class Copy {
  public:
   Copy(TreeWriter& into, const Watch& watch) : into_(into), watch_(watch), piece_(kPiece) {}
 
-  Result<void> start(int directory) {
+  Result<void> start(int directory, const std::string& below) {
     struct stat from {
     }, to{};
     if (::fstat(directory, &from) < 0 || ::fstat(into_.root(), &to) < 0)
       return Error::from_errno("stat");
     device_ = from.st_dev;
     destination_ = id_of(to);
-    return children(directory, "");
+    return children(directory, below);
   }
   const std::string& failed() const { return failed_; }
 
@@ -141,9 +141,10 @@ class Copy {
 }  // namespace
 
 Result<void> copy_tree(int directory, const std::string& label, TreeWriter& into,
-                       const Watch& watch) {
+                       const Watch& watch, const std::string& below) {
   Copy copy(into, watch);
-  auto copied = copy.start(directory);
+  if (!below.empty()) TRY(into.make_directory(below));
+  auto copied = copy.start(directory, below);
   if (copied) return {};
   const std::string where =
       copy.failed().empty() ? label : label + ": member \"" + copy.failed() + "\"";

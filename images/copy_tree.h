@@ -10,8 +10,9 @@
 
 namespace images {
 
-// `label` names the directory in errors. The directory that `into` writes in may not lie in it.
+// `label` names the directory in errors; `below` is where it goes, a path of path_of(), empty: the
+// root. The directory that `into` writes in may not lie in it.
 sys::Result<void> copy_tree(int directory, const std::string& label, TreeWriter& into,
-                            const Watch& watch = {});
+                            const Watch& watch = {}, const std::string& below = "");
 
 }  // namespace images

@@ -22,11 +22,6 @@ using Kind = sandbox::ImageEntry::Kind;
 
 namespace {
 
-bool beneath(const std::string& path, const std::string& directory) {
-  return path == directory || (path.size() > directory.size() && path.starts_with(directory) &&
-                               path[directory.size()] == '/');
-}
-
 // /bin, /lib, ... are links into /usr on a merged system, directories of their own on others.
 void add_top_level(ImagePlan& plan) {
   for (const char* path : {"/bin", "/lib", "/lib64", "/sbin", "/lib32", "/libx32"}) {
@@ -68,7 +63,13 @@ void add_settings_of_languages(ImagePlan& plan) {
   if (::access(kOpenSsl, R_OK) == 0) plan.push_back({Kind::kBind, kOpenSsl, kOpenSsl});
 }
 
-// Directories an interpreter outside /usr loads from, by its own word.
+}  // namespace
+
+bool beneath(const std::string& path, const std::string& directory) {
+  return path == directory || (path.size() > directory.size() && path.starts_with(directory) &&
+                               path[directory.size()] == '/');
+}
+
 Result<std::vector<std::string>> interpreter_directories(const std::string& python) {
   std::string program =
       "import os,sys,sysconfig\n"
@@ -91,7 +92,6 @@ Result<std::vector<std::string>> interpreter_directories(const std::string& pyth
   return paths;
 }
 
-// What every template on the host's own files sees.
 ImagePlan files_of_host(const std::string& shim) {
   ImagePlan plan;
   plan.push_back({Kind::kBind, "/usr", "/usr"});
@@ -103,8 +103,6 @@ ImagePlan files_of_host(const std::string& shim) {
   plan.push_back({Kind::kBind, kShimTarget, shim});
   return plan;
 }
-
-}  // namespace
 
 void add_devices(ImagePlan& plan) {
   for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {

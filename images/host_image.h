@@ -17,6 +17,14 @@ sys::Result<sandbox::ImagePlan> host_image(const std::string& python, const std:
 // The same without an interpreter: for programs of /usr.
 sandbox::ImagePlan host_image(const std::string& shim);
 
+// What every template on the host's own files sees, and nothing for an interpreter elsewhere.
+sandbox::ImagePlan files_of_host(const std::string& shim);
+// The directories that an interpreter loads from, by its own word, and what links among them lead
+// to. Runs it.
+sys::Result<std::vector<std::string>> interpreter_directories(const std::string& python);
+// Whether the path is the directory or lies in it.
+bool beneath(const std::string& path, const std::string& directory);
+
 inline constexpr const char* kShimTarget = "/.zygo";
 
 // The same view as paths, for where nothing can be bound and Landlock alone draws the line: what is

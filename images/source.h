@@ -1,6 +1,7 @@
 #pragma once
 // What an image is imported from, told apart by content: an OCI image layout or a root file system,
-// each as a directory or as a tar archive of any compression, and what `docker save` writes.
+// each as a directory or as a tar archive of any compression, what `docker save` writes, and a
+// packed environment (pack.h).
 
 #include <string>
 
@@ -12,6 +13,7 @@ namespace images {
 
 struct Unpacked {
   ImageConfig config;  // empty for a root file system
+  std::string digest;  // what a packed environment says that its image's is; empty: not said
   TreeTally tally;
 };
 
@@ -21,5 +23,8 @@ sys::Result<Unpacked> unpack_source(const std::string& path, int workspace,
                                     const TreeLimits& limits, const Watch& watch = {});
 
 inline constexpr const char* kRootfs = "rootfs";
+
+// An empty `rootfs` in the workspace.
+sys::Result<TreeWriter> make_rootfs(int workspace, const TreeLimits& limits);
 
 }  // namespace images

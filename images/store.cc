@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "images/sha256.h"
 #include "images/source.h"
 #include "images/store_files.h"
 #include "images/tree_digest.h"
@@ -62,7 +61,10 @@ Result<Sealed> seal(const Workspace& workspace, const Unpacked& unpacked, const 
   const sys::OwnedFd rootfs =
       TRY(sys::open_at(workspace.fd(), kRootfs, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   const TreeFacts tree = TRY(look_through(rootfs.get(), unpacked.tally.bytes, watch));
-  const std::string digest = "sha256:" + sha256_of(tree.digest + "\n" + to_json(unpacked.config));
+  const std::string digest = digest_of_image(tree, unpacked.config);
+  if (!unpacked.digest.empty() && unpacked.digest != digest)
+    return Error::because("it is not what it says of itself: its digest is " + digest + ", not " +
+                          unpacked.digest);
   const ContentRecord record{unpacked.config, tree.bytes, tree.entries};
   TRY(write_durably(workspace.fd(), kConfigFile, to_json(record)));
   if (::fchmod(workspace.fd(), 0755) < 0) return Error::from_errno("chmod " + workspace.name());
@@ -119,7 +121,12 @@ Result<Imported> Store::import(const std::string& name, const std::string& path,
   const Workspace workspace = TRY(begin());
   const Unpacked unpacked = TRY(unpack_source(path, workspace.fd(), limits, watch));
   Imported imported;
-  const Sealed sealed = TRY(seal(workspace, unpacked, watch));
+  auto seal_it = [&]() -> Result<Sealed> {
+    auto sealed = seal(workspace, unpacked, watch);
+    if (!sealed && sealed.error().code() == 0) return std::move(sealed).error().context(path);
+    return sealed;
+  };
+  const Sealed sealed = TRY(seal_it());
   imported.image = described(name, sealed.digest);
   imported.image.source = absolute(path);
   imported.image.imported = now_as_text();

@@ -50,8 +50,7 @@ std::string random_name() {
 
 Result<LockedStore> open_store(const std::string& root) {
   LockedStore store;
-  store.lock = TRY(sys::open(root + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  TRY(take(store.lock.get(), root + "/lock"));
+  store.lock = TRY(lock_file(root + "/lock"));
   store.images = TRY(sys::open(root + "/images", O_RDONLY | O_DIRECTORY));
   store.names = TRY(sys::open(root + "/names", O_RDONLY | O_DIRECTORY));
   return store;
@@ -72,6 +71,12 @@ bool is_abandoned(const LockedStore& store, const std::string& name) {
 }
 
 }  // namespace
+
+Result<OwnedFd> lock_file(const std::string& path) {
+  OwnedFd file = TRY(sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  TRY(take(file.get(), path));
+  return file;
+}
 
 // Others may pass through but not look around: jobs have other uids, and an image may hold what not
 // everybody on the host should find.

@@ -20,6 +20,9 @@ sys::Result<LockedStore> lock_store(const std::string& root);
 // The same without making anything; none when there is no store.
 sys::Result<std::optional<LockedStore>> lock_existing(const std::string& root);
 
+// An exclusive lock on a file that is made if need be, while the descriptor lives; waits for it.
+sys::Result<sys::OwnedFd> lock_file(const std::string& path);
+
 // The directory of an import under way, locked by its owner; removed with this object.
 class Workspace {
  public:

@@ -7,6 +7,7 @@
 #include <climits>
 
 #include "images/directory_names.h"
+#include "images/json/record.h"
 #include "images/sha256.h"
 #include "sandbox/sys/file.h"
 
@@ -84,6 +85,10 @@ Result<TreeFacts> look_through(int directory, uint64_t total, const Watch& watch
   Digest digest(total, watch);
   TRY(digest.children(directory, ""));
   return digest.facts();
+}
+
+std::string digest_of_image(const TreeFacts& tree, const ImageConfig& config) {
+  return "sha256:" + sha256_of(tree.digest + "\n" + to_json(config));
 }
 
 }  // namespace images

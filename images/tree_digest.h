@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "images/config.h"
 #include "images/progress.h"
 #include "sandbox/sys/result.h"
 
@@ -16,5 +17,8 @@ struct TreeFacts {
 };
 // Reads every file; `total` is for the watch, in bytes.
 sys::Result<TreeFacts> look_through(int directory, uint64_t total, const Watch& watch = {});
+
+// "sha256:HEX": the name of an image with this tree and this configuration.
+std::string digest_of_image(const TreeFacts& tree, const ImageConfig& config);
 
 }  // namespace images

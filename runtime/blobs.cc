@@ -1,12 +1,6 @@
 #include "runtime/blobs.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
 #include "images/sha256.h"
 #include "sandbox/sys/file.h"
@@ -24,87 +18,41 @@ Error not_there(const std::string& digest) {
   return Error::because("no blob " + digest + " on this host (zygo blob put FILE)");
 }
 
-// The directory of one store, 0700: contents belong to who has put them.
-Result<void> make_directory(const std::string& path) {
-  std::error_code problem;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
-  if (problem) return Error::from_errno("make " + path, problem.value());
-  if (::mkdir(path.c_str(), 0700) < 0 && errno != EEXIST) return Error::from_errno("make " + path);
-  return {};
-}
-
-int64_t nanoseconds(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+std::string name_of(const std::string& digest) { return digest.substr(kPrefix.size()); }
 
 }  // namespace
 
-std::string BlobStore::path_of(const std::string& digest) const {
-  return root_ + "/" + digest.substr(kPrefix.size());
-}
-
 Result<std::string> BlobStore::put(std::string_view bytes) const {
-  if (bytes.size() > kLargest.count || bytes.size() > capacity_.count)
+  if (bytes.size() > kLargest.count || bytes.size() > files_.capacity().count)
     return Error::because("a blob of " + std::to_string(bytes.size()) + " bytes is too large");
   std::string digest = std::string(kPrefix) + images::sha256_of(bytes);
-  const std::string path = path_of(digest);
-  if (::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return digest;
-  TRY(make_directory(root_));
-  TRY(make_room(bytes.size()));
-  // Without a name until it is complete.
-  sys::OwnedFd file = TRY(sys::open(root_, O_TMPFILE | O_RDWR, 0600));
-  TRY(sys::write_all(file.get(), bytes));
-  if (::fsync(file.get()) < 0) return Error::from_errno("write " + path);
-  const std::string unnamed = "/proc/self/fd/" + std::to_string(file.get());
-  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) < 0 &&
-      errno != EEXIST)
-    return Error::from_errno("name " + path);
+  TRY(files_.put(name_of(digest), bytes, BoundedFiles::Survives::kPowerLoss));
   return digest;
 }
 
 Result<std::string> BlobStore::get(const std::string& digest) const {
   if (!images::is_sha256(digest)) return Error::because("\"" + digest + "\" is no digest");
-  const std::string path = path_of(digest);
-  Result<std::string> bytes = sys::read_file(path, kLargest.count);
+  Result<std::string> bytes = sys::read_file(files_.path_of(name_of(digest)), kLargest.count);
   if (!bytes && bytes.error().code() == ENOENT) return not_there(digest);
   if (!bytes) return bytes;
   if (digest != std::string(kPrefix) + images::sha256_of(*bytes))
     return Error::because("blob " + digest + ": it is damaged; remove it and put it again");
-  (void)::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  static_cast<void>(files_.touch(name_of(digest)));
   return bytes;
 }
 
 Result<std::vector<Blob>> BlobStore::list() const {
   std::vector<Blob> blobs;
-  std::error_code problem;
-  for (const auto& entry : std::filesystem::directory_iterator(root_, problem)) {
-    const std::string digest = std::string(kPrefix) + entry.path().filename().string();
-    struct stat info {};
-    if (!images::is_sha256(digest) || ::stat(entry.path().c_str(), &info) < 0) continue;
-    blobs.push_back({digest, static_cast<uint64_t>(info.st_size), nanoseconds(info.st_mtim)});
-  }
-  if (problem && problem.value() != ENOENT)
-    return Error::from_errno("read " + root_, problem.value());
-  std::sort(blobs.begin(), blobs.end(),
-            [](const Blob& a, const Blob& b) { return a.used_ns > b.used_ns; });
+  for (const KeptFile& file : TRY(files_.list()))
+    blobs.push_back({std::string(kPrefix) + file.name, file.bytes, file.used_ns});
   return blobs;
 }
 
 Result<void> BlobStore::remove(const std::string& digest) const {
   if (!images::is_sha256(digest)) return Error::because("\"" + digest + "\" is no digest");
-  if (::unlink(path_of(digest).c_str()) == 0) return {};
-  if (errno == ENOENT) return not_there(digest);
-  return Error::from_errno("remove " + path_of(digest));
-}
-
-Result<void> BlobStore::make_room(uint64_t bytes) const {
-  std::vector<Blob> blobs = TRY(list());
-  uint64_t held = bytes;
-  for (const Blob& blob : blobs) held += blob.bytes;
-  for (; held > capacity_.count && !blobs.empty(); blobs.pop_back()) {
-    held -= blobs.back().bytes;
-    if (::unlink(path_of(blobs.back().digest).c_str()) < 0 && errno != ENOENT)
-      return Error::from_errno("make room in " + root_);
-  }
-  return {};
+  auto removed = files_.remove(name_of(digest));
+  if (!removed && removed.error().code() == ENOENT) return not_there(digest);
+  return removed;
 }
 
 Result<void> BlobStore::fill_in(Job& job) const {

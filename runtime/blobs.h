@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/bounded_files.h"
 #include "runtime/job.h"
 #include "sandbox/sys/result.h"
 #include "sandbox/sys/units.h"
@@ -26,7 +27,7 @@ class BlobStore {
 
   // An absolute path. Nothing is made before the first put().
   explicit BlobStore(std::string root, sys::Bytes capacity = kCapacity)
-      : root_(std::move(root)), capacity_(capacity) {}
+      : files_(std::move(root), capacity) {}
 
   // Whole or not at all. Returns the digest; makes room if it must.
   sys::Result<std::string> put(std::string_view bytes) const;
@@ -39,11 +40,7 @@ class BlobStore {
   sys::Result<void> fill_in(Job& job) const;
 
  private:
-  sys::Result<void> make_room(uint64_t bytes) const;
-  std::string path_of(const std::string& digest) const;
-
-  std::string root_;
-  sys::Bytes capacity_;
+  BoundedFiles files_;
 };
 
 }  // namespace runtime

@@ -36,10 +36,14 @@ sys::Result<std::vector<TemplateSpec>> shipped_templates();
 struct EngineOptions {
   std::string python = "/usr/bin/python3";  // with an image: of its own, if it was left at this
   std::string blobs;                        // root of the blob store; empty: there is none
-  std::optional<images::Image> image;       // what jobs see; none: the host's own /usr
-  std::vector<TemplateSpec> templates;      // in addition to the built-in ones
-  unsigned workers = 0;                     // cells that may run a job at once; 0: chosen by cores
-  std::optional<sandbox::Level> level;      // this one; empty: the best there is
+  std::string builds;                       // root of the build cache; empty: there is none
+  sys::Bytes builds_capacity{};
+  std::optional<images::Image> image;  // what jobs see; none: the host's own /usr
+  // A packed environment, whose interpreter `python` then is; not together with `image`.
+  std::optional<images::Image> environment;
+  std::vector<TemplateSpec> templates;  // in addition to the built-in ones
+  unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores
+  std::optional<sandbox::Level> level;  // this one; empty: the best there is
   sandbox::Level least = sandbox::Level::kFull;  // and never less than this
   sandbox::Layers require;                       // layers without which no job starts
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the

@@ -10,6 +10,17 @@ namespace runtime {
 
 namespace {
 constexpr const char* kMemoryWord = "{memory_mb}";
+
+// Where package managers write down what is installed: dpkg, rpm, apk, pacman.
+constexpr const char* kPackageLists[] = {"/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite",
+                                         "/usr/lib/sysimage/rpm/rpmdb.sqlite",
+                                         "/lib/apk/db/installed", "/var/lib/pacman/local"};
+
+// g++ is a link to a link on most hosts, and an upgrade changes what they lead to.
+void into_target(const std::string& path, struct stat& info) {
+  struct stat target {};
+  if (::stat(path.c_str(), &target) == 0) info = target;
+}
 }  // namespace
 
 bool RuntimeSpec::goes_by(std::string_view word) const {
@@ -46,11 +57,25 @@ Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root, std::
       return;
     }
     into = *found;
-    tools.stamp += fmt::format("{}:{}:{};", *found, info.st_size, info.st_mtim.tv_sec);
+    if (root.empty()) into_target(*found, info);
+    tools.stamp += fmt::format("{}:{}:{}.{:09};", *found, info.st_size, info.st_mtim.tv_sec,
+                               info.st_mtim.tv_nsec);
   };
   if (spec.compiled()) find(spec.compile, tools.compile);
   if (!spec.runs_artefact() && !spec.run.empty()) find(spec.run, tools.run);
   return tools;
+}
+
+std::string stamp_of_packages() {
+  std::string stamp;
+  for (const char* list : kPackageLists) {
+    struct stat info {};
+    if (::stat(list, &info) < 0) continue;
+    // The time of the last change, which nobody can set.
+    stamp += fmt::format("{}:{}:{}.{:09};", list, info.st_size, info.st_ctim.tv_sec,
+                         info.st_ctim.tv_nsec);
+  }
+  return stamp;
 }
 
 std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits) {

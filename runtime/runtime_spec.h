@@ -36,6 +36,8 @@ struct RuntimeSpec {
 
   bool compiled() const { return !compile.empty(); }
   bool runs_artefact() const { return !run.empty() && run.front().starts_with("./"); }
+  // The path of the artefact that becomes the program; empty: none does.
+  std::string program() const { return runs_artefact() ? run.front().substr(2) : ""; }
   bool goes_by(std::string_view word) const;  // the name or an alias
 };
 
@@ -51,11 +53,15 @@ std::optional<std::string> find_program(const std::string& word, const std::stri
 struct Toolchain {
   std::string run, compile;  // absolute paths; empty where nothing of the image is run
   std::string missing;       // the word that was not found; empty: the runtime is offered
-  std::string stamp;         // changes when a program does
+  std::string stamp;         // changes when a program does, whatever links lead to it
 };
 // Below `root`, which is empty for the host's own.
 Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root = "",
                          std::string_view path = kPath);
+
+// Changes when the host's package manager installs, upgrades or removes something: a compiler's
+// headers and libraries are packages of their own.
+std::string stamp_of_packages();
 
 // The words with {memory_mb} replaced.
 std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits);

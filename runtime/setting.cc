@@ -11,6 +11,7 @@
 
 #include "images/host_image.h"
 #include "images/image_root.h"
+#include "images/python_environment.h"
 #include "images/sha256.h"
 #include "runtime/api/runtime_json.h"
 #include "sandbox/caps.h"
@@ -85,6 +86,7 @@ Result<std::vector<TemplateSpec>> shipped_templates() {
 Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   auto setting = std::make_unique<Setting>();
   setting->heap_ = options.heap;
+  if (!options.builds.empty()) setting->builds_.emplace(options.builds, options.builds_capacity);
   TRY(setting->find_files(options));
   setting->templates_ = TRY(shipped_templates());
   for (const TemplateSpec& spec : options.templates) {
@@ -102,9 +104,10 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   TRY(setting->choose_ids());
   TRY(setting->choose_layers(options, reports));
   if (setting->level_ != sandbox::Level::kFull) {
-    if (setting->imported_)
-      return Error::because("image " + setting->imported_->name +
-                            ": an image needs mounts, which " + "level " +
+    const std::optional<images::Image>& mounted =
+        setting->imported_ ? setting->imported_ : options.environment;
+    if (mounted)
+      return Error::because("image " + mounted->name + ": an image needs mounts, which level " +
                             std::string(sandbox::name_of(setting->level_)) + " does not have");
     TRY(setting->replace_mounts());
   }
@@ -120,9 +123,15 @@ Result<void> Setting::find_files(const EngineOptions& options) {
   exec_directory_ = library + "/exec";
   imported_ = options.image;
   if (imported_) return find_in_image(options);
+  packages_stamp_ = stamp_of_packages();
   python_ = options.python;
-  image_ = TRY(images::host_image(python_, shim_directory_));
   exec_image_ = images::host_image(exec_directory_);
+  if (options.environment) {
+    image_ = TRY(images::environment_image(*options.environment, shim_directory_));
+    python_stamp_ = options.environment->digest;
+    return {};
+  }
+  image_ = TRY(images::host_image(python_, shim_directory_));
   struct stat info {};
   if (::stat(python_.c_str(), &info) < 0) return Error::from_errno("python " + python_);
   python_stamp_ = std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec);
@@ -324,6 +333,13 @@ const TemplateSpec* Setting::find_template(const std::string& name) const {
 
 const Toolchain& Setting::toolchain_of(const TemplateSpec& spec) const {
   return toolchains_.at(spec.name);
+}
+
+// A build outlives the process: also what its tools find beside them counts, as headers and
+// libraries, and the place that paths in it speak of.
+std::string Setting::identity_of_build(const TemplateSpec& spec) const {
+  return toolchain_of(spec).stamp + '\0' + (imported_ ? imported_->digest : packages_stamp_) +
+         '\0' + std::string(sandbox::name_of(level_)) + '\0';
 }
 
 std::string Setting::template_names() const {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "runtime/artefact.h"
+#include "runtime/build_cache.h"
 #include "runtime/engine.h"
 #include "runtime/scratch.h"
 #include "runtime/zygote.h"
@@ -51,6 +52,9 @@ class Setting {
   bool has_python() const { return !python_.empty(); }
   const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
   ArtefactStore& artefacts() { return artefacts_; }
+  BuildCache* builds() { return builds_ ? &*builds_ : nullptr; }
+  // All that a compiler's output depends on, beside the runtime and the job.
+  std::string identity_of_build(const TemplateSpec& spec) const;
 
   // The compiled filter of a profile; compiled once.
   sys::Result<std::string_view> filter(sandbox::Profile profile);
@@ -92,6 +96,8 @@ class Setting {
   std::optional<images::Image> imported_;
   std::map<std::string, Toolchain> toolchains_;  // by template
   ArtefactStore artefacts_{kArtefacts};
+  std::optional<BuildCache> builds_;
+  std::string packages_stamp_;  // of the host
   std::vector<TemplateSpec> templates_;
   sandbox::Layers layers_;
   sandbox::Level level_ = sandbox::Level::kFull;

@@ -71,6 +71,7 @@ class Shard {
   // shard_build.cc
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
+  bool obtain_stored(Task& task, const RuntimeSpec& runtime);
   void reply_built(TaskPtr task);
   void finish_build(TaskPtr task, JobResult result);
   void return_waiting(std::vector<TaskPtr> waiting);

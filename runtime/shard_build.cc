@@ -194,7 +194,7 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
 // True: the task has its artefact, or is to build it.
 bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   if (task->artefact_key.empty())
-    task->artefact_key = key_of(*spec.runtime, setting_.toolchain_of(spec).stamp, task->job);
+    task->artefact_key = key_of(*spec.runtime, setting_.identity_of_build(spec), task->job);
   Built built;
   using Patience = ArtefactStore::Patience;
   // One side of a pair keeps its place: the other is waiting in a cell.
@@ -204,7 +204,7 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
       --leased_;
       return false;
     case ArtefactStore::Claim::kBuild:
-      task->build = build_job(*spec.runtime, task->job);
+      if (!obtain_stored(*task, *spec.runtime)) task->build = build_job(*spec.runtime, task->job);
       return true;
     case ArtefactStore::Claim::kBuilt:
       break;
@@ -219,6 +219,18 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   failed.compile = CompileReport{true, failed.usage.wall_us};
   reply(std::move(task), std::move(failed));
   return false;
+}
+
+// True: another process has built it before.
+bool Shard::obtain_stored(Task& task, const RuntimeSpec& runtime) {
+  BuildCache* builds = setting_.builds();
+  auto stored = builds ? builds->get(task.artefact_key) : std::nullopt;
+  if (!stored) return false;
+  auto artefact = Artefact::create(std::move(stored->files), runtime.program(), stored->built_us);
+  if (!artefact) return false;
+  task.artefact = *artefact;
+  return_waiting(setting_.artefacts().settle(task.artefact_key, *artefact, true));
+  return true;
 }
 
 // There is something to run, which is all that was asked for.
@@ -252,8 +264,8 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
   const bool made = result.exit && !result.exit->signalled && result.exit->code == 0 &&
                     (result.verdict.ok() || result.verdict.outcome == Outcome::kUnsafeCode);
   if (made && !result.files.files.empty() && result.files.refused.empty()) {
-    const std::string program = runtime.runs_artefact() ? runtime.run.front().substr(2) : "";
-    auto artefact = Artefact::create(std::move(result.files.files), program, took);
+    StoredBuild stored{result.files.files, took};
+    auto artefact = Artefact::create(std::move(result.files.files), runtime.program(), took);
     if (!artefact) {
       return_waiting(store.give_up(task->artefact_key));
       const sys::Error& error = artefact.error();
@@ -261,6 +273,7 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
     }
     task->artefact = *artefact;
     task->compiled_here = true;
+    if (BuildCache* builds = setting_.builds()) builds->put(task->artefact_key, std::move(stored));
     return_waiting(store.settle(task->artefact_key, *artefact, true));
   } else {
     // A compiler that says no says so again; one that ran into a limit may have been unlucky.

@@ -54,6 +54,15 @@ Result<std::vector<std::string>> Field::texts() const {
   return all;
 }
 
+Result<std::map<std::string, std::string>> Field::texts_by_name() const {
+  std::map<std::string, std::string> all;
+  if (!there()) return all;
+  if (!value_ || !value_->is_object()) return wrong("must be an object");
+  for (const auto& [name, value] : value_->items())
+    all.emplace(name, TRY(Field(&value, below(".", name)).text()));
+  return all;
+}
+
 Result<uint64_t> Field::number() const {
   if (!there()) return wrong("is missing");
   if (!value_ || !value_->is_number_unsigned())

@@ -4,6 +4,7 @@
 // when the member is read. Never throws. Borrows the value.
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ class Field {
   sys::Result<std::string> text() const;
   sys::Result<std::string> text_or(std::string_view otherwise) const;
   sys::Result<std::vector<std::string>> texts() const;  // an array of strings; none when not there
+  // An object of strings; none when not there.
+  sys::Result<std::map<std::string, std::string>> texts_by_name() const;
   sys::Result<uint64_t> number() const;
   sys::Error wrong(std::string_view why) const;
 

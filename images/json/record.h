@@ -22,6 +22,15 @@ sys::Result<ContentRecord> parse_content(std::string_view text, std::string_view
 // The configuration alone, always in the same words: it is part of an image's digest.
 std::string to_json(const ImageConfig& config);
 
+// What a packed environment says of itself, in the first member of its archive.
+struct PackRecord {
+  std::string digest;  // of the image that it becomes
+  ImageConfig config;  // with an environment
+  bool operator==(const PackRecord&) const = default;
+};
+std::string to_json(const PackRecord& record);
+sys::Result<PackRecord> parse_pack(std::string_view text, std::string_view name);
+
 struct NameRecord {
   std::string digest;    // "sha256:..."
   std::string source;    // the path it was imported from

@@ -14,6 +14,9 @@ namespace runtime {
 // Rules of single texts: an id is not empty, a template and a function have names.
 bool text_is_fit(JsonReader& in, const Field& field, const std::string& text);
 
+// Why a file of the working directory cannot have this path; null: it can.
+const char* objection_to_path(std::string_view path);
+
 // "sha256:HEX"
 bool read_digest(JsonReader& in, std::string& digest);
 bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& globs);

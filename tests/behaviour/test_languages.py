@@ -11,6 +11,7 @@ import languages
 import zygo
 from zygo import Job, Result, run_batch, run_job
 
+AFRESH = ("--build-cache", "0")  # whatever earlier runs of the tests have left on this host
 NEEDED = {"python", "c", "cpp", "bash", "javascript", "perl", "lua", "java"}  # tools/setup sees to these
 
 
@@ -68,7 +69,7 @@ class Compiled(unittest.TestCase):
     def test_a_second_identical_submission_costs_no_compile(self) -> None:
         jobs = [{"id": f"job-{i}", "template": "cpp", "source": self.HELLO} for i in range(20)]
 
-        results = run_batch(jobs)
+        results = run_batch(jobs, *AFRESH)
 
         self.assertEqual({result["stdout"]["text"] for result in results.values()}, {"hello\n"})
         self.assertEqual(sum(not result["compile"]["cached"] for result in results.values()), 1)
@@ -80,7 +81,7 @@ class Compiled(unittest.TestCase):
                 {"id": "17", "template": "cpp17", "source": "int main() { return __cplusplus / 100 % 100; }\n"},
                 {"id": "20", "template": "cpp", "source": "int main() { return __cplusplus / 100 % 100; }\n"}]
 
-        results = run_batch(jobs)
+        results = run_batch(jobs, *AFRESH)
 
         self.assertEqual({key: result["exit"]["code"] for key, result in results.items()},
                          {"1": 1, "2": 2, "17": 17, "20": 20})
@@ -105,7 +106,7 @@ class Compiled(unittest.TestCase):
         }
         jobs = [{"id": name, "template": "cpp", "source": source} for name, source in bombs.items()]
 
-        results = run_batch(jobs, timeout=200)
+        results = run_batch(jobs, *AFRESH, timeout=200)
 
         for name, result in results.items():
             with self.subTest(name):
@@ -114,7 +115,7 @@ class Compiled(unittest.TestCase):
     def test_jobs_that_wait_for_a_build_that_fails_are_all_told(self) -> None:
         jobs = [{"id": f"job-{i}", "template": "c", "source": "int main( {\n"} for i in range(10)]
 
-        results = run_batch(jobs)
+        results = run_batch(jobs, *AFRESH)
 
         self.assertEqual({result["label"] for result in results.values()}, {"CompilationError"})
         self.assertEqual(sum(not result["compile"]["cached"] for result in results.values()), 1)

@@ -1,6 +1,6 @@
 // The documents of an image: index, manifest, configuration, manifest.json of `docker save`, and
-// the store's own. The first byte says which. What parses holds only what the rest of images/ may
-// rely on; what does not is named.
+// the store's own, and what a packed environment says of itself. The first byte says which. What
+// parses holds only what the rest of images/ may rely on; what does not is named.
 
 #include <string>
 
@@ -61,13 +61,30 @@ void check_records(std::string_view text) {
   if (!content) check_error(content.error());
 }
 
+bool is_plain(const std::string& path) {
+  return path.starts_with('/') && path.find('\0') == std::string::npos &&
+         (path + "/").find("/../") == std::string::npos;
+}
+
+void check_pack(std::string_view text) {
+  const auto pack = images::parse_pack(text, "doc");
+  if (!pack) return check_error(pack.error());
+  const images::PythonEnvironment& python = *pack->config.python;
+  VERIFY(images::is_sha256(pack->digest) && is_plain(python.interpreter));
+  VERIFY(!python.directories.empty());
+  for (const auto& [target, place] : python.directories)
+    VERIFY(is_plain(target) && is_plain(place));
+  const auto again = images::parse_pack(images::to_json(*pack), "doc");
+  VERIFY(again && *again == *pack);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const uint8_t kind = input.byte();
   const std::string_view text = input.rest();
-  switch (kind % 5) {
+  switch (kind % 6) {
     case 0:
       check_index(text);
       break;
@@ -81,8 +98,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       static_cast<void>(images::looks_saved(text));
       check_saved(text);
       break;
-    default:
+    case 4:
       check_records(text);
+      break;
+    default:
+      check_pack(text);
   }
   return 0;
 }

@@ -85,7 +85,7 @@ class Setting:
     @contextlib.contextmanager
     def one_core(self) -> Iterator[Coprocess]:
         """A zygo with one cell, on the one CPU together with its client."""
-        with pinned({self.cpu}), self.coprocess("--workers", "1") as zygo:
+        with pinned({self.cpu}), self.coprocess("--workers", "1", "--build-cache", "0") as zygo:
             yield zygo
 
     def limits(self, template: str) -> Limits:

@@ -139,7 +139,8 @@ int conclude(const BatchLoop::Report& report, const CommandLine& line) {
 }  // namespace
 
 int batch_command(const CommandLine& line, const Parts& parts) {
-  auto options = engine_options(line.common, parts.builtin_templates, line.batch.workers);
+  auto options =
+      engine_options(line.common, parts.builtin_templates, line.batch.workers, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("batch", *refusal);
   auto known = known_templates(line.common, parts.builtin_templates);
   auto defaults = read_defaults(line, std::get<std::vector<runtime::TemplateSpec>>(known));

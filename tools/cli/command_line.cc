@@ -110,7 +110,8 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.add_flag("--quiet", into.quiet, "No progress, no tables, no word about what went well");
   app.add_flag("--no-color", into.no_color,
                "No colour (NO_COLOR in the environment does the same)");
-  app.add_option("--python", into.python, "Interpreter, also that of a venv")
+  app.add_option("--python", into.python,
+                 "Interpreter, also that of a venv; or a packed environment (zygo image pack)")
       ->type_name("PATH")
       ->capture_default_str();
   parsed_option(app, "--preload", "a,b,...", "Define a template that imports these modules first",
@@ -121,6 +122,9 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.add_option("--image", into.image,
                  "Image that programs see instead of the host's /usr (zygo image list)")
       ->type_name("NAME");
+  parsed_option(app, "--build-cache", "SIZE",
+                "What compilers made, kept on disk for later calls (default 1G; 0: nothing)",
+                into.build_cache, parse_size);
   app.add_option("--heap", into.heap, "How templates keep their memory (for tests and benches)")
       ->check(CLI::IsMember({"plain", "moved", "merged", "huge"}))
       ->group("");
@@ -252,8 +256,8 @@ struct Grammar {
     add_images(line);
     add_blobs(line);
     for (CLI::App* command :
-         {run, batch, judge, doctor, selfcheck, list, runtime_list, image_import, image_list,
-          image_inspect, image_remove, blob_put, blob_list, blob_remove})
+         {run, batch, judge, doctor, selfcheck, list, runtime_list, image_import, image_pack,
+          image_list, image_inspect, image_remove, blob_put, blob_list, blob_remove})
       add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
       CLI::App* command = app.add_subcommand(name, "Not built yet");
@@ -291,12 +295,29 @@ struct Grammar {
                      "Tar archive, OCI layout, what docker save writes, or a directory")
         ->required()
         ->type_name("");
+    add_pack(*group, line);
+  }
+
+  void add_pack(CLI::App& group, CommandLine& line) {
+    image_pack =
+        add_command(group, "pack", "A Python environment as one file, for --python", kPackExamples);
+    CLI::Option* venv =
+        image_pack
+            ->add_option("--venv", line.image.venv, "Folder of a venv (python -m venv, uv, ...)")
+            ->type_name("PATH");
+    image_pack->add_option("--conda", line.image.conda, "Or: folder of a conda environment")
+        ->type_name("PATH")
+        ->excludes(venv);
+    image_pack->add_option("-o,--output", line.image.output, "The file to write, e.g. ml.tar.zst")
+        ->required()
+        ->type_name("FILE");
   }
 
   Command chosen() const {
     if (blob_put->parsed()) return Command::kBlobPut;
     if (blob_list->parsed()) return Command::kBlobList;
     if (blob_remove->parsed()) return Command::kBlobRemove;
+    if (image_pack->parsed()) return Command::kImagePack;
     if (image_import->parsed()) return Command::kImageImport;
     if (image_list->parsed()) return Command::kImageList;
     if (image_inspect->parsed()) return Command::kImageInspect;
@@ -322,6 +343,7 @@ struct Grammar {
   CLI::App* blob_list = nullptr;
   CLI::App* blob_remove = nullptr;
   CLI::App* image_import = nullptr;
+  CLI::App* image_pack = nullptr;
   CLI::App* image_list = nullptr;
   CLI::App* image_inspect = nullptr;
   CLI::App* image_remove = nullptr;
@@ -346,6 +368,8 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
     if (!line.common.config.empty()) apply_config_file(line.common.config, app);
     if (line.command == Command::kRun && line.run.program.empty() && line.common.image.empty())
       return refuse(app, "PROGRAM is required (with --image, its own command is run without one)");
+    if (line.command == Command::kImagePack && line.image.venv.empty() && line.image.conda.empty())
+      return refuse(app, "what is to be packed: --venv PATH or --conda PATH");
     if (line.command == Command::kJudge && !line.judge.self && line.judge.submissions.empty()) {
       return refuse(app, "no SUBMISSION; or --self for the package's own");
     }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "images/pack.h"
+#include "runtime/build_cache.h"
+#include "tools/cli/image_progress.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -24,6 +27,36 @@ std::string names_of(const std::vector<TemplateSpec>& known) {
   std::string names;
   for (const TemplateSpec& spec : known) names += (names.empty() ? "" : ", ") + spec.name;
   return names;
+}
+
+// Compiling again is always right, so a directory that will not do is no reason to refuse.
+void set_build_cache(const CommonOptions& common, const std::string& directory,
+                     runtime::EngineOptions& options) {
+  if (common.build_cache.count == 0) return;
+  const sys::Result<void> usable = runtime::BuildCache::check(directory);
+  if (!usable) {
+    write_error_line("zygo: compiled programs are not kept: " +
+                     escape_controls(usable.error().text(), Lines::kEscape));
+    return;
+  }
+  options.builds = directory;
+  options.builds_capacity = common.build_cache;
+}
+
+std::optional<Refusal> use_environment(const CommonOptions& common, const std::string& root,
+                                       const StopSignals* stop, runtime::EngineOptions& options) {
+  ImportProgress progress = progress_for(common, "zygo");
+  sys::Result<images::Image> environment =
+      images::obtain_environment(root, common.python, watch_of(progress, stop));
+  progress.clear();
+  if (!environment) {
+    const sys::Error& error = environment.error();
+    if (error.code() == ECANCELED) return Refusal{"interrupted", kExitInterrupted};
+    return Refusal{"--python: " + error.text(), error.code() == 0 ? kExitUsage : kExitSandbox};
+  }
+  options.python = environment->config.python->interpreter;
+  options.environment = *std::move(environment);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -81,7 +114,8 @@ std::optional<Refusal> check_template(const std::string& name,
 }
 
 std::variant<runtime::EngineOptions, Refusal> engine_options(
-    const CommonOptions& common, const std::vector<TemplateSpec>& builtin, unsigned workers) {
+    const CommonOptions& common, const std::vector<TemplateSpec>& builtin, unsigned workers,
+    const StopSignals* stop) {
   if (auto refusal = check_level(common)) return *refusal;
   auto templates = known_templates(common, builtin);
   if (auto* refusal = std::get_if<Refusal>(&templates)) return *refusal;
@@ -99,11 +133,19 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   options.heap = common.heap;
   const sys::Result<std::string> root = images::Store::default_root();
   if (root) options.blobs = *root + "/blobs";
+  if (root) set_build_cache(common, *root + "/builds", options);
   if (!common.image.empty()) {
     if (!root) return Refusal{"--image: " + root.error().text()};
     sys::Result<images::Image> image = images::Store(*root).find(common.image);
     if (!image) return Refusal{"--image: " + image.error().text()};
+    if (image->config.python)
+      return Refusal{"--image: " + common.image +
+                     " is a Python environment and no root of its own" +
+                     "; give its file to --python"};
     options.image = *std::move(image);
+  } else if (images::looks_packed(common.python)) {
+    if (!root) return Refusal{"--python: " + root.error().text()};
+    if (auto refusal = use_environment(common, *root, stop, options)) return *refusal;
   }
 
   std::string name = chosen_template(common);

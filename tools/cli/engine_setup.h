@@ -44,9 +44,10 @@ std::string template_for_file(const std::string& path,
 std::optional<Refusal> check_template(const std::string& name,
                                       const std::vector<runtime::TemplateSpec>& known);
 
+// Unpacks a packed environment that is used here for the first time, until `stop` came.
 std::variant<runtime::EngineOptions, Refusal> engine_options(
     const CommonOptions& common, const std::vector<runtime::TemplateSpec>& builtin,
-    unsigned workers);
+    unsigned workers, const StopSignals* stop = nullptr);
 
 // "zygo run: SENTENCE" on stderr; returns the code.
 int refuse(std::string_view command, const Refusal& refusal);

@@ -153,4 +153,19 @@ Examples:
   zygo image remove debian
 )~";
 
+inline constexpr const char* kPackExamples =
+    R"~(On a network disk an environment of 50,000 files starts slowly on every host. Packed it is one
+file, which each host unpacks to its local disk at the first use and does not read again. Programs
+see it at the path it was made at. What it takes from the host's /usr (a venv its interpreter) must
+be on each host; what lies elsewhere is packed with it. The same environment gives the same file.
+
+Exit code: 0; 2 what is packed will not do; 125 the host cannot do it; 130 interrupted.
+
+Examples:
+  zygo image pack --venv /shared/envs/ml -o /shared/ml.tar.zst
+  zygo image pack --conda /shared/conda/envs/ml -o /shared/ml.tar.zst
+  zygo run --python /shared/ml.tar.zst prog.py
+  zygo batch --python /shared/ml.tar.zst --preload numpy,torch jobs.ndjson -o results.ndjson
+)~";
+
 }  // namespace cli

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "images/pack.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/image_progress.h"
 #include "tools/cli/text.h"
@@ -43,20 +44,41 @@ std::string shown(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(quoted, " "));
 }
 
+ordered_json json_of(const images::PythonEnvironment& python) {
+  return {{"interpreter", python.interpreter},
+          {"directories", python.directories},
+          {"needs", python.needs}};
+}
+
 ordered_json json_of(const images::Image& image) {
-  return {{"name", image.name},
-          {"digest", image.digest},
-          {"rootfs", image.rootfs},
-          {"bytes", image.bytes},
-          {"entries", image.entries},
-          {"source", image.source},
-          {"imported", image.imported},
-          {"config",
-           {{"environment", image.config.environment},
-            {"working_directory", image.config.working_directory},
-            {"user", image.config.user},
-            {"entrypoint", image.config.entrypoint},
-            {"command", image.config.command}}}};
+  ordered_json config = {{"environment", image.config.environment},
+                         {"working_directory", image.config.working_directory},
+                         {"user", image.config.user},
+                         {"entrypoint", image.config.entrypoint},
+                         {"command", image.config.command}};
+  if (image.config.python) config["python"] = json_of(*image.config.python);
+  return {{"name", image.name},         {"digest", image.digest},     {"rootfs", image.rootfs},
+          {"bytes", image.bytes},       {"entries", image.entries},   {"source", image.source},
+          {"imported", image.imported}, {"config", std::move(config)}};
+}
+
+ordered_json json_of(const images::Packed& packed, const std::string& output) {
+  return {{"output", output},
+          {"digest", packed.digest},
+          {"bytes", packed.bytes},
+          {"entries", packed.entries},
+          {"archive_bytes", packed.archive_bytes},
+          {"python", json_of(packed.python)}};
+}
+
+std::string summary_of(const images::Packed& packed, const std::string& output) {
+  std::vector<std::string> needs;
+  for (const auto& each : packed.python.needs) needs.push_back(each.first);
+  return fmt::format(
+      "{}: {} entries, {}, packed {}{}", shown(output), packed.entries, format_size(packed.bytes),
+      format_size(packed.archive_bytes),
+      needs.empty() ? ""
+                    : "; of the host it needs " + shown(fmt::format("{}", fmt::join(needs, ", "))));
 }
 
 std::string text_of(const ordered_json& json) {
@@ -119,6 +141,7 @@ std::string image_details(const images::Image& image) {
   row("entrypoint", shown(image.config.entrypoint));
   row("command", shown(image.config.command));
   for (const std::string& each : image.config.environment) row("environment", shown(each));
+  if (image.config.python) row("python", shown(image.config.python->interpreter));
   return text;
 }
 
@@ -137,22 +160,35 @@ int image_import_command(const CommandLine& line, const Parts& parts) {
   if (::access(line.image.path.c_str(), R_OK) < 0)
     return refuse(kCommand, {sys::Error::from_errno(line.image.path).text(), kExitUsage});
 
-  using Kind = ImportProgress::Kind;
-  const Kind kind = line.common.quiet            ? Kind::kNone
-                    : is_terminal(STDERR_FILENO) ? Kind::kBar
-                                                 : Kind::kLines;
-  ImportProgress progress(kind, STDERR_FILENO);
-  auto watch = [&progress, &parts](const images::Milestone& milestone) {
-    if (parts.stop && parts.stop->came()) return images::Wish::kStop;
-    progress.tick(sys::monotonic_now(), milestone);
-    return images::Wish::kGoOn;
-  };
-  auto imported = images::Store(*root).import(line.image.name, line.image.path, watch);
+  ImportProgress progress = progress_for(line.common, fmt::format("zygo {}", kCommand));
+  auto imported =
+      images::Store(*root).import(line.image.name, line.image.path, watch_of(progress, parts.stop));
   progress.clear();
   if (!imported && imported.error().code() == ECANCELED)
     return refuse(kCommand, {"interrupted; nothing was imported", kExitInterrupted});
   if (!imported) return refuse(kCommand, refusal_of(imported.error()));
   announce(*imported, line.common);
+  return kExitOk;
+}
+
+int image_pack_command(const CommandLine& line, const Parts& parts) {
+  constexpr std::string_view kCommand = "image pack";
+  auto root = images::Store::default_root();
+  if (!root) return refuse(kCommand, refusal_of(root.error()));
+  const bool venv = !line.image.venv.empty();
+  auto python = images::describe_environment(
+      venv ? line.image.venv : line.image.conda,
+      venv ? images::EnvironmentKind::kVenv : images::EnvironmentKind::kConda);
+  if (!python) return refuse(kCommand, refusal_of(python.error()));
+  ImportProgress progress = progress_for(line.common, fmt::format("zygo {}", kCommand));
+  auto packed =
+      images::pack_environment(*root, *python, line.image.output, watch_of(progress, parts.stop));
+  progress.clear();
+  if (!packed && packed.error().code() == ECANCELED)
+    return refuse(kCommand, {"interrupted; nothing was written", kExitInterrupted});
+  if (!packed) return refuse(kCommand, refusal_of(packed.error()));
+  if (line.common.json) return say(text_of(json_of(*packed, line.image.output)));
+  if (!line.common.quiet) say(summary_of(*packed, line.image.output));
   return kExitOk;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// `zygo image import|list|inspect|remove`: the images of this host. Needs no engine.
+// `zygo image import|pack|list|inspect|remove`: the images of this host. Needs no engine.
 // Exit codes: 0; 2 when the name, or the file it is imported from, will not do; 125 when the host
 // says no (a full disk, no permission); 130 interrupted.
 
@@ -13,6 +13,7 @@
 namespace cli {
 
 int image_import_command(const CommandLine& line, const Parts& parts);
+int image_pack_command(const CommandLine& line, const Parts& parts);
 int image_list_command(const CommandLine& line);
 int image_inspect_command(const CommandLine& line);
 int image_remove_command(const CommandLine& line);

@@ -62,7 +62,7 @@ void ImportProgress::tick(sys::Nanoseconds now, const images::Milestone& milesto
   if (now - *last_ < (kind_ == Kind::kBar ? kRedraw : kLineEvery)) return;
   last_ = now;
   if (kind_ == Kind::kLines) {
-    const std::string line = "zygo image import: " + import_line(milestone) + "\n";
+    const std::string line = who_ + ": " + import_line(milestone) + "\n";
     static_cast<void>(sys::write_all(fd_, line).ok());
     return;
   }
@@ -74,6 +74,22 @@ void ImportProgress::tick(sys::Nanoseconds now, const images::Milestone& milesto
 
 void ImportProgress::clear() {
   if (std::exchange(drawn_, false)) static_cast<void>(sys::write_all(fd_, "\r\x1b[K").ok());
+}
+
+ImportProgress progress_for(const CommonOptions& common, std::string_view who) {
+  using Kind = ImportProgress::Kind;
+  const Kind kind = common.quiet                 ? Kind::kNone
+                    : is_terminal(STDERR_FILENO) ? Kind::kBar
+                                                 : Kind::kLines;
+  return {kind, STDERR_FILENO, who};
+}
+
+images::Watch watch_of(ImportProgress& progress, const StopSignals* stop) {
+  return [&progress, stop](const images::Milestone& milestone) {
+    if (stop && stop->came()) return images::Wish::kStop;
+    progress.tick(sys::monotonic_now(), milestone);
+    return images::Wish::kGoOn;
+  };
 }
 
 }  // namespace cli

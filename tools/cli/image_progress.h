@@ -7,6 +7,8 @@
 
 #include "images/progress.h"
 #include "sandbox/sys/units.h"
+#include "tools/cli/options.h"
+#include "tools/cli/signals.h"
 
 namespace cli {
 
@@ -19,7 +21,8 @@ std::string import_line(const images::Milestone& now);
 class ImportProgress {
  public:
   enum class Kind : uint8_t { kNone, kLines, kBar };
-  ImportProgress(Kind kind, int fd) : kind_(kind), fd_(fd) {}
+  // `who` begins each line: "zygo image import".
+  ImportProgress(Kind kind, int fd, std::string_view who) : kind_(kind), fd_(fd), who_(who) {}
 
   void tick(sys::Nanoseconds now, const images::Milestone& milestone);
   void clear();  // takes the bar away
@@ -27,9 +30,15 @@ class ImportProgress {
  private:
   Kind kind_;
   int fd_;
+  std::string who_;
   std::optional<sys::Nanoseconds> last_, work_began_;
   std::string work_;
   bool drawn_ = false;
 };
+
+// On stderr: a bar where it is a terminal, nothing with --quiet.
+ImportProgress progress_for(const CommonOptions& common, std::string_view who);
+// Feeds it, and ends the work once `stop` (null: nothing does) came. Borrows both.
+images::Watch watch_of(ImportProgress& progress, const StopSignals* stop);
 
 }  // namespace cli

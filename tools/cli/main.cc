@@ -34,6 +34,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::template_list_command(line, parts);
     case cli::Command::kImageImport:
       return cli::image_import_command(line, parts);
+    case cli::Command::kImagePack:
+      return cli::image_pack_command(line, parts);
     case cli::Command::kImageList:
       return cli::image_list_command(line);
     case cli::Command::kImageInspect:

@@ -30,8 +30,9 @@ struct CommonOptions {
   bool no_color = false;
   std::string python = "/usr/bin/python3";
   std::vector<std::string> preload;
-  std::string template_name;  // empty: not given
-  std::string image;          // empty: the host's own files
+  std::string template_name;                      // empty: not given
+  std::string image;                              // empty: the host's own files
+  sys::Bytes build_cache = sys::mebibytes(1024);  // none of it: nothing is kept
 };
 
 struct RunOptions {
@@ -59,7 +60,8 @@ struct BatchOptions {
 
 struct ImageOptions {
   std::string name;
-  std::string path;  // what is imported: a file or a directory
+  std::string path;                 // what is imported: a file or a directory
+  std::string venv, conda, output;  // what is packed, one of the two, and into which file
 };
 
 struct BlobOptions {
@@ -83,6 +85,7 @@ enum class Command {
   kTemplateList,
   kRuntimeList,
   kImageImport,
+  kImagePack,
   kImageList,
   kImageInspect,
   kImageRemove,

@@ -98,7 +98,7 @@ int show(const runtime::JobResult& result, bool call_mode, const CommonOptions& 
 }  // namespace
 
 int run_command(const CommandLine& line, const Parts& parts) {
-  auto options = engine_options(line.common, parts.builtin_templates, 1);
+  auto options = engine_options(line.common, parts.builtin_templates, 1, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("run", *refusal);
   CommonOptions common = line.common;
   if (line.run.is_command || line.run.program.empty()) {

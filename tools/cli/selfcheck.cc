@@ -101,7 +101,7 @@ void conclude(const SelfcheckReport& report, const CommonOptions& common, const 
 }  // namespace
 
 int selfcheck_command(const CommandLine& line, const Parts& parts) {
-  auto options = engine_options(line.common, parts.builtin_templates, kWorkers);
+  auto options = engine_options(line.common, parts.builtin_templates, kWorkers, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("selfcheck", *refusal);
   // Before the engine has groups of its own, and before there are threads.
   sandbox::Layers given = sandbox::available_layers(sandbox::probe_host());

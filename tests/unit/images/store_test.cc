@@ -247,7 +247,7 @@ TEST_CASE_METHOD(Fixture, "an OCI layout is applied layer by layer, for this mac
   const std::string rootfs = imported->image.rootfs;
   CHECK_FALSE(exists(rootfs + "/a"));
   CHECK((content_of(rootfs + "/b") == "1" && content_of(rootfs + "/c") == "2"));
-  const images::ImageConfig wanted{{"A=1"}, "/w", "7", {"/e"}, {"c"}};
+  const images::ImageConfig wanted{{"A=1"}, "/w", "7", {"/e"}, {"c"}, std::nullopt};
   CHECK(store.find("n")->config == wanted);
 }
 

@@ -66,6 +66,30 @@ TEST_CASE("a program is found by a path of directories", "[runtime]") {
   CHECK_FALSE(find_program("etc", "", "/"));  // a directory is no program
 }
 
+TEST_CASE("another compiler behind the same links has another stamp", "[runtime]") {
+  char folder[] = "/tmp/zygo-tools-XXXXXX";
+  REQUIRE(::mkdtemp(folder));
+  const std::string bin = folder;
+  const auto upgrade = [&bin](const std::string& content) {
+    std::ofstream(bin + "/cc-12") << content;
+    std::filesystem::permissions(bin + "/cc-12", std::filesystem::perms{0755});
+  };
+  upgrade("one");
+  std::filesystem::create_symlink("cc-12", bin + "/cc-link");
+  std::filesystem::create_symlink("cc-link", bin + "/cc");
+  RuntimeSpec spec;
+  spec.compile = {"cc"};
+  spec.run = {"./main"};
+  const std::string before = find_toolchain(spec, "", bin).stamp;
+
+  CHECK(find_toolchain(spec, "", bin).stamp == before);
+  upgrade("a newer one");
+
+  CHECK(find_toolchain(spec, "", bin).stamp != before);
+  CHECK(before.starts_with(bin + "/cc:3:"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("every runtime of the source tree is well-formed, and no two share a name", "[runtime]") {
   const std::string here = __FILE__;
   auto specs = load_runtimes(here.substr(0, here.rfind("tests/unit/")) + "runtimes");

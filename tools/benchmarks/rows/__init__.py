@@ -16,6 +16,7 @@ from .languages import languages
 from .latency import latency
 from .memory import memory
 from .mix import mix
+from .packed import packed
 from .peers import peers
 from .reward import reward
 from .tiny import tiny
@@ -35,6 +36,7 @@ ROWS = {
     "arc": Row(arc, "the ARC batch against an unsafe reused pool (rate, CPU) and `python3 -I` per program"),
     "reward": Row(reward, "32 ARC programs at once to a standing pool, over their own time; and cold"),
     "cold": Row(cold, "start of `zygo batch` to its first result against `python3 -c \"import X\"`"),
+    "packed": Row(packed, "cold start on a slow disk: a Python environment file by file, and packed into one file"),
     "determinism": Row(determinism, "jobs that run twice to see whether they differ, against once"),
     "data": Row(data, "1 MB in and 1 MB out: stdin, stdout, text and numbers by value"),
     "memory": Row(memory, "PSS of the process tree for 1, 4, 16, 64 busy cells, and per extra cell"),

@@ -57,7 +57,8 @@ std::variant<std::vector<SourceProgram>, Refusal> read_submissions(const Command
 }  // namespace
 
 int judge_command(const CommandLine& line, const Parts& parts) {
-  auto options = engine_options(line.common, parts.builtin_templates, line.judge.workers);
+  auto options =
+      engine_options(line.common, parts.builtin_templates, line.judge.workers, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("judge", *refusal);
   auto templates = known_templates(line.common, parts.builtin_templates);
   const Known& known = std::get<Known>(templates);

@@ -1,0 +1,29 @@
+#pragma once
+// A Python environment (a venv, a conda environment) as an image that holds its directories and
+// nothing of the host's /usr: what it is made of, and the root of a template that uses it, in which
+// every directory has the path it was made at. What of it lies below /usr stays the host's, and is
+// looked for before the first use.
+
+#include <string>
+
+#include "images/config.h"
+#include "images/store.h"
+#include "sandbox/mounts.h"
+#include "sandbox/sys/result.h"
+
+namespace images {
+
+enum class EnvironmentKind : uint8_t { kVenv, kConda };
+
+// What the environment at `path` is made of, by its interpreter's own word: starts it. Values of
+// `directories` are the host's, without links. The error says what is no environment, or why it
+// cannot be packed.
+sys::Result<PythonEnvironment> describe_environment(const std::string& path, EnvironmentKind kind);
+
+// Everything that templates on the host's own files see, and the environment's directories.
+sys::Result<sandbox::ImagePlan> environment_image(const Image& image, const std::string& shim);
+
+// Whether the host has what the environment rests on. The error says what it lacks, and what helps.
+sys::Result<void> check_needs(const PythonEnvironment& python);
+
+}  // namespace images

@@ -1,0 +1,24 @@
+#pragma once
+// While it lives the calling thread has the locale C.UTF-8: libarchive converts names by it.
+
+#include <locale.h>
+
+namespace images {
+
+class Utf8Locale {
+ public:
+  Utf8Locale()
+      : utf8_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)),
+        before_(utf8_ ? ::uselocale(utf8_) : nullptr) {}
+  Utf8Locale(const Utf8Locale&) = delete;
+  ~Utf8Locale() {
+    if (!utf8_) return;
+    ::uselocale(before_);
+    ::freelocale(utf8_);
+  }
+
+ private:
+  locale_t utf8_, before_;
+};
+
+}  // namespace images
