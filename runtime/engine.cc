@@ -134,6 +134,12 @@ class PooledEngine : public Engine {
     for (std::unique_ptr<Shard>& shard : shards_) shard->cancel();
   }
 
+  void cancel_withdrawn() override {
+    for (std::unique_ptr<Shard>& shard : shards_) shard->cancel_withdrawn();
+  }
+
+  Standing standing() const override { return {setting_->level(), setting_->layers()}; }
+
  private:
   std::unique_ptr<Setting> setting_;
   std::optional<BlobStore> blobs_;

@@ -1,6 +1,6 @@
 #pragma once
 // Engine: the warm pool behind every front end. Owns one shard (thread, libuv loop, template
-// zygotes, cells) per core. `zygo run`, `zygo batch` and later `zygo serve` submit jobs to it.
+// zygotes, cells) per core. `zygo run`, `zygo batch` and `zygo serve` submit jobs to it.
 
 #include <functional>
 #include <memory>
@@ -68,6 +68,17 @@ class Engine {
 
   // Cancels every queued and running job: each gets its `done` with label Cancelled.
   virtual void cancel_all() = 0;
+
+  // The same for the jobs that their `watch` calls withdrawn. A compiler that already runs for such
+  // a job runs on, because others may be waiting for what it makes.
+  virtual void cancel_withdrawn() = 0;
+
+  // What is in force, for reports.
+  struct Standing {
+    sandbox::Level level = sandbox::Level::kFull;
+    sandbox::Layers layers;
+  };
+  virtual Standing standing() const = 0;
 };
 
 }  // namespace runtime

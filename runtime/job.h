@@ -3,6 +3,7 @@
 // api/job_json from bytes, read by the engine. The field meanings are the contract's
 // (docs/jobs.md).
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,12 @@ struct Checker {
   Limits limits;
 };
 
+// What the caller and the engine tell each other about a job that is under way; any thread.
+struct JobWatch {
+  std::atomic<bool> withdrawn{false};  // by the caller; Engine::cancel_withdrawn() acts on it
+  std::atomic<bool> started{false};    // by the engine: a cell has it
+};
+
 struct Job {
   std::string id;
   std::string tag = "null";  // any JSON, echoed
@@ -102,6 +109,8 @@ struct Job {
   unsigned determinism_runs = 1;
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
+  std::shared_ptr<JobWatch> watch;  // none: only all jobs can be cancelled together
+  bool is_withdrawn() const { return watch && watch->withdrawn; }
   bool observe = false;  // `zygo run --observe`: count every system call
 };
 

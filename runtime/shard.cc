@@ -71,26 +71,16 @@ void Shard::cancel() {
   wake();
 }
 
+void Shard::cancel_withdrawn() {
+  withdrawing_ = true;
+  wake();
+}
+
 void Shard::on_wake() {
   std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
   drop_retired();
-  if (cancelling_.exchange(false) || stopping_) {
-    for (TaskPtr& task : admission_.take_all()) withdraw(std::move(task));
-    for (auto& [key, zygote] : zygotes_) {
-      for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
-        --leased_;
-        withdraw(std::move(task));
-      }
-    }
-    for (CellSlot& slot : cells_) {
-      if (slot.cell->state() == Cell::State::kRunning) {
-        slot.cell->cancel();
-      } else if (slot.task) {
-        --leased_;
-        withdraw(std::move(slot.task));
-      }
-    }
-  }
+  if (cancelling_.exchange(false) || stopping_) drop_cancelled();
+  if (withdrawing_.exchange(false)) drop_withdrawn();
   if (stopping_) return shut_down();
   on_zygotes_changed();
   start_pairs();
@@ -148,7 +138,7 @@ void Shard::pump() {
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
 void Shard::place(TaskPtr task) {
-  if (stopping_) {
+  if (stopping_ || task->job.is_withdrawn()) {
     --leased_;
     return withdraw(std::move(task));
   }
@@ -371,6 +361,7 @@ void Shard::start_run(Cells::iterator slot) {
     return fail(std::move(failed), "stdin", input.error().code(), input.error().text());
   }
   task.leased_at = sys::monotonic_now();
+  if (task.job.watch) task.job.watch->started = true;
   RunOrder order{task.request, &job, *input};
   order.runtime = setting_.find_template(job.template_name)->runtime.get();
   if (!task.build && task.artefact) order.program_fd = task.artefact->program.get();

@@ -41,6 +41,7 @@ class Shard {
   // The other shards, once, before the first task: a task goes to where the least is going on.
   void set_peers(std::vector<Shard*> peers) { peers_ = std::move(peers); }
   void cancel();
+  void cancel_withdrawn();
   void stop();  // running jobs are answered with Cancelled, then the thread ends
   void join();  // not from the shard's own thread
 
@@ -102,6 +103,8 @@ class Shard {
   void fail(TaskPtr task, const std::string& step, int error, const std::string& message);
   void refuse(TaskPtr task, const std::string& message);
   void withdraw(TaskPtr task);
+  void drop_cancelled();
+  void drop_withdrawn();
   void bury(Cells::iterator slot);
   void trim_idle();
   void shut_down();
@@ -111,7 +114,7 @@ class Shard {
   ShardPlan plan_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Wakeup> wakeup_;
-  std::atomic<bool> idle_{true}, cancelling_{false}, stopping_{false};
+  std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, stopping_{false};
   std::map<ZygoteKey, ZygoteSlot> zygotes_;
   std::list<std::unique_ptr<Zygote>> retired_;  // until the last of their cells is gone
   std::vector<ZygoteKey> changed_zygotes_;      // to be looked at on the next turn of the loop

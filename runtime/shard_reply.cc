@@ -104,4 +104,46 @@ void Shard::withdraw(TaskPtr task) {
   task->done(std::move(result));
 }
 
+void Shard::drop_cancelled() {
+  for (TaskPtr& task : admission_.take_all()) withdraw(std::move(task));
+  for (auto& [key, zygote] : zygotes_) {
+    for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
+      --leased_;
+      withdraw(std::move(task));
+    }
+  }
+  for (CellSlot& slot : cells_) {
+    if (slot.cell->state() == Cell::State::kRunning) {
+      slot.cell->cancel();
+    } else if (slot.task) {
+      --leased_;
+      withdraw(std::move(slot.task));
+    }
+  }
+}
+
+// Those that are here. What waits for a compiler is looked at when it comes back, in place().
+void Shard::drop_withdrawn() {
+  for (TaskPtr& task : admission_.take_withdrawn()) withdraw(std::move(task));
+  for (auto& [key, zygote] : zygotes_) {
+    for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
+      if (!task->job.is_withdrawn()) {
+        zygote.waiting.push_back(std::move(task));
+        continue;
+      }
+      --leased_;
+      withdraw(std::move(task));
+    }
+  }
+  for (CellSlot& slot : cells_) {
+    if (!slot.task || slot.task->build || !slot.task->job.is_withdrawn()) continue;
+    if (slot.cell->state() == Cell::State::kRunning) {
+      slot.cell->cancel();
+    } else {
+      --leased_;
+      withdraw(std::move(slot.task));
+    }
+  }
+}
+
 }  // namespace runtime

@@ -24,6 +24,7 @@ Job Suite::job_of(const TestCase& test) const {
   job.determinism_runs = job_.determinism_runs;
   job.priority = job_.priority;
   job.deadline = job_.deadline;
+  job.watch = job_.watch;
   return job;
 }
 
@@ -42,6 +43,7 @@ Job judge_job(const Job& judged, const Checker& judge) {
   job.limits = judge.limits;
   job.policy.require = judged.policy.require;
   job.priority = judged.priority;
+  job.watch = judged.watch;
   return job;
 }
 

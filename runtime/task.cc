@@ -39,4 +39,17 @@ std::deque<TaskPtr> Admission::take_all() {
   return all;
 }
 
+std::deque<TaskPtr> Admission::take_withdrawn() {
+  std::lock_guard lock(mutex_);
+  std::deque<TaskPtr> taken;
+  for (auto queue = queues_.begin(); queue != queues_.end();) {
+    std::deque<TaskPtr> stay;
+    for (TaskPtr& task : queue->second)
+      (task->job.is_withdrawn() ? taken : stay).push_back(std::move(task));
+    queue->second = std::move(stay);
+    queue = queue->second.empty() ? queues_.erase(queue) : std::next(queue);
+  }
+  return taken;
+}
+
 }  // namespace runtime

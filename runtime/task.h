@@ -45,6 +45,7 @@ class Admission {
   bool empty();
   TaskPtr take();  // highest priority first, then oldest; null when empty
   std::deque<TaskPtr> take_all();
+  std::deque<TaskPtr> take_withdrawn();
 
  private:
   std::mutex mutex_;

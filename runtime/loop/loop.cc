@@ -75,6 +75,47 @@ void Writable::start() {
 
 void Writable::stop() { uv_poll_stop(handle_.get()); }
 
+SocketWatch::SocketWatch(Loop& loop, int fd, std::function<void(Ready)> ready)
+    : ready_(std::move(ready)), handle_(new uv_poll_s) {
+  VERIFY(uv_poll_init(loop.raw(), handle_.get(), fd) == 0);
+  handle_->data = this;
+}
+
+void SocketWatch::want(Interest interest) {
+  if (interest == interest_) return;
+  interest_ = interest;
+  const int events = (interest.read ? UV_READABLE : 0) | (interest.write ? UV_WRITABLE : 0) |
+                     (interest.hang_up ? UV_DISCONNECT : 0);
+  if (events == 0) {
+    uv_poll_stop(handle_.get());
+    return;
+  }
+  uv_poll_start(handle_.get(), events, [](uv_poll_t* p, int status, int events_seen) {
+    auto* self = static_cast<SocketWatch*>(p->data);
+    if (status < 0) self->interest_ = {};  // libuv has stopped it
+    self->ready_({.readable = (events_seen & UV_READABLE) != 0,
+                  .writable = (events_seen & UV_WRITABLE) != 0,
+                  .gone = status < 0 || (events_seen & UV_DISCONNECT) != 0});
+  });
+}
+
+void run_aside(Loop& loop, std::function<void()> work, std::function<void()> done) {
+  struct Errand {
+    uv_work_t request{};
+    std::function<void()> work, done;
+  };
+  auto* errand = new Errand{{}, std::move(work), std::move(done)};
+  errand->request.data = errand;
+  const int queued = uv_queue_work(
+      loop.raw(), &errand->request,
+      [](uv_work_t* request) { static_cast<Errand*>(request->data)->work(); },
+      [](uv_work_t* request, int) {
+        std::unique_ptr<Errand> ended(static_cast<Errand*>(request->data));
+        ended->done();
+      });
+  VERIFY(queued == 0);
+}
+
 Wakeup::Wakeup(Loop& loop, std::function<void()> woken)
     : woken_(std::move(woken)), handle_(new uv_async_s) {
   VERIFY(uv_async_init(loop.raw(), handle_.get(),

@@ -78,6 +78,31 @@ class Writable {
   UvHandle<uv_poll_s> handle_;
 };
 
+// The one watch on a socket, for all that it may be ready for: libuv allows one per descriptor.
+// Borrows the descriptor, like Readable. Must not be destroyed inside its own callback.
+class SocketWatch {
+ public:
+  struct Ready {
+    bool readable = false, writable = false;
+    bool gone = false;  // the other side has closed, or the socket is broken
+  };
+  struct Interest {
+    bool read = false, write = false, hang_up = false;
+    bool operator==(const Interest&) const = default;
+  };
+  SocketWatch(Loop& loop, int fd, std::function<void(Ready)> ready);
+  SocketWatch(const SocketWatch&) = delete;
+  void want(Interest interest);  // nothing: it is left alone
+
+ private:
+  std::function<void(Ready)> ready_;
+  UvHandle<uv_poll_s> handle_;
+  Interest interest_;
+};
+
+// Runs `work` on a thread of libuv's pool, and then `done` in the loop. For what may block: disks.
+void run_aside(Loop& loop, std::function<void()> work, std::function<void()> done);
+
 // Wakes the loop from another thread; several wakes may become one call.
 class Wakeup {
  public:

@@ -10,7 +10,7 @@ import zygo
 from zygo import Finished, ZygoTestCase
 
 COMMANDS = ("run", "batch", "serve", "doctor", "selfcheck", "template", "runtime", "image", "blob", "judge", "top", "isolate")
-BUILT = {"run", "batch", "blob", "judge", "doctor", "selfcheck", "template", "runtime", "image"}
+BUILT = {"run", "batch", "serve", "blob", "judge", "doctor", "selfcheck", "template", "runtime", "image"}
 
 
 def run(source: str, *options: str, arguments: tuple[str, ...] = ()) -> Finished:

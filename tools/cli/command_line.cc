@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 
 #include "tools/cli/config_file.h"
@@ -18,7 +19,7 @@
 namespace cli {
 namespace {
 
-constexpr std::array<const char*, 3> kNotBuilt{"serve", "top", "isolate"};
+constexpr std::array<const char*, 2> kNotBuilt{"top", "isolate"};
 
 template <typename T>
 void parsed_option(CLI::App& app, const std::string& name, const char* type,
@@ -193,6 +194,70 @@ void add_batch(CLI::App& app, BatchOptions& into) {
                "Keep the results that FILE of -o already has and run the rest");
 }
 
+sys::Result<unsigned> parse_mode(const std::string& text) {
+  unsigned mode = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc{} && end == text.data() + text.size() && mode <= 0777) return mode;
+  return sys::Error::because(fmt::format("\"{}\" is no mode; write e.g. 0660", text));
+}
+
+sys::Result<service::LogFormat> parse_log(const std::string& text) {
+  if (text == "off") return service::LogFormat::kOff;
+  if (text == "text") return service::LogFormat::kText;
+  if (text == "json") return service::LogFormat::kJson;
+  return sys::Error::because(fmt::format("\"{}\" is no format; choose text, json or off", text));
+}
+
+void add_serve_times(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Times");
+  parsed_option(app, "--grace", "TIME", "At the end, for what runs (default 10s)", into.grace,
+                parse_duration);
+  parsed_option(app, "--keep", "TIME", "Results of async jobs are kept this long (default 10m)",
+                into.keep, parse_duration);
+  parsed_option(app, "--head-time", "TIME", "For the head of a request (default 10s)",
+                into.head_time, parse_duration);
+  parsed_option(app, "--body-time", "TIME",
+                "For its body, and 1s more for each KiB that came (default 30s)", into.body_time,
+                parse_duration);
+  parsed_option(app, "--write-time", "TIME", "Without the client taking a byte (default 30s)",
+                into.write_time, parse_duration);
+  parsed_option(app, "--idle-time", "TIME", "Between two requests (default 75s)", into.idle_time,
+                parse_duration);
+  app.option_defaults()->group("Options");
+}
+
+void add_serve(CLI::App& app, ServeOptions& into) {
+  app.add_option("--listen", into.listen,
+                 "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
+      ->type_name("ADDRESS")
+      ->take_all();
+  app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
+      ->check(CLI::Range(1u, 4096u))
+      ->type_name("N");
+  app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)")
+      ->check(CLI::Range(1u, 1'000'000u))
+      ->type_name("N");
+  app.add_option("--connections", into.connections, "At once (default 256)")
+      ->check(CLI::Range(1u, 100'000u))
+      ->type_name("N");
+  parsed_option(app, "--max-body", "SIZE", "Of one request (default 64M)", into.max_body,
+                parse_size);
+  parsed_option(app, "--held", "SIZE", "Of all requests together (default 1G)", into.held,
+                parse_size);
+  app.add_option("--tokens", into.tokens, "Who may do what: lines NAME TOKEN [SCOPE,...]")
+      ->type_name("FILE");
+  app.add_flag("--allow-anyone", into.allow_anyone,
+               "Listen without tokens where other hosts can reach it");
+  parsed_option(app, "--socket-mode", "MODE", "Of a unix socket's file (default 0600)",
+                into.socket_mode, parse_mode);
+  app.add_option("--defaults", into.defaults,
+                 "JSON object: fields of a job that a request leaves out")
+      ->type_name("FILE");
+  parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
+                parse_log);
+  add_serve_times(app, into);
+}
+
 void add_judge(CLI::App& app, JudgeOptions& into) {
   app.add_option("PACKAGE", into.package, "Folder of a problem package (ICPC, Kattis)")
       ->required()
@@ -240,6 +305,8 @@ struct Grammar {
     add_run(*run, line.run);
     batch = add_command(app, "batch", "Run many jobs: NDJSON in, NDJSON out", kBatchExamples);
     add_batch(*batch, line.batch);
+    serve = add_command(app, "serve", "The same pool behind HTTP", kServeExamples);
+    add_serve(*serve, line.serve);
     judge = add_command(app, "judge", "Judge submissions by a problem package", kJudgeExamples);
     add_judge(*judge, line.judge);
     doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
@@ -256,7 +323,7 @@ struct Grammar {
     add_images(line);
     add_blobs(line);
     for (CLI::App* command :
-         {run, batch, judge, doctor, selfcheck, list, runtime_list, image_import, image_pack,
+         {run, batch, serve, judge, doctor, selfcheck, list, runtime_list, image_import, image_pack,
           image_list, image_inspect, image_remove, blob_put, blob_list, blob_remove})
       add_common(*command, line.common);
     for (const char* name : kNotBuilt) {
@@ -324,6 +391,7 @@ struct Grammar {
     if (image_remove->parsed()) return Command::kImageRemove;
     if (run->parsed()) return Command::kRun;
     if (batch->parsed()) return Command::kBatch;
+    if (serve->parsed()) return Command::kServe;
     if (judge->parsed()) return Command::kJudge;
     if (selfcheck->parsed()) return Command::kSelfcheck;
     if (runtime_list->parsed()) return Command::kRuntimeList;
@@ -334,6 +402,7 @@ struct Grammar {
                "zygo"};
   CLI::App* run = nullptr;
   CLI::App* batch = nullptr;
+  CLI::App* serve = nullptr;
   CLI::App* judge = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* selfcheck = nullptr;

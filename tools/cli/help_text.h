@@ -50,6 +50,25 @@ Examples:
   zygo batch --workers 4 --defaults defaults.json jobs.ndjson > results.ndjson
 )~";
 
+inline constexpr const char* kServeExamples =
+    R"~(POST /v1/jobs takes a job and answers with its result; POST /v1/batches takes lines as
+zygo batch does. GET /v1/openapi.json lists the rest. When the queue is full the answer is 429 with
+Retry-After. On a unix socket the file's mode says who may; elsewhere tokens do. An address that
+other hosts can reach wants --tokens (or --allow-anyone).
+SIGTERM or Ctrl-C: no new jobs, what runs has --grace to end, the rest is Cancelled; a second one
+ends it at once. With --json one line on stdout says when it is ready, and where.
+
+Exit code: 0 ended by a signal; 2 usage; 125 zygo cannot work or listen here; 130 second signal.
+
+Examples:
+  zygo serve
+  zygo serve --listen unix:/run/zygo/zygo.sock --socket-mode 0660
+  zygo serve --listen 0.0.0.0:8000 --tokens /etc/zygo/tokens --log json
+  zygo serve --template python-numpy --workers 8 --queue 500
+  curl -d '{"source": "print(6 * 7)"}' http://127.0.0.1:8000/v1/jobs
+  curl --data-binary @jobs.ndjson http://127.0.0.1:8000/v1/batches
+)~";
+
 inline constexpr const char* kJudgeExamples =
     R"~(Reads the legacy problem package format: problem.yaml, data/sample and data/secret, the default
 output validator or one of output_validators/, submissions/FOLDER/. The time limit is CPU time:

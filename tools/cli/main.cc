@@ -11,6 +11,7 @@
 #include "tools/cli/run.h"
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck.h"
+#include "tools/cli/serve.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
 
@@ -22,6 +23,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::run_command(line, parts);
     case cli::Command::kBatch:
       return cli::batch_command(line, parts);
+    case cli::Command::kServe:
+      return cli::serve_command(line, parts);
     case cli::Command::kJudge:
       return cli::judge_command(line, parts);
     case cli::Command::kDoctor:

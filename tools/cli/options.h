@@ -8,6 +8,7 @@
 
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
+#include "service/access_log.h"
 
 namespace cli {
 
@@ -76,9 +77,25 @@ struct JudgeOptions {
   unsigned workers = 0;
 };
 
+inline constexpr const char* kDefaultListen = "127.0.0.1:8000";
+
+struct ServeOptions {
+  std::vector<std::string> listen;  // empty: what systemd gives, or else kDefaultListen
+  unsigned workers = 0;
+  size_t queue = 1000, connections = 256;
+  sys::Bytes max_body = sys::mebibytes(64), held = sys::mebibytes(1024);
+  sys::Milliseconds grace{10'000}, keep{600'000};
+  sys::Milliseconds head_time{10'000}, body_time{30'000}, write_time{30'000}, idle_time{75'000};
+  std::string tokens, defaults;  // files
+  bool allow_anyone = false;
+  unsigned socket_mode = 0600;
+  service::LogFormat log = service::LogFormat::kText;
+};
+
 enum class Command {
   kRun,
   kBatch,
+  kServe,
   kJudge,
   kDoctor,
   kSelfcheck,
@@ -99,6 +116,7 @@ struct CommandLine {
   CommonOptions common;
   RunOptions run;
   BatchOptions batch;
+  ServeOptions serve;
   ImageOptions image;
   BlobOptions blob;
   JudgeOptions judge;

@@ -97,11 +97,16 @@ std::string runtime_json(const std::vector<OfferedRuntime>& runtimes) {
   return list.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-int runtime_list_command(const CommandLine& line, const Parts& parts) {
+std::vector<OfferedRuntime> offered_runtimes(const CommandLine& line, const Parts& parts) {
   std::vector<OfferedRuntime> offered = {python(line.common.python)};
   for (const runtime::TemplateSpec& spec : parts.builtin_templates) {
     if (spec.runtime) offered.push_back(look_at(*spec.runtime));
   }
+  return offered;
+}
+
+int runtime_list_command(const CommandLine& line, const Parts& parts) {
+  const std::vector<OfferedRuntime> offered = offered_runtimes(line, parts);
   std::string text = line.common.json ? runtime_json(offered) : runtime_table(offered);
   static_cast<void>(sys::write_all(STDOUT_FILENO, text + "\n").ok());
   return kExitOk;

@@ -15,6 +15,7 @@ struct OfferedRuntime {
   std::string profile, missing, package;
   std::vector<std::string> aliases, extensions;
 };
+std::vector<OfferedRuntime> offered_runtimes(const CommandLine& line, const Parts& parts);
 std::string runtime_table(const std::vector<OfferedRuntime>& runtimes);
 std::string runtime_json(const std::vector<OfferedRuntime>& runtimes);
 

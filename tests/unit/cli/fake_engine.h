@@ -47,6 +47,23 @@ class FakeEngine : public runtime::Engine {
     changed_.notify_all();
   }
 
+  // Those that wait or hang.
+  void cancel_withdrawn() override {
+    std::deque<Order> withdrawn;
+    {
+      std::lock_guard lock(mutex_);
+      for (std::deque<Order>* orders : {&queue_, &hung_}) {
+        auto gone = std::stable_partition(orders->begin(), orders->end(), [](const Order& order) {
+          return !order.job.is_withdrawn();
+        });
+        std::move(gone, orders->end(), std::back_inserter(withdrawn));
+        orders->erase(gone, orders->end());
+      }
+    }
+    for (Order& order : withdrawn) order.done(result_of(order.job, runtime::Outcome::kCancelled));
+  }
+  Standing standing() const override { return {}; }
+
   void set_delay(sys::Milliseconds delay) {
     std::lock_guard lock(mutex_);
     delay_ = delay;

@@ -1,0 +1,37 @@
+#pragma once
+// The access log: one line for each answer, to stderr. Never waits for its reader: a line that
+// would block is dropped, and the next one says how many were. Loop thread only.
+
+#include <cstdint>
+#include <string>
+
+#include "service/http/exchange.h"
+
+namespace service {
+
+enum class LogFormat : uint8_t { kOff, kText, kJson };
+
+class AccessLog {
+ public:
+  AccessLog(LogFormat format, int fd) : format_(format), fd_(fd) {}
+  void answered(const Exchange& exchange);
+  void refused(const Peer& peer, int status);  // what was no request
+
+ private:
+  struct Line {
+    std::string client, method, path;
+    int status = 0;
+    size_t bytes = 0;
+    int64_t us = 0;
+    const Exchange* exchange = nullptr;  // for its jobs
+  };
+  void write(const Line& line);
+  std::string text_of(const Line& line) const;
+  std::string json_of(const Line& line) const;
+
+  LogFormat format_;
+  int fd_;
+  uint64_t dropped_ = 0;
+};
+
+}  // namespace service

@@ -1,0 +1,189 @@
+#include "service/desk.h"
+
+#include <fmt/format.h>
+
+#include "runtime/api/result_json.h"
+
+namespace service {
+
+using runtime::Outcome;
+using sys::Milliseconds;
+
+namespace {
+
+// Enough that a worker that ends a job finds the next one there.
+constexpr size_t kAhead = 2;
+
+sys::Microseconds time_of(const runtime::Timing& t) {
+  return sys::Microseconds(t.lease + t.fork + t.confine + t.run + t.collect + t.judge);
+}
+
+Finished finished_from(const runtime::JobResult& result, std::string template_name) {
+  Finished finished;
+  runtime::append_result(result, finished.json);
+  finished.label = result.verdict.label();
+  finished.template_name = std::move(template_name);
+  finished.timing = result.timing;
+  return finished;
+}
+
+}  // namespace
+
+void Desk::Inbox::put(Ticket ticket, Finished result) {
+  std::lock_guard lock(mutex);
+  finished.emplace_back(ticket, std::move(result));
+  if (wakeup && finished.size() == 1) wakeup->wake();
+}
+
+Desk::Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines, Options options)
+    : engine_(engine),
+      deadlines_(deadlines),
+      options_(std::move(options)),
+      window_(kAhead * std::max(1u, engine.workers())),
+      rate_(engine.workers()),
+      wakeup_(loop, [this] { collect(); }),
+      inbox_(std::make_shared<Inbox>()) {
+  inbox_->wakeup = &wakeup_;
+}
+
+Desk::~Desk() {
+  std::lock_guard lock(inbox_->mutex);
+  inbox_->wakeup = nullptr;
+}
+
+std::optional<Desk::Busy> Desk::refusal(std::optional<Milliseconds> patience) const {
+  if (!has_room())
+    return Busy{fmt::format("the queue is full: {} jobs wait", queue_.size()),
+                rate_.retry_after(queue_.size())};
+  const size_t before = queue_.size() + running_;
+  const size_t workers = window_ / kAhead;
+  if (!patience || before < workers) return std::nullopt;
+  const auto wait = rate_.wait_behind(before + 1 - workers);
+  if (!wait || *wait <= *patience) return std::nullopt;
+  return Busy{fmt::format("it would start in some {} ms; the caller waits {} ms", wait->count(),
+                          patience->count()),
+              rate_.retry_after(before + 1 - workers)};
+}
+
+std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
+  if (auto busy = refusal(order.patience)) return *std::move(busy);
+  const Ticket ticket = ++last_;
+  Entry& entry = entries_[ticket];
+  entry.order = std::move(order);
+  runtime::Job& job = entry.order.job;
+  entry.id = job.id;
+  entry.tag = job.tag;
+  entry.template_name = job.template_name;
+  entry.watch = job.watch = std::make_shared<runtime::JobWatch>();
+  if (closed_) {
+    entry.given = true;
+    ++running_;
+    inbox_->put(ticket, cancelled(entry));  // its `done` is not called in here
+    return ticket;
+  }
+  if (entry.order.patience) {
+    const sys::Nanoseconds until = sys::monotonic_now() + *entry.order.patience;
+    entry.deadline = deadlines_.at(until, [this, ticket] { expire(ticket); });
+  }
+  queue_.push(ticket, entry.order.client, job.priority);
+  pump();
+  return ticket;
+}
+
+void Desk::pump() {
+  while (running_ < window_) {
+    const std::optional<Ticket> next = queue_.pop();
+    if (!next) return;
+    start(*next, entries_.at(*next));
+  }
+}
+
+void Desk::start(Ticket ticket, Entry& entry) {
+  entry.given = true;
+  ++running_;
+  auto done = [inbox = inbox_, ticket, name = entry.template_name](runtime::JobResult result) {
+    inbox->put(ticket, finished_from(result, name));
+  };
+  engine_.submit(std::move(entry.order.job), std::move(done));
+}
+
+void Desk::collect() {
+  std::vector<std::pair<Ticket, Finished>> finished;
+  {
+    std::lock_guard lock(inbox_->mutex);
+    finished.swap(inbox_->finished);
+  }
+  running_ -= finished.size();
+  pump();  // the workers first
+  for (auto& [ticket, result] : finished) {
+    result.ran = entries_.at(ticket).watch->started;
+    if (const sys::Microseconds took = time_of(result.timing); took.count() > 0) rate_.ended(took);
+    result.expired = entries_.at(ticket).expired && result.label == name_of(Outcome::kCancelled);
+    conclude(ticket, std::move(result));
+  }
+  options_.room();
+}
+
+bool Desk::has_started(Ticket ticket) const {
+  auto found = entries_.find(ticket);
+  return found != entries_.end() && found->second.watch->started;
+}
+
+void Desk::withdraw(Ticket ticket) {
+  auto found = entries_.find(ticket);
+  if (found == entries_.end()) return;
+  if (!found->second.given) return drop(ticket);
+  found->second.watch->withdrawn = true;
+  engine_.cancel_withdrawn();
+}
+
+// Its time to start is over.
+void Desk::expire(Ticket ticket) {
+  Entry& entry = entries_.at(ticket);
+  entry.deadline = 0;
+  if (entry.watch->started) return;
+  entry.expired = true;
+  withdraw(ticket);
+}
+
+// Of one that the engine has not seen.
+void Desk::drop(Ticket ticket) {
+  queue_.remove(ticket);
+  conclude(ticket, cancelled(entries_.at(ticket)));
+}
+
+Finished Desk::cancelled(const Entry& entry) {
+  runtime::JobResult result;
+  result.id = entry.id;
+  result.tag = entry.tag;
+  runtime::Evidence seen;
+  seen.cancelled = true;
+  result.verdict = runtime::judge(seen, {});
+  if (entry.expired)
+    result.verdict.detail.emplace_back("message", "it could not be started in the time given");
+  Finished finished = finished_from(result, entry.template_name);
+  finished.expired = entry.expired;
+  return finished;
+}
+
+void Desk::conclude(Ticket ticket, Finished finished) {
+  auto entry = entries_.extract(ticket);
+  deadlines_.forget(entry.mapped().deadline);
+  options_.ended(finished);
+  entry.mapped().order.done(std::move(finished));
+}
+
+void Desk::cancel_all() {
+  closed_ = true;
+  std::vector<Ticket> waiting;
+  for (const auto& [ticket, entry] : entries_) {
+    entry.watch->withdrawn = true;
+    if (!entry.given) waiting.push_back(ticket);
+  }
+  for (Ticket ticket : waiting) {
+    if (entries_.contains(ticket)) drop(ticket);
+  }
+  engine_.cancel_all();  // compilers, too
+}
+
+}  // namespace service

@@ -1,0 +1,107 @@
+#pragma once
+// Desk: between the clients and the engine. Admits jobs or says when to come back, keeps them in a
+// fair queue, gives the engine as many as it can start soon, and hands results back on the loop's
+// thread. Each order that is taken gets its `done` exactly once. Loop thread only, but for the
+// callbacks that the engine holds.
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "runtime/engine.h"
+#include "runtime/loop/loop.h"
+#include "service/deadlines.h"
+#include "service/fair_queue.h"
+#include "service/http/allowance.h"
+#include "service/service_rate.h"
+
+namespace service {
+
+// How a job ended, as its client and the metrics want it.
+struct Finished {
+  std::string json;   // the result, without a newline
+  std::string label;  // of the closed set, or a program's own word
+  std::string template_name;
+  runtime::Timing timing;
+  bool ran = false;      // it was given to the engine
+  bool expired = false;  // it could not be started in the time that its caller gave it
+};
+
+class Desk {
+ public:
+  using Ticket = FairQueue::Ticket;
+  struct Order {
+    runtime::Job job;
+    std::string client;
+    Allowance::Share share;                     // held until the job has ended
+    std::optional<sys::Milliseconds> patience;  // to be started within
+    std::function<void(Finished)> done;
+  };
+  struct Busy {
+    std::string why;
+    unsigned retry_after = 1;  // seconds
+  };
+  struct Options {
+    size_t queue = 1000;
+    std::function<void(const Finished&)> ended;  // of every job, before its `done`
+    std::function<void()> room;                  // the queue has got shorter
+  };
+  Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines, Options options);
+  ~Desk();
+
+  std::variant<Ticket, Busy> submit(Order order);
+  // Would it be taken, with such patience?
+  std::optional<Busy> refusal(std::optional<sys::Milliseconds> patience) const;
+  void withdraw(Ticket ticket);
+  void cancel_all();  // and whatever comes later
+
+  bool has_room() const { return queue_.size() < options_.queue; }
+  bool has_started(Ticket ticket) const;
+  size_t queued() const { return queue_.size(); }
+  size_t running() const { return running_; }  // or about to
+  size_t most_queued() const { return options_.queue; }
+
+ private:
+  struct Entry {
+    Order order;
+    std::string id, tag, template_name;
+    std::shared_ptr<runtime::JobWatch> watch;
+    Deadlines::Id deadline = 0;
+    bool given = false;    // to the engine
+    bool expired = false;  // withdrawn from there because its time to start was over
+  };
+  // Filled by the engine's threads. Outlives the desk, as they hold it.
+  struct Inbox {
+    std::mutex mutex;
+    std::vector<std::pair<Ticket, Finished>> finished;
+    runtime::Wakeup* wakeup = nullptr;  // none: the desk is gone
+    void put(Ticket ticket, Finished result);
+  };
+
+  void pump();
+  void start(Ticket ticket, Entry& entry);
+  void collect();
+  void expire(Ticket ticket);
+  void drop(Ticket ticket);
+  static Finished cancelled(const Entry& entry);
+  void conclude(Ticket ticket, Finished finished);
+
+  runtime::Engine& engine_;
+  Deadlines& deadlines_;
+  const Options options_;
+  const size_t window_;  // with the engine at once: its workers are busy, and no queue of its own
+  FairQueue queue_;
+  ServiceRate rate_;
+  std::unordered_map<Ticket, Entry> entries_;
+  Ticket last_ = 0;
+  size_t running_ = 0;
+  bool closed_ = false;
+  runtime::Wakeup wakeup_;
+  std::shared_ptr<Inbox> inbox_;
+};
+
+}  // namespace service

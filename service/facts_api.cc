@@ -1,0 +1,114 @@
+// What the service tells about itself, and blobs.
+
+#include <nlohmann/json.hpp>
+
+#include "images/sha256.h"
+#include "service/service.h"
+
+namespace service {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json names_of(sandbox::Layers layers) {
+  ordered_json names = ordered_json::array();
+  for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
+    const auto layer = static_cast<sandbox::Layer>(i);
+    if (layers.has(layer)) names.push_back(sandbox::name_of(layer));
+  }
+  return names;
+}
+
+// The contents, if they are no larger than the body of a request may be.
+Response blob_response(const runtime::BlobStore& store, const std::string& digest, size_t most) {
+  const sys::Result<std::vector<runtime::Blob>> known = store.list();
+  if (!known) return error_response(500, "blobs", known.error().text());
+  for (const runtime::Blob& blob : *known) {
+    if (blob.digest == digest && blob.bytes > most)
+      return error_response(413, "blob", "the blob is larger than a body may be (--max-body)");
+  }
+  sys::Result<std::string> bytes = store.get(digest);
+  if (!bytes) return error_response(404, "no_blob", bytes.error().text());
+  return {.body = std::move(bytes).value(), .type = "application/octet-stream"};
+}
+
+Response no_digest() {
+  return error_response(400, "digest", "expected sha256: and 64 lower-case hexadecimal digits");
+}
+
+}  // namespace
+
+// Asking every tool for its version takes a while: once, and not in the loop.
+void Service::get_runtimes(const ExchangePtr& exchange) {
+  if (!runtimes_.empty()) return exchange->answer({.body = runtimes_});
+  waiting_for_runtimes_.push_back(exchange);
+  if (std::exchange(fetching_runtimes_, true)) return;
+  auto text = std::make_shared<std::string>();
+  runtime::run_aside(
+      loop_, [text, ask = facts_.runtimes] { *text = ask(); },
+      [this, text] {
+        runtimes_ = *text;
+        for (const ExchangePtr& waiting : std::exchange(waiting_for_runtimes_, {}))
+          waiting->answer({.body = runtimes_});
+      });
+}
+
+void Service::get_info(const ExchangePtr& exchange) {
+  const runtime::Engine::Standing standing = engine_.standing();
+  const ordered_json info = {{"version", options_.version},
+                             {"level", sandbox::name_of(standing.level)},
+                             {"enforced", names_of(standing.layers)},
+                             {"workers", engine_.workers()},
+                             {"template", options_.defaults.job.template_name},
+                             {"limits",
+                              {{"queue", options_.queue},
+                               {"body_bytes", options_.http.limits.parser.body},
+                               {"held_bytes", options_.held},
+                               {"connections", options_.http.connections},
+                               {"kept_ms", options_.kept.keep.count()}}}};
+  exchange->answer({.body = info.dump(2) + "\n"});
+}
+
+void Service::get_metrics(const ExchangePtr& exchange) {
+  const Gauges gauges{.queued = desk_->queued(),
+                      .most_queued = desk_->most_queued(),
+                      .running = desk_->running(),
+                      .workers = engine_.workers(),
+                      .connections = server_->connections(),
+                      .held_bytes = held_.held(),
+                      .most_held_bytes = held_.most()};
+  exchange->answer({.body = metrics_.text(gauges), .type = "text/plain; version=0.0.4"});
+}
+
+void Service::put_blob(const ExchangePtr& exchange, const std::string& digest) {
+  if (!blobs_) return exchange->answer(error_response(501, "blobs", "there is no store of blobs"));
+  if (!images::is_sha256(digest)) return exchange->answer(no_digest());
+  auto response = std::make_shared<Response>();
+  auto work = [exchange, digest, response, store = *blobs_] {
+    const std::string& bytes = exchange->request.body;
+    if (digest != "sha256:" + images::sha256_of(bytes)) {
+      *response = error_response(400, "digest", "the body has another digest");
+      return;
+    }
+    const sys::Result<std::string> kept = store.put(bytes);
+    *response = kept ? Response{.status = 201, .body = "{\"digest\":\"" + digest + "\"}\n"}
+                     : error_response(500, "blobs", kept.error().text());
+  };
+  runtime::run_aside(loop_, work, [exchange, response] { exchange->answer(std::move(*response)); });
+}
+
+void Service::get_blob(const ExchangePtr& exchange, const std::string& digest) {
+  if (!blobs_) return exchange->answer(error_response(501, "blobs", "there is no store of blobs"));
+  if (!images::is_sha256(digest)) return exchange->answer(no_digest());
+  auto response = std::make_shared<Response>();
+  const size_t most = options_.http.limits.parser.body;
+  if (!exchange->share.resize(most))
+    return exchange->answer(busy_response(503, "memory", "too many bytes are held already", 1));
+  auto work = [digest, response, most, store = *blobs_] {
+    *response = blob_response(store, digest, most);
+  };
+  runtime::run_aside(loop_, work, [exchange, response] { exchange->answer(std::move(*response)); });
+}
+
+}  // namespace service

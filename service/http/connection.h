@@ -1,0 +1,99 @@
+#pragma once
+// Connection: one client's socket. Reads requests one after another, hands each to the host, and
+// reads on when it is answered, so answers keep the order of requests. Ends by itself when a client
+// is too slow or speaks something else. Owned by the server; loop thread only.
+
+#include <deque>
+#include <string>
+
+#include "runtime/loop/loop.h"
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/units.h"
+#include "service/http/exchange.h"
+#include "service/http/request_parser.h"
+
+namespace service {
+
+struct ConnectionLimits {
+  ParserLimits parser;
+  sys::Milliseconds idle{75'000};   // between requests
+  sys::Milliseconds head{10'000};   // from the first byte of a request to the end of its head
+  sys::Milliseconds body{30'000};   // and one second more for each KiB that has come
+  sys::Milliseconds write{30'000};  // without the client taking a byte
+  size_t unsent = size_t{1} << 20;  // above this much, answers in pieces pause
+};
+
+// What a connection needs of the server.
+class ConnectionHost {
+ public:
+  virtual ~ConnectionHost() = default;
+  virtual void handle(ExchangePtr exchange) = 0;
+  virtual void finished(const Exchange& exchange) = 0;     // answered or lost
+  virtual void refused(const Peer& peer, int status) = 0;  // was no request at all
+  virtual void over(Connection& connection) = 0;           // to be destroyed, on a later turn
+  virtual bool draining() const = 0;
+  virtual Allowance& bodies() = 0;
+};
+
+class Connection {
+ public:
+  Connection(runtime::Loop& loop, sys::OwnedFd socket, Peer peer, const ConnectionLimits& limits,
+             ConnectionHost& host);
+  ~Connection();
+  Connection(const Connection&) = delete;
+
+  bool busy() const { return exchange_ != nullptr || unsent_ > 0; }
+  // The service is ending: goes at once unless there is something to answer.
+  void drain();
+  bool draining() const { return host_.draining(); }
+  bool has_room() const { return unsent_ <= limits_.unsent; }
+
+  // For its exchange.
+  void send(std::string bytes);
+  void completed(bool close);
+
+ private:
+  enum class State : uint8_t { kOpen, kLingering, kOver };
+
+  void on_ready(runtime::SocketWatch::Ready ready);
+  void read_some();
+  void process();
+  void feed();
+  void dispatch();
+  void reject(Response response);
+  bool client_is_gone();
+  void flush();
+  void drained();
+  void linger();
+  void give_up();
+  void end_if_done();
+  void update();
+  void on_timer();
+  sys::Nanoseconds deadline() const;
+
+  ConnectionHost& host_;
+  const ConnectionLimits& limits_;
+  const Peer peer_;
+  sys::OwnedFd socket_;
+  runtime::SocketWatch watch_;
+  runtime::Timer timer_;
+  State state_ = State::kOpen;
+  RequestParser parser_;
+  Allowance::Share share_;
+  ExchangePtr exchange_;
+  std::string in_;  // read, not yet parsed
+  size_t in_at_ = 0;
+  std::deque<std::string> out_;
+  size_t out_at_ = 0, unsent_ = 0;  // out_at_: within the first piece
+  bool closing_ = false;            // when all is sent
+  bool processing_ = false, hang_up_seen_ = false;
+  bool broken_ = false;   // cannot be written to
+  bool no_more_ = false;  // the client has closed its side
+  // When the current state began, and when the client last took something.
+  sys::Nanoseconds since_{}, moved_{};
+  sys::Nanoseconds armed_{};  // zero: the timer is not
+  size_t body_seen_ = 0;
+  bool in_body_ = false, served_ = false;
+};
+
+}  // namespace service

@@ -1,0 +1,105 @@
+#include "service/http/exchange.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "service/http/connection.h"
+
+namespace service {
+
+Exchange::Exchange(Connection& connection, Request given, Peer from, Allowance::Share held)
+    : request(std::move(given)),
+      peer(std::move(from)),
+      client(peer.name),
+      share(std::move(held)),
+      connection_(&connection),
+      began_(sys::monotonic_now()) {}
+
+namespace {
+
+// As RFC 9110 wants it: "Sun, 06 Nov 1994 08:49:37 GMT".
+std::string date_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[40];
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc)};
+}
+
+}  // namespace
+
+std::string Exchange::head_of(const Response& response, bool streamed) const {
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\nContent-Type: {}\r\n", response.status,
+                  reason_of(response.status), date_text(), response.type);
+  if (!streamed) {
+    head += fmt::format("Content-Length: {}\r\n", response.body.size());
+  } else if (chunked_) {
+    head += "Transfer-Encoding: chunked\r\n";
+  }
+  for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
+  if (close_) {
+    head += "Connection: close\r\n";
+  } else if (request.http_1_0) {
+    head += "Connection: keep-alive\r\n";
+  }
+  return head + "\r\n";
+}
+
+void Exchange::answer(Response response) {
+  if (!connection_ || begun_) return;
+  begun_ = true;
+  status_ = response.status;
+  close_ = response.close || !request.keep_alive || connection_->draining();
+  std::string text = head_of(response, false);
+  if (request.method != Method::kHead) {
+    sent_ = response.body.size();
+    text += response.body;
+  }
+  connection_->send(std::move(text));
+  complete();
+}
+
+void Exchange::begin(Response head) {
+  if (!connection_ || begun_) return;
+  begun_ = true;
+  status_ = head.status;
+  chunked_ = !request.http_1_0;
+  close_ = head.close || !request.keep_alive || !chunked_ || connection_->draining();
+  connection_->send(head_of(head, true));
+  write(std::move(head.body));
+}
+
+void Exchange::write(std::string piece) {
+  if (!connection_ || piece.empty()) return;
+  sent_ += piece.size();
+  if (!chunked_) return connection_->send(std::move(piece));
+  std::string chunk = fmt::format("{:x}\r\n", piece.size());
+  chunk += piece;
+  chunk += "\r\n";
+  connection_->send(std::move(chunk));
+}
+
+void Exchange::end() {
+  if (!connection_) return;
+  if (chunked_) connection_->send("0\r\n\r\n");
+  complete();
+}
+
+bool Exchange::has_room() const { return connection_ != nullptr && connection_->has_room(); }
+
+void Exchange::complete() {
+  auto self = shared_from_this();  // the connection lets go of us
+  gone_ = room_ = nullptr;
+  std::exchange(connection_, nullptr)->completed(close_);
+}
+
+void Exchange::lose() {
+  connection_ = nullptr;
+  lost_ = true;
+  room_ = nullptr;
+  if (auto gone = std::exchange(gone_, nullptr)) gone();
+}
+
+}  // namespace service

@@ -1,0 +1,72 @@
+#pragma once
+// Exchange: one request and the way back to whoever sent it. The connection makes it, a handler
+// keeps it as long as it likes (shared), and answers once: whole, or as a stream of pieces. When
+// the client is gone, or the answer is complete, nothing it is told has an effect any more. Loop
+// thread only.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sandbox/sys/units.h"
+#include "service/http/allowance.h"
+#include "service/http/request.h"
+
+namespace service {
+
+// Who is on the other side of a connection.
+struct Peer {
+  std::string name;  // its address without the port, or "uid:1000" on a unix socket
+  bool is_unix = false;
+};
+
+class Connection;
+
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(Connection& connection, Request given, Peer from, Allowance::Share held);
+
+  Request request;
+  const Peer peer;
+  std::string client;             // whom the queue takes it for: a token's name, or the peer's
+  Allowance::Share share;         // for the body
+  std::vector<std::string> jobs;  // ids, for the log
+  size_t job_count = 0;
+
+  void answer(Response response);
+  // An answer in pieces; `head.body` is the first of them.
+  void begin(Response head);
+  void write(std::string piece);
+  void end();
+
+  bool open() const { return connection_ != nullptr; }
+  // Has the client taken what was written so far, but for a bounded rest?
+  bool has_room() const;
+  // Called at most once, when the client is gone before the answer is complete.
+  void when_gone(std::function<void()> gone) { gone_ = std::move(gone); }
+  // Called whenever there is room again.
+  void when_room(std::function<void()> room) { room_ = std::move(room); }
+
+  // For the log.
+  int status() const { return lost_ ? 0 : status_; }  // 0: the client left before the end
+  size_t sent() const { return sent_; }
+  sys::Nanoseconds began() const { return began_; }
+
+ private:
+  friend class Connection;
+  void lose();
+  void complete();
+  std::string head_of(const Response& response, bool streamed) const;
+
+  Connection* connection_;
+  std::function<void()> gone_, room_;
+  sys::Nanoseconds began_;
+  int status_ = 0;
+  size_t sent_ = 0;
+  bool begun_ = false, lost_ = false, chunked_ = false, close_ = false;
+};
+
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+}  // namespace service

@@ -1,0 +1,70 @@
+#pragma once
+// Server: the listening sockets and all connections, within bounds. Hands requests to its handler,
+// on the loop's thread. Owned by the service.
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "service/http/connection.h"
+#include "service/http/listener.h"
+
+namespace service {
+
+class Server : private ConnectionHost {
+ public:
+  struct Options {
+    ConnectionLimits limits;
+    size_t connections = 256;
+  };
+  struct Handler {
+    std::function<void(ExchangePtr)> handle;
+    std::function<void(const Exchange&)> finished;
+    std::function<void(const Peer&, int status)> refused;
+    std::function<void()> changed;  // a connection has ended
+  };
+  Server(runtime::Loop& loop, Options options, Allowance& bodies, Handler handler);
+  ~Server() override;
+
+  void add(Listener listener);
+  // Not from within a handler. No new connections; those without a request go, the others after
+  // their answer.
+  void drain();
+  bool busy() const;  // something is to be answered yet
+  size_t connections() const { return connections_.size(); }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  struct Door {
+    Listener listener;
+    std::unique_ptr<runtime::SocketWatch> watch;
+  };
+  using Connections = std::list<std::unique_ptr<Connection>>;
+
+  void accept_from(const Listener& listener);
+  void open_doors();
+  void close_doors_for_a_moment();
+  void sweep();
+  ConnectionHost& host() { return *this; }
+
+  void handle(ExchangePtr exchange) override { handler_.handle(std::move(exchange)); }
+  void finished(const Exchange& exchange) override { handler_.finished(exchange); }
+  void refused(const Peer& peer, int status) override { handler_.refused(peer, status); }
+  void over(Connection& connection) override;
+  bool draining() const override { return draining_; }
+  Allowance& bodies() override { return bodies_; }
+
+  runtime::Loop& loop_;
+  const Options options_;
+  Allowance& bodies_;
+  const Handler handler_;
+  bool draining_ = false;
+  std::list<Door> doors_;
+  std::vector<std::string> names_;
+  Connections connections_, graveyard_;
+  runtime::Wakeup sweeper_;
+  runtime::Timer reopen_;
+};
+
+}  // namespace service

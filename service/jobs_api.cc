@@ -1,0 +1,166 @@
+// Jobs and batches over HTTP.
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+
+#include "runtime/json_text.h"
+#include "service/service.h"
+
+namespace service {
+
+namespace {
+
+constexpr double kLongestPatience = 86'400, kLongestWait = 300;  // seconds
+// Of one batch at once, for each worker: enough that none is idle while results travel.
+constexpr size_t kBatchJobsPerWorker = 4;
+
+sys::Milliseconds from_seconds(double seconds) {
+  return sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+// In the words and with the path that `zygo batch` gives.
+Response bad_job_response(std::string message) {
+  const runtime::JobResult bad = runtime::bad_job(1, "", "", message);
+  std::string path;
+  for (const auto& [key, value] : bad.verdict.detail) {
+    if (key == "path") path = std::get<std::string>(value);
+  }
+  return error_response(400, "bad_job", message, path);
+}
+
+Response busy(const Desk::Busy& why) {
+  return busy_response(429, "busy", why.why, why.retry_after);
+}
+
+Response expired() {
+  return busy_response(429, "patience", "the job could not be started in the time given", 1);
+}
+
+Response ending() { return busy_response(503, "ending", "the service is ending", 1); }
+
+}  // namespace
+
+// Cannot be guessed, so it says who may ask for the result where there are no tokens.
+std::string Service::new_id() {
+  unsigned char bytes[16];
+  VERIFY(::getrandom(bytes, sizeof bytes, 0) == static_cast<ssize_t>(sizeof bytes));
+  std::string id = "j-";
+  for (unsigned char byte : bytes) id += fmt::format("{:02x}", byte);
+  return id;
+}
+
+std::optional<Response> Service::read_patience(const Exchange& exchange,
+                                               std::optional<sys::Milliseconds>& patience) const {
+  const std::string* given = exchange.request.header("x-zygo-patience");
+  if (!given) return std::nullopt;
+  const std::optional<double> seconds = read_seconds(*given, kLongestPatience);
+  if (!seconds)
+    return error_response(400, "patience", "X-Zygo-Patience: expected seconds, 0 to 86400");
+  patience = from_seconds(*seconds);
+  return std::nullopt;
+}
+
+void Service::post_job(const ExchangePtr& exchange) {
+  if (ending_) return exchange->answer(ending());
+  Desk::Order order;
+  if (auto bad = read_patience(*exchange, order.patience)) return exchange->answer(*bad);
+  sys::Result<runtime::Job> job = runtime::parse_job(exchange->request.body, options_.defaults);
+  if (!job) return exchange->answer(bad_job_response(job.error().text()));
+  if (!facts_.knows_template(job->template_name))
+    return exchange->answer(bad_job_response("template: \"" + job->template_name +
+                                             "\" is not known; GET /v1/templates has them"));
+  const std::string* async = exchange->request.query_value("async");
+  if (async && *async != "0" && *async != "1")
+    return exchange->answer(error_response(400, "async", "async: expected 0 or 1"));
+  if (job->deadline)
+    order.patience = std::min(order.patience.value_or(*job->deadline), *job->deadline);
+  order.job = std::move(job).value();
+  order.client = exchange->client;
+  exchange->request.body = std::string();  // the job has it now
+  order.share = std::move(exchange->share);
+  async&&* async == "1" ? submit_kept(exchange, std::move(order))
+                        : submit_job(exchange, std::move(order));
+}
+
+void Service::submit_job(const ExchangePtr& exchange, Desk::Order order) {
+  if (order.job.id.empty()) order.job.id = new_id();
+  exchange->jobs.push_back(order.job.id);
+  exchange->job_count = 1;
+  order.done = [exchange](Finished finished) {
+    if (finished.expired) return exchange->answer(expired());
+    exchange->answer({.body = std::move(finished.json) + "\n"});
+  };
+  auto taken = desk_->submit(std::move(order));
+  if (const auto* full = std::get_if<Desk::Busy>(&taken)) return exchange->answer(busy(*full));
+  exchange->when_gone([this, ticket = std::get<Desk::Ticket>(taken)] { desk_->withdraw(ticket); });
+}
+
+void Service::submit_kept(const ExchangePtr& exchange, Desk::Order order) {
+  const std::string id = new_id();
+  if (order.job.id.empty()) order.job.id = id;
+  exchange->jobs.push_back(id);
+  exchange->job_count = 1;
+  order.done = [this, id](Finished finished) { kept_->end(id, std::move(finished)); };
+  kept_->begin(id, exchange->client);
+  auto taken = desk_->submit(std::move(order));
+  if (const auto* full = std::get_if<Desk::Busy>(&taken)) {
+    kept_->drop(id);
+    return exchange->answer(busy(*full));
+  }
+  kept_->set_ticket(id, std::get<Desk::Ticket>(taken));
+  Response response{.status = 202, .body = fmt::format("{{\"id\":\"{}\"}}\n", id)};
+  response.headers.emplace_back("Location", "/v1/jobs/" + id);
+  exchange->answer(std::move(response));
+}
+
+Response Service::job_response(const std::string& id, const KeptJobs::Job& job) const {
+  if (job.expired) return expired();
+  if (job.ended) return {.body = job.json + "\n"};
+  const char* state = desk_->has_started(job.ticket) ? "running" : "queued";
+  return {.status = 202, .body = fmt::format("{{\"id\":\"{}\",\"state\":\"{}\"}}\n", id, state)};
+}
+
+void Service::get_job(const ExchangePtr& exchange, const std::string& id) {
+  const KeptJobs::Job* job = kept_->find(id, exchange->client);
+  if (!job) return exchange->answer(error_response(404, "no_job", "there is no such job"));
+  exchange->jobs.push_back(id);
+  const std::string* wait = exchange->request.query_value("wait");
+  const std::optional<double> seconds = wait ? read_seconds(*wait, kLongestWait) : 0.0;
+  if (!seconds)
+    return exchange->answer(error_response(400, "wait", "wait: expected seconds, 0 to 300"));
+  if (*seconds == 0) return exchange->answer(job_response(id, *job));
+  kept_->wait(id, from_seconds(*seconds), [this, id, exchange](const KeptJobs::Job& now) {
+    exchange->answer(job_response(id, now));
+  });
+}
+
+void Service::delete_job(const ExchangePtr& exchange, const std::string& id) {
+  const KeptJobs::Job* job = kept_->find(id, exchange->client);
+  if (!job) return exchange->answer(error_response(404, "no_job", "there is no such job"));
+  exchange->jobs.push_back(id);
+  const Desk::Ticket ticket = job->ticket;
+  kept_->wait(id, std::nullopt, [exchange](const KeptJobs::Job& now) {
+    exchange->answer({.body = now.json + "\n"});
+  });
+  desk_->withdraw(ticket);
+}
+
+void Service::post_batch(const ExchangePtr& exchange) {
+  if (ending_) return exchange->answer(ending());
+  std::optional<sys::Milliseconds> patience;
+  if (auto bad = read_patience(*exchange, patience)) return exchange->answer(*bad);
+  sys::Result<BatchBody> body = BatchBody::read(exchange->request.body);
+  if (!body) return exchange->answer(error_response(400, "bad_batch", body.error().text()));
+  if (body->is_object) exchange->request.body = std::string();  // its elements are copied
+  if (auto full = desk_->refusal(patience)) return exchange->answer(busy(*full));
+  auto over = [this](const std::shared_ptr<BatchStream>& batch) { batches_.erase(batch); };
+  auto batch = std::make_shared<BatchStream>(
+      exchange, *desk_, std::move(body).value(), options_.defaults,
+      kBatchJobsPerWorker * std::max(1u, engine_.workers()), std::move(over));
+  batches_.insert(batch);
+  batch->start();
+}
+
+}  // namespace service

@@ -1,0 +1,66 @@
+#include "service/kept_jobs.h"
+
+#include <utility>
+
+namespace service {
+
+void KeptJobs::begin(const std::string& id, std::string client) {
+  jobs_[id].client = std::move(client);
+}
+
+void KeptJobs::set_ticket(const std::string& id, Desk::Ticket ticket) {
+  jobs_.at(id).ticket = ticket;
+}
+
+void KeptJobs::drop(const std::string& id) { jobs_.erase(id); }
+
+void KeptJobs::end(const std::string& id, Finished finished) {
+  Job& job = jobs_.at(id);
+  job.ended = true;
+  job.expired = finished.expired;
+  job.json = std::move(finished.json);
+  bytes_ += job.json.size();
+  job.place = ended_.insert(ended_.end(), id);
+  job.forget_at = deadlines_.at(sys::monotonic_now() + options_.keep, [this, id] { forget(id); });
+  for (auto& [number, waiting] : std::exchange(job.waiting, {})) {
+    deadlines_.forget(waiting.until);
+    waiting.then(job);
+  }
+  // On a later turn: those who waited may be in the middle of this one.
+  if (ended_.size() <= options_.most && bytes_ <= options_.most_bytes) return;
+  deadlines_.at(sys::monotonic_now(), [this] {
+    while (ended_.size() > options_.most || (bytes_ > options_.most_bytes && ended_.size() > 1))
+      forget(std::string(ended_.front()));
+  });
+}
+
+const KeptJobs::Job* KeptJobs::find(const std::string& id, const std::string& client) const {
+  auto found = jobs_.find(id);
+  return found == jobs_.end() || found->second.client != client ? nullptr : &found->second;
+}
+
+void KeptJobs::wait(const std::string& id, std::optional<sys::Milliseconds> patience,
+                    std::function<void(const Job&)> then) {
+  Job& job = jobs_.at(id);
+  if (job.ended) return then(job);
+  const uint64_t number = ++last_waiting_;
+  Waiting& waiting = job.waiting[number];
+  waiting.then = std::move(then);
+  if (!patience) return;
+  waiting.until = deadlines_.at(sys::monotonic_now() + *patience, [this, id, number] {
+    auto found = jobs_.find(id);
+    if (found == jobs_.end()) return;
+    auto late = found->second.waiting.extract(number);
+    if (!late.empty()) late.mapped().then(found->second);
+  });
+}
+
+void KeptJobs::forget(const std::string& id) {
+  auto job = jobs_.extract(id);
+  if (job.empty()) return;
+  deadlines_.forget(job.mapped().forget_at);
+  bytes_ -= job.mapped().json.size();
+  ended_.erase(job.mapped().place);
+}
+
+}  // namespace service

@@ -1,0 +1,113 @@
+// The routes as an OpenAPI document.
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "service/router.h"
+
+namespace service {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// What any request may get: malformed, unknown, without leave, too large or slow, or in a bad hour.
+constexpr int kOfOpen[] = {400, 408, 413, 414, 417, 431, 500, 501, 503, 505};
+constexpr int kOfGuarded[] = {401, 403};
+
+ordered_json reference(const char* name) { return {{"$ref", std::string("#/components/") + name}}; }
+
+ordered_json parameters_of(const Route& route) {
+  ordered_json list = ordered_json::array();
+  const size_t brace = route.pattern.find('{');
+  if (brace != route.pattern.npos) {
+    list.push_back({{"name", route.pattern.substr(brace + 1, route.pattern.size() - brace - 2)},
+                    {"in", "path"},
+                    {"required", true},
+                    {"schema", {{"type", "string"}}}});
+  }
+  for (const Parameter& parameter : route.parameters) {
+    list.push_back({{"name", parameter.name},
+                    {"in", parameter.in},
+                    {"description", parameter.meaning},
+                    {"schema", {{"type", "string"}}}});
+  }
+  return list;
+}
+
+ordered_json content_of(const Route& route) {
+  ordered_json schema = ordered_json::object();
+  if (route.endpoint == Endpoint::kPostJob || route.endpoint == Endpoint::kDeleteJob)
+    schema = reference("schemas/Result");
+  return {{route.gives, {{"schema", schema}}}};
+}
+
+ordered_json response_of(const Route& route, int status) {
+  if (status >= 400) return reference("responses/Error");
+  ordered_json response = {{"description", reason_of(status)}};
+  if (route.method != Method::kHead) response["content"] = content_of(route);
+  return response;
+}
+
+ordered_json operation_of(const Route& route) {
+  ordered_json operation = {{"summary", route.summary}, {"parameters", parameters_of(route)}};
+  if (!route.takes.empty()) {
+    ordered_json schema = ordered_json::object();
+    if (route.endpoint == Endpoint::kPostJob) schema = reference("schemas/Job");
+    operation["requestBody"] = {{"required", true},
+                                {"content", {{route.takes, {{"schema", schema}}}}}};
+  }
+  std::set<int> statuses(route.statuses.begin(), route.statuses.end());
+  statuses.insert(std::begin(kOfOpen), std::end(kOfOpen));
+  if (route.scope != Scope::kOpen) statuses.insert(std::begin(kOfGuarded), std::end(kOfGuarded));
+  for (int status : statuses)
+    operation["responses"][std::to_string(status)] = response_of(route, status);
+  if (route.scope == Scope::kOpen) operation["security"] = ordered_json::array();
+  return operation;
+}
+
+ordered_json components() {
+  const ordered_json text = {{"type", "string"}};
+  const ordered_json error = {
+      {"type", "object"},
+      {"required", {"error"}},
+      {"properties",
+       {{"error",
+         {{"type", "object"},
+          {"required", {"code", "message"}},
+          {"properties", {{"code", text}, {"message", text}, {"path", text}}}}}}}};
+  return {{"schemas",
+           {{"Error", error},
+            {"Job",
+             {{"type", "object"},
+              {"description", "docs/jobs.md; the smallest is {\"source\": \"print(1)\"}"}}},
+            {"Result", {{"type", "object"}, {"required", {"id", "tag", "label", "by", "ok"}}}}}},
+          {"responses",
+           {{"Error",
+             {{"description", "What was wrong, or when to come back (Retry-After)."},
+              {"content", {{"application/json", {{"schema", reference("schemas/Error")}}}}}}}}},
+          {"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}};
+}
+
+}  // namespace
+
+std::string openapi_json(std::string_view version) {
+  ordered_json paths = ordered_json::object();
+  for (const Route& route : routes()) {
+    std::string method(name_of(route.method));
+    std::transform(method.begin(), method.end(), method.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    paths[std::string(route.pattern)][method] = operation_of(route);
+  }
+  const ordered_json document = {
+      {"openapi", "3.1.0"},
+      {"info", {{"title", "zygo"}, {"version", version}, {"license", {{"name", "Apache-2.0"}}}}},
+      {"security", {{{"token", ordered_json::array()}}, ordered_json::object()}},
+      {"paths", paths},
+      {"components", components()}};
+  return document.dump(1) + "\n";
+}
+
+}  // namespace service

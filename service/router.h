@@ -1,0 +1,59 @@
+#pragma once
+// Routes: what may be asked for, as data. The service answers by this table, and the OpenAPI
+// document is made of it. Pure.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "service/http/request.h"
+#include "service/tokens.h"
+
+namespace service {
+
+enum class Endpoint : uint8_t {
+  kPostJob,
+  kGetJob,
+  kDeleteJob,
+  kPostBatch,
+  kRuntimes,
+  kTemplates,
+  kInfo,
+  kPutBlob,
+  kGetBlob,
+  kHeadBlob,
+  kHealth,
+  kReady,
+  kMetrics,
+  kOpenApi,
+};
+
+struct Parameter {
+  std::string_view name, in, meaning;  // in: "query" or "header"
+};
+
+struct Route {
+  Endpoint endpoint;
+  Method method;
+  std::string_view pattern;  // "/v1/jobs/{id}": one parameter at most, and it ends the pattern
+  Scope scope;
+  std::string_view summary;
+  std::string_view takes, gives;  // media types; takes: empty when there is no body
+  std::vector<int> statuses;      // besides those that any request may get
+  std::vector<Parameter> parameters = {};
+};
+
+std::span<const Route> routes();
+
+struct Match {
+  const Route* route = nullptr;
+  std::string parameter;
+  std::string allow;  // no route: the methods that this path has; empty: there is no such path
+};
+Match match(Method method, std::string_view path);
+
+// OpenAPI 3.1.
+std::string openapi_json(std::string_view version);
+
+}  // namespace service

@@ -1,0 +1,195 @@
+#include "service/service.h"
+
+#include <fmt/format.h>
+
+#include "service/systemd.h"
+
+namespace service {
+
+namespace {
+
+// After the grace is over: for cancelled jobs to be reported, and answers to be taken.
+constexpr sys::Milliseconds kLastAnswers{3000};
+
+}  // namespace
+
+Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
+    : engine_(engine),
+      options_(std::move(options)),
+      facts_(std::move(facts)),
+      blobs_(options_.blobs.empty() ? std::nullopt
+                                    : std::optional<runtime::BlobStore>(options_.blobs)),
+      held_(options_.held),
+      log_(options_.log, STDERR_FILENO),
+      deadlines_(std::make_unique<Deadlines>(loop_)),
+      kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept)) {
+  Desk::Options desk;
+  desk.queue = options_.queue;
+  desk.ended = [this](const Finished& job) {
+    metrics_.job_ended(job.label, job.template_name, job.ran ? &job.timing : nullptr);
+  };
+  desk.room = [this] {
+    const auto batches = batches_;  // one that is over takes itself out
+    for (const auto& batch : batches) batch->feed();
+    end_if_idle();
+  };
+  desk_ = std::make_unique<Desk>(engine_, loop_, *deadlines_, std::move(desk));
+  Server::Handler handler;
+  handler.handle = [this](const ExchangePtr& exchange) { handle(exchange); };
+  handler.finished = [this](const Exchange& exchange) {
+    metrics_.answered(exchange.status());
+    log_.answered(exchange);
+    if (ending_) idle_check_->wake();
+  };
+  handler.refused = [this](const Peer& peer, int status) {
+    metrics_.answered(status);
+    log_.refused(peer, status);
+  };
+  handler.changed = [this] { end_if_idle(); };
+  idle_check_ = std::make_unique<runtime::Wakeup>(loop_, [this] { end_if_idle(); });
+  server_ = std::make_unique<Server>(loop_, options_.http, held_, std::move(handler));
+}
+
+// Connections first: what they lose, the desk withdraws.
+Service::~Service() {
+  server_.reset();
+  batches_.clear();
+  waiting_for_runtimes_.clear();
+}
+
+sys::Result<void> Service::run(int stop, std::function<void()> ready) {
+  on_ready_ = std::move(ready);
+  std::optional<runtime::Readable> stop_watch;
+  if (stop >= 0) {
+    stop_watch.emplace(loop_, stop, [this, &stop_watch] {
+      stop_watch->stop();
+      begin_end();
+    });
+    stop_watch->start();
+  }
+  warm_up();
+  loop_.run();
+  if (failure_) return *failure_;
+  return {};
+}
+
+// The first job of a template waits for its interpreter to start: let it be one of ours.
+void Service::warm_up() {
+  auto is_ready = [this](const Finished& job) {
+    if (ready_ || ending_) return;
+    if (options_.warm && job.label != "OK") {
+      failure_ = sys::Error::because("the default template does not work: " + job.json);
+      return loop_.stop();
+    }
+    ready_ = true;
+    notify_supervisor("READY=1");
+    on_ready_();
+  };
+  if (!options_.warm) return is_ready({});
+  Desk::Order order;
+  order.job.template_name = options_.defaults.job.template_name;
+  order.job.id = "warm-up";
+  order.client = "zygo";
+  order.done = is_ready;
+  (void)desk_->submit(std::move(order));
+}
+
+void Service::begin_end() {
+  ending_ = true;
+  ready_ = false;
+  notify_supervisor("STOPPING=1");
+  server_->drain();
+  deadlines_->at(sys::monotonic_now() + options_.grace, [this] { cancel_rest(); });
+  end_if_idle();
+}
+
+void Service::cancel_rest() {
+  desk_->cancel_all();
+  deadlines_->at(sys::monotonic_now() + kLastAnswers, [this] {
+    ended_ = true;
+    loop_.stop();
+  });
+  end_if_idle();
+}
+
+void Service::end_if_idle() {
+  if (!ending_ || ended_) return;
+  if (desk_->queued() > 0 || desk_->running() > 0 || server_->busy()) return;
+  ended_ = true;
+  loop_.stop();
+}
+
+void Service::handle(const ExchangePtr& exchange) {
+  const Request& request = exchange->request;
+  const Match found = match(request.method, request.path);
+  if (!found.route && found.allow.empty())
+    return exchange->answer(error_response(404, "not_found", "there is no such path"));
+  if (!found.route) {
+    Response response = error_response(405, "method", "this path has: " + found.allow);
+    response.headers.emplace_back("Allow", found.allow);
+    return exchange->answer(std::move(response));
+  }
+  if (!admit(*exchange, found.route->scope)) return;
+  perform(exchange, found.route->endpoint, found.parameter);
+}
+
+bool Service::admit(Exchange& exchange, Scope scope) {
+  if (scope == Scope::kOpen || exchange.peer.is_unix) return true;
+  if (options_.tokens.empty()) {
+    // A page in somebody's browser may send requests to this host, too.
+    if (exchange.request.header("origin") == nullptr) return true;
+    exchange.answer(error_response(403, "origin", "requests of web pages need a token"));
+    return false;
+  }
+  const std::string* given = exchange.request.header("authorization");
+  const Tokens::Holder* holder = given ? options_.tokens.find(*given) : nullptr;
+  if (!holder) {
+    Response response =
+        error_response(401, "token", given ? "the token is not known" : "expected a bearer token");
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    exchange.answer(std::move(response));
+    return false;
+  }
+  exchange.client = holder->name;
+  if (holder->may(scope)) return true;
+  exchange.answer(error_response(
+      403, "scope", fmt::format("the token does not have the scope {}", name_of(scope))));
+  return false;
+}
+
+void Service::perform(const ExchangePtr& exchange, Endpoint endpoint,
+                      const std::string& parameter) {
+  const Response fine{.body = "{\"ok\":true}\n"};
+  switch (endpoint) {
+    case Endpoint::kPostJob:
+      return post_job(exchange);
+    case Endpoint::kGetJob:
+      return get_job(exchange, parameter);
+    case Endpoint::kDeleteJob:
+      return delete_job(exchange, parameter);
+    case Endpoint::kPostBatch:
+      return post_batch(exchange);
+    case Endpoint::kRuntimes:
+      return get_runtimes(exchange);
+    case Endpoint::kTemplates:
+      return exchange->answer({.body = facts_.templates});
+    case Endpoint::kInfo:
+      return get_info(exchange);
+    case Endpoint::kPutBlob:
+      return put_blob(exchange, parameter);
+    case Endpoint::kGetBlob:
+    case Endpoint::kHeadBlob:
+      return get_blob(exchange, parameter);
+    case Endpoint::kHealth:
+      return exchange->answer(fine);
+    case Endpoint::kReady:
+      return exchange->answer(
+          ready_ ? fine : busy_response(503, "not_ready", ending_ ? "ending" : "warming up", 1));
+    case Endpoint::kMetrics:
+      return get_metrics(exchange);
+    case Endpoint::kOpenApi:
+      return exchange->answer({.body = openapi_json(options_.version)});
+  }
+}
+
+}  // namespace service

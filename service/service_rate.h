@@ -1,0 +1,29 @@
+#pragma once
+// ServiceRate: how many jobs a second the workers get done, from how long the last ones took. Says
+// how long those in the queue will wait. Pure.
+
+#include <cstddef>
+#include <optional>
+
+#include "sandbox/sys/units.h"
+
+namespace service {
+
+class ServiceRate {
+ public:
+  explicit ServiceRate(unsigned workers) : workers_(workers == 0 ? 1 : workers) {}
+
+  void ended(sys::Microseconds took);
+  // Until a worker is free for one that has so many before it; nothing before the first has ended.
+  std::optional<sys::Milliseconds> wait_behind(size_t jobs) const;
+  // In whole seconds, from 1 to 600, for a Retry-After.
+  unsigned retry_after(size_t jobs) const;
+
+ private:
+  // The weight of the newest: the last few dozen decide.
+  static constexpr double kNewest = 0.05;
+  unsigned workers_;
+  std::optional<double> mean_us_;
+};
+
+}  // namespace service

@@ -1,0 +1,42 @@
+#pragma once
+// Tokens: who may do what, from a file of lines NAME TOKEN [SCOPE,...]. Only digests of tokens are
+// kept, and compared in constant time. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/sys/result.h"
+
+namespace service {
+
+enum class Scope : uint8_t { kOpen, kInfo, kJobs, kBlobs, kMetrics };  // kOpen: no token is needed
+std::string_view name_of(Scope scope);
+
+class Tokens {
+ public:
+  struct Holder {
+    std::string name;
+    bool may(Scope scope) const { return (scopes & (1u << static_cast<unsigned>(scope))) != 0; }
+    unsigned scopes = 0;
+  };
+
+  // Blank lines and lines that begin with # are skipped. Without scopes a token may do everything.
+  // An error names the line, never the token.
+  static sys::Result<Tokens> parse(std::string_view text);
+
+  bool empty() const { return entries_.empty(); }
+  // Of an Authorization header: "Bearer TOKEN".
+  const Holder* find(std::string_view authorization) const;
+
+ private:
+  struct Entry {
+    Holder holder;
+    std::string digest;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace service

@@ -1,0 +1,111 @@
+#include "service/desk.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "tests/unit/cli/fake_engine.h"
+
+namespace service {
+namespace {
+
+// A desk before a fake engine of one worker, so that two jobs are with the engine at once.
+struct Scene {
+  cli::FakeEngine engine{1};
+  runtime::Loop loop;
+  Deadlines deadlines{loop};
+  const std::string client{"a"};
+  std::vector<std::string> labels;
+  size_t wanted = 0;
+  std::unique_ptr<Desk> desk;
+
+  explicit Scene(size_t queue) {
+    Desk::Options options;
+    options.queue = queue;
+    options.ended = [](const Finished&) {};
+    options.room = [] {};
+    desk = std::make_unique<Desk>(engine, loop, deadlines, std::move(options));
+  }
+  std::variant<Desk::Ticket, Desk::Busy> submit(
+      const std::string& source, std::optional<sys::Milliseconds> patience = std::nullopt) {
+    Desk::Order order;
+    order.job.id = order.job.source = source;
+    order.client = client;
+    order.patience = patience;
+    order.done = [this](Finished finished) {
+      labels.push_back(finished.label + (finished.expired ? "!" : ""));
+      if (labels.size() >= wanted) loop.stop();
+    };
+    return desk->submit(std::move(order));
+  }
+  void run_until(size_t ended) {
+    wanted = ended;
+    while (labels.size() < wanted) loop.run();
+  }
+};
+
+bool is_busy(const std::variant<Desk::Ticket, Desk::Busy>& answer) {
+  return std::holds_alternative<Desk::Busy>(answer);
+}
+
+}  // namespace
+
+TEST_CASE("every job that the desk takes ends once", "[service][desk]") {
+  Scene scene(100);
+  for (int i = 0; i < 50; ++i) CHECK_FALSE(is_busy(scene.submit("job")));
+
+  scene.run_until(50);
+
+  CHECK(scene.labels == std::vector<std::string>(50, "OK"));
+  CHECK(scene.desk->queued() == 0);
+  CHECK(scene.desk->running() == 0);
+}
+
+TEST_CASE("a full queue refuses, and says so at once", "[service][desk]") {
+  Scene scene(2);
+  scene.engine.pause();
+  for (int i = 0; i < 4; ++i) CHECK_FALSE(is_busy(scene.submit("job")));
+
+  const auto fifth = scene.submit("job");
+
+  REQUIRE(is_busy(fifth));
+  CHECK(std::get<Desk::Busy>(fifth).retry_after >= 1);
+  CHECK(std::get<Desk::Busy>(fifth).why.find("2 jobs wait") != std::string::npos);
+  scene.engine.unpause();
+  scene.run_until(4);
+}
+
+TEST_CASE("a job that cannot start in time is given back, whether it has reached the engine or not",
+          "[service][desk]") {
+  Scene scene(10);
+  scene.engine.pause();
+  for (int i = 0; i < 3; ++i) scene.submit("job", sys::Milliseconds(5));
+
+  scene.run_until(3);
+
+  CHECK(scene.labels == std::vector<std::string>(3, "Cancelled!"));
+}
+
+TEST_CASE("withdrawn jobs are Cancelled, waiting or running", "[service][desk]") {
+  Scene scene(10);
+  std::vector<Desk::Ticket> tickets;
+  for (int i = 0; i < 3; ++i) tickets.push_back(std::get<Desk::Ticket>(scene.submit("hang")));
+  scene.engine.await(2);
+
+  for (Desk::Ticket ticket : tickets) scene.desk->withdraw(ticket);
+  scene.run_until(3);
+
+  CHECK(scene.labels == std::vector<std::string>(3, "Cancelled"));
+  scene.desk->withdraw(tickets.front());  // long gone
+}
+
+TEST_CASE("at the end all that is left is Cancelled", "[service][desk]") {
+  Scene scene(10);
+  for (int i = 0; i < 5; ++i) scene.submit("hang");
+
+  scene.desk->cancel_all();
+  scene.run_until(5);
+
+  CHECK(scene.labels == std::vector<std::string>(5, "Cancelled"));
+}
+
+}  // namespace service
