@@ -40,18 +40,21 @@ Response no_digest() {
 }  // namespace
 
 // Asking every tool for its version takes a while: once, and not in the loop.
-void Service::get_runtimes(const ExchangePtr& exchange) {
-  if (!runtimes_.empty()) return exchange->answer({.body = runtimes_});
-  waiting_for_runtimes_.push_back(exchange);
+void Service::with_runtimes(std::function<void(const std::string&)> use) {
+  if (!runtimes_.empty()) return use(runtimes_);
+  waiting_for_runtimes_.push_back(std::move(use));
   if (std::exchange(fetching_runtimes_, true)) return;
   auto text = std::make_shared<std::string>();
   runtime::run_aside(
       loop_, [text, ask = facts_.runtimes] { *text = ask(); },
       [this, text] {
         runtimes_ = *text;
-        for (const ExchangePtr& waiting : std::exchange(waiting_for_runtimes_, {}))
-          waiting->answer({.body = runtimes_});
+        for (const auto& waiting : std::exchange(waiting_for_runtimes_, {})) waiting(runtimes_);
       });
+}
+
+void Service::get_runtimes(const ExchangePtr& exchange) {
+  with_runtimes([exchange](const std::string& json) { exchange->answer({.body = json}); });
 }
 
 void Service::get_info(const ExchangePtr& exchange) {

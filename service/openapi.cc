@@ -96,6 +96,7 @@ ordered_json components() {
 std::string openapi_json(std::string_view version) {
   ordered_json paths = ordered_json::object();
   for (const Route& route : routes()) {
+    if (route.api != Api::kNative) continue;
     std::string method(name_of(route.method));
     std::transform(method.begin(), method.end(), method.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

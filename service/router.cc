@@ -132,6 +132,27 @@ std::vector<Route> make_routes() {
   };
 }
 
+Route foreign(Api api, Endpoint endpoint, Method method, std::string_view path, Scope scope) {
+  return {endpoint, method, path, scope, "", method == Method::kPost ? kJson : "",
+          kJson,    {},     {},   api};
+}
+
+std::vector<Route> foreign_routes() {
+  using enum Endpoint;
+  using enum Api;
+  constexpr Method kGet = Method::kGet, kPost = Method::kPost;
+  constexpr Scope kJobs = Scope::kJobs, kInfos = Scope::kInfo, kOpen = Scope::kOpen;
+  return {
+      foreign(kSandboxFusion, kRunCode, kPost, "/run_code", kJobs),
+      foreign(kSandboxFusion, kRunCodePing, kGet, "/v1/ping", kOpen),
+      foreign(kPiston, kPistonRuntimes, kGet, "/api/v2/runtimes", kInfos),
+      foreign(kPiston, kPistonExecute, kPost, "/api/v2/execute", kJobs),
+      foreign(kDify, kDifyRun, kPost, "/v1/sandbox/run", kJobs),
+      foreign(kDify, kDifyDependencies, kGet, "/v1/sandbox/dependencies", kInfos),
+      foreign(kDify, kDifyHealth, kGet, "/health", kOpen),
+  };
+}
+
 // The parameter, if the path is of this pattern.
 std::optional<std::string> parameter_of(std::string_view pattern, std::string_view path) {
   const size_t brace = pattern.find('{');
@@ -148,13 +169,18 @@ std::optional<std::string> parameter_of(std::string_view pattern, std::string_vi
 }  // namespace
 
 std::span<const Route> routes() {
-  static const std::vector<Route> kRoutes = make_routes();
+  static const std::vector<Route> kRoutes = [] {
+    std::vector<Route> all = make_routes();
+    for (Route& route : foreign_routes()) all.push_back(std::move(route));
+    return all;
+  }();
   return kRoutes;
 }
 
-Match match(Method method, std::string_view path) {
+Match match(Method method, std::string_view path, const Apis& apis) {
   Match result;
   for (const Route& route : routes()) {
+    if (!apis.has(route.api)) continue;
     std::optional<std::string> parameter = parameter_of(route.pattern, path);
     if (!parameter) continue;
     if (route.method == method) return {&route, *std::move(parameter), ""};

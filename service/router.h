@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "service/foreign/apis.h"
 #include "service/http/request.h"
 #include "service/tokens.h"
 
@@ -27,6 +28,13 @@ enum class Endpoint : uint8_t {
   kReady,
   kMetrics,
   kOpenApi,
+  kRunCode,
+  kRunCodePing,
+  kPistonRuntimes,
+  kPistonExecute,
+  kDifyRun,
+  kDifyDependencies,
+  kDifyHealth,
 };
 
 struct Parameter {
@@ -42,18 +50,19 @@ struct Route {
   std::string_view takes, gives;  // media types; takes: empty when there is no body
   std::vector<int> statuses;      // besides those that any request may get
   std::vector<Parameter> parameters = {};
+  Api api = Api::kNative;
 };
 
-std::span<const Route> routes();
+std::span<const Route> routes();  // of all APIs
 
 struct Match {
   const Route* route = nullptr;
   std::string parameter;
   std::string allow;  // no route: the methods that this path has; empty: there is no such path
 };
-Match match(Method method, std::string_view path);
+Match match(Method method, std::string_view path, const Apis& apis = {});
 
-// OpenAPI 3.1.
+// OpenAPI 3.1, of the native API.
 std::string openapi_json(std::string_view version);
 
 }  // namespace service

@@ -121,7 +121,9 @@ void Service::end_if_idle() {
 
 void Service::handle(const ExchangePtr& exchange) {
   const Request& request = exchange->request;
-  const Match found = match(request.method, request.path);
+  const Match found = match(request.method, request.path, options_.apis);
+  const bool pistons = options_.apis.has(Api::kPiston) && request.path.starts_with("/api/v2/");
+  if (!found.route && pistons) return exchange->answer(piston::message_response(404, "Not Found"));
   if (!found.route && found.allow.empty())
     return exchange->answer(error_response(404, "not_found", "there is no such path"));
   if (!found.route) {
@@ -143,6 +145,11 @@ bool Service::admit(Exchange& exchange, Scope scope) {
   }
   const std::string* given = exchange.request.header("authorization");
   const Tokens::Holder* holder = given ? options_.tokens.find(*given) : nullptr;
+  const std::string* key = exchange.request.header("x-api-key");  // dify-sandbox's word for it
+  if (!given && key && options_.apis.has(Api::kDify)) {
+    given = key;
+    holder = options_.tokens.find("Bearer " + *key);
+  }
   if (!holder) {
     Response response =
         error_response(401, "token", given ? "the token is not known" : "expected a bearer token");
@@ -189,6 +196,8 @@ void Service::perform(const ExchangePtr& exchange, Endpoint endpoint,
       return get_metrics(exchange);
     case Endpoint::kOpenApi:
       return exchange->answer({.body = openapi_json(options_.version)});
+    default:
+      return perform_foreign(exchange, endpoint);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "service/batch_stream.h"
 #include "service/deadlines.h"
 #include "service/desk.h"
+#include "service/foreign/piston.h"
 #include "service/http/server.h"
 #include "service/kept_jobs.h"
 #include "service/metrics.h"
@@ -35,6 +36,8 @@ struct ServiceOptions {
   Tokens tokens;  // empty: none is asked for
   runtime::JobDefaults defaults;
   std::string blobs;  // root of the store; empty: there is none
+  Apis apis;
+  piston::Limits piston;
   std::string version;
   bool warm = true;  // a job of the default template before /readyz says yes
 };
@@ -76,7 +79,19 @@ class Service {
                                         std::optional<sys::Milliseconds>& patience) const;
   Response job_response(const std::string& id, const KeptJobs::Job& job) const;
   std::string new_id();
+  // foreign_api.cc
+  struct ForeignWords {
+    std::function<Response(std::string_view result)> answer;
+    std::function<Response(std::string_view why)> busy;
+  };
+  void submit_foreign(const ExchangePtr& exchange, runtime::Job job, ForeignWords words);
+  void perform_foreign(const ExchangePtr& exchange, Endpoint endpoint);
+  void run_code(const ExchangePtr& exchange);
+  void piston_runtimes(const ExchangePtr& exchange);
+  void piston_execute(const ExchangePtr& exchange);
+  void dify_run(const ExchangePtr& exchange);
   // facts_api.cc
+  void with_runtimes(std::function<void(const std::string& runtimes)> use);
   void get_runtimes(const ExchangePtr& exchange);
   void get_info(const ExchangePtr& exchange);
   void get_metrics(const ExchangePtr& exchange);
@@ -90,7 +105,7 @@ class Service {
   // Errands on other threads end with the loop: what they come back to goes after it.
   Allowance held_;
   std::string runtimes_;
-  std::vector<ExchangePtr> waiting_for_runtimes_;
+  std::vector<std::function<void(const std::string&)>> waiting_for_runtimes_;
   runtime::Loop loop_;
   Metrics metrics_;
   AccessLog log_;

@@ -9,6 +9,8 @@
 
 #include "tools/cli/config_file.h"
 #include "tools/cli/help_text.h"
+#include "tools/cli/parsed_option.h"
+#include "tools/cli/serve_options.h"
 #include "tools/cli/text.h"
 #include "tools/cli/units.h"
 
@@ -20,20 +22,6 @@ namespace cli {
 namespace {
 
 constexpr std::array<const char*, 2> kNotBuilt{"top", "isolate"};
-
-template <typename T>
-void parsed_option(CLI::App& app, const std::string& name, const char* type,
-                   const std::string& help, T& into, auto parse) {
-  app.add_option_function<std::string>(
-         name,
-         [name, parse, &into](const std::string& text) {
-           auto value = parse(text);
-           if (!value) throw CLI::ValidationError(name, value.error().text());
-           into = *value;
-         },
-         help)
-      ->type_name(type);
-}
 
 sys::Result<std::vector<std::string>> parse_list(const std::string& text) {
   std::vector<std::string> items = CLI::detail::split(text, ',');
@@ -192,70 +180,6 @@ void add_batch(CLI::App& app, BatchOptions& into) {
       ->type_name("FILE");
   app.add_flag("--resume", into.resume,
                "Keep the results that FILE of -o already has and run the rest");
-}
-
-sys::Result<unsigned> parse_mode(const std::string& text) {
-  unsigned mode = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
-  if (error == std::errc{} && end == text.data() + text.size() && mode <= 0777) return mode;
-  return sys::Error::because(fmt::format("\"{}\" is no mode; write e.g. 0660", text));
-}
-
-sys::Result<service::LogFormat> parse_log(const std::string& text) {
-  if (text == "off") return service::LogFormat::kOff;
-  if (text == "text") return service::LogFormat::kText;
-  if (text == "json") return service::LogFormat::kJson;
-  return sys::Error::because(fmt::format("\"{}\" is no format; choose text, json or off", text));
-}
-
-void add_serve_times(CLI::App& app, ServeOptions& into) {
-  app.option_defaults()->group("Times");
-  parsed_option(app, "--grace", "TIME", "At the end, for what runs (default 10s)", into.grace,
-                parse_duration);
-  parsed_option(app, "--keep", "TIME", "Results of async jobs are kept this long (default 10m)",
-                into.keep, parse_duration);
-  parsed_option(app, "--head-time", "TIME", "For the head of a request (default 10s)",
-                into.head_time, parse_duration);
-  parsed_option(app, "--body-time", "TIME",
-                "For its body, and 1s more for each KiB that came (default 30s)", into.body_time,
-                parse_duration);
-  parsed_option(app, "--write-time", "TIME", "Without the client taking a byte (default 30s)",
-                into.write_time, parse_duration);
-  parsed_option(app, "--idle-time", "TIME", "Between two requests (default 75s)", into.idle_time,
-                parse_duration);
-  app.option_defaults()->group("Options");
-}
-
-void add_serve(CLI::App& app, ServeOptions& into) {
-  app.add_option("--listen", into.listen,
-                 "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
-      ->type_name("ADDRESS")
-      ->take_all();
-  app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
-      ->check(CLI::Range(1u, 4096u))
-      ->type_name("N");
-  app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)")
-      ->check(CLI::Range(1u, 1'000'000u))
-      ->type_name("N");
-  app.add_option("--connections", into.connections, "At once (default 256)")
-      ->check(CLI::Range(1u, 100'000u))
-      ->type_name("N");
-  parsed_option(app, "--max-body", "SIZE", "Of one request (default 64M)", into.max_body,
-                parse_size);
-  parsed_option(app, "--held", "SIZE", "Of all requests together (default 1G)", into.held,
-                parse_size);
-  app.add_option("--tokens", into.tokens, "Who may do what: lines NAME TOKEN [SCOPE,...]")
-      ->type_name("FILE");
-  app.add_flag("--allow-anyone", into.allow_anyone,
-               "Listen without tokens where other hosts can reach it");
-  parsed_option(app, "--socket-mode", "MODE", "Of a unix socket's file (default 0600)",
-                into.socket_mode, parse_mode);
-  app.add_option("--defaults", into.defaults,
-                 "JSON object: fields of a job that a request leaves out")
-      ->type_name("FILE");
-  parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
-                parse_log);
-  add_serve_times(app, into);
 }
 
 void add_judge(CLI::App& app, JudgeOptions& into) {

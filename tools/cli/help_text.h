@@ -65,6 +65,7 @@ Examples:
   zygo serve --listen unix:/run/zygo/zygo.sock --socket-mode 0660
   zygo serve --listen 0.0.0.0:8000 --tokens /etc/zygo/tokens --log json
   zygo serve --template python-numpy --workers 8 --queue 500
+  zygo serve --api sandbox-fusion --api piston
   curl -d '{"source": "print(6 * 7)"}' http://127.0.0.1:8000/v1/jobs
   curl --data-binary @jobs.ndjson http://127.0.0.1:8000/v1/batches
 )~";

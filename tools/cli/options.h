@@ -9,6 +9,7 @@
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "service/access_log.h"
+#include "service/foreign/apis.h"
 
 namespace cli {
 
@@ -90,6 +91,7 @@ struct ServeOptions {
   bool allow_anyone = false;
   unsigned socket_mode = 0600;
   service::LogFormat log = service::LogFormat::kText;
+  service::Apis apis;
 };
 
 enum class Command {

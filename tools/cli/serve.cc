@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -64,8 +66,27 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.grace = from.grace;
   options.kept.keep = from.keep;
   options.log = from.log;
+  options.apis = from.apis;
   options.version = ZYGO_VERSION;
   return options;
+}
+
+// Its operators know these names.
+std::optional<Refusal> read_piston_limits(service::piston::Limits& into) {
+  const std::pair<const char*, int64_t*> known[] = {
+      {"PISTON_RUN_TIMEOUT", &into.run_timeout_ms},
+      {"PISTON_COMPILE_TIMEOUT", &into.compile_timeout_ms},
+      {"PISTON_OUTPUT_MAX_SIZE", &into.output_bytes}};
+  constexpr int64_t kMost = 1'000'000'000;
+  for (const auto& [name, value] : known) {
+    const char* given = std::getenv(name);
+    if (!given) continue;
+    const std::string_view text = given;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+    if (error != std::errc() || end != text.data() + text.size() || *value < 1 || *value > kMost)
+      return Refusal{fmt::format("{}: expected a whole number up to {}", name, kMost)};
+  }
+  return std::nullopt;
 }
 
 std::variant<std::vector<service::Listener>, Refusal> open_listeners(const ServeOptions& options) {
@@ -143,6 +164,7 @@ int serve_command(const CommandLine& line, const Parts& parts) {
     return refuse("serve", {"--held is less than --max-body: no body of that size would fit"});
   service::ServiceOptions options = service_options(line.serve);
   if (auto refusal = read_files(line.serve, options)) return refuse("serve", *refusal);
+  if (auto refusal = read_piston_limits(options.piston)) return refuse("serve", *refusal);
   const std::string name = chosen_template(line.common);
   if (!name.empty()) options.defaults.job.template_name = name;
   if (auto refusal = check_template(options.defaults.job.template_name, templates))

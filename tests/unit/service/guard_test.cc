@@ -76,9 +76,19 @@ TEST_CASE("a path is found with its parameter, or with the methods it has", "[se
   }
 }
 
+TEST_CASE("what others call an API is there only if it was asked for", "[service][router]") {
+  CHECK(match(Method::kPost, "/run_code").route == nullptr);
+  Apis apis;
+  apis.add(*api_named("sandbox-fusion"));
+  CHECK(match(Method::kPost, "/run_code", apis).route->endpoint == Endpoint::kRunCode);
+  CHECK(match(Method::kGet, "/api/v2/runtimes", apis).route == nullptr);
+  CHECK_FALSE(api_named("judge0"));
+}
+
 TEST_CASE("each route is in the OpenAPI document, with its statuses", "[service][router]") {
   const auto document = nlohmann::json::parse(openapi_json("1"));
   for (const Route& route : routes()) {
+    if (route.api != Api::kNative) continue;
     std::string method(name_of(route.method));
     for (char& c : method) c = static_cast<char>(c | 0x20);
     const auto& operation = document.at("paths").at(std::string(route.pattern)).at(method);

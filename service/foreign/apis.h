@@ -1,0 +1,25 @@
+#pragma once
+// The APIs of others that the service speaks, each only if its operator says so.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace service {
+
+enum class Api : uint8_t { kNative, kSandboxFusion, kPiston, kDify };
+
+class Apis {
+ public:
+  void add(Api api) { bits_ |= bit(api); }
+  bool has(Api api) const { return api == Api::kNative || (bits_ & bit(api)) != 0; }
+
+ private:
+  static unsigned bit(Api api) { return 1u << static_cast<unsigned>(api); }
+  unsigned bits_ = 0;
+};
+
+// "sandbox-fusion", "piston", "dify".
+std::optional<Api> api_named(std::string_view name);
+
+}  // namespace service

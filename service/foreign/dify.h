@@ -1,0 +1,25 @@
+#pragma once
+// dify-sandbox's POST /v1/sandbox/run in terms of ours: its request becomes the JSON of a job, and
+// our result its answer. Codes and texts are the original's (langgenius/dify-sandbox). Pure; bytes
+// come from strangers.
+
+#include <string_view>
+#include <variant>
+
+#include "runtime/api/job_json.h"
+#include "service/http/request.h"
+
+namespace service::dify {
+
+std::variant<runtime::Job, Response> read_run(std::string_view body,
+                                              const runtime::JobDefaults& defaults);
+
+// `result`: the JSON of one of our results.
+Response run_response(std::string_view result);
+
+// Of python3: what a program may import is the template's affair, so the list is empty.
+Response dependencies_response();
+
+Response overloaded();
+
+}  // namespace service::dify

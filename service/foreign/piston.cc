@@ -1,0 +1,319 @@
+#include "service/foreign/piston.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "runtime/json_text.h"
+#include "runtime/signal_names.h"
+
+namespace service::piston {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+Response json_response(int status, const ordered_json& body) {
+  return {.status = status,
+          .body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
+}
+
+// The fields of one request. The first refusal is kept, in the original's words and order.
+class Reader {
+ public:
+  Reader(const json& request, const Limits& limits) : request_(request), limits_(limits) {}
+
+  bool fine() const { return refusal_.empty(); }
+  const std::string& refusal() const { return refusal_; }
+  void refuse(std::string message) {
+    if (fine()) refusal_ = std::move(message);
+  }
+
+  std::string text(const char* name) {
+    const auto found = request_.find(name);
+    if (found != request_.end() && found->is_string()) return *found;
+    refuse(fmt::format("{} is required as a string", name));
+    return "";
+  }
+
+  // Of both kinds of time the lower one is meant; 0 and null mean the usual.
+  int64_t milliseconds(const char* name, int64_t most) { return number(name, most).value_or(most); }
+
+  // Nothing: no limit is asked for.
+  std::optional<int64_t> number(const char* name, std::optional<int64_t> most) {
+    const auto found = request_.find(name);
+    if (found == request_.end() || found->is_null() || *found == 0) return std::nullopt;
+    if (!found->is_number()) {
+      refuse(fmt::format("If specified, {} must be a number", name));
+      return std::nullopt;
+    }
+    const auto value = found->get<double>();
+    if (!most && value == -1) return std::nullopt;
+    if (value < 0) {
+      refuse(fmt::format("{} must be non-negative", name));
+    } else if (most && value > static_cast<double>(*most)) {
+      refuse(fmt::format("{} cannot exceed the configured limit of {}", name, *most));
+    } else if (value < kMost) {
+      return std::max<int64_t>(1, static_cast<int64_t>(value));
+    }
+    return std::nullopt;
+  }
+
+  json limits() {
+    const int64_t wall = milliseconds("run_timeout", limits_.run_timeout_ms);
+    const int64_t cpu = milliseconds("run_cpu_time", limits_.run_timeout_ms);
+    for (const char* name : {"compile_timeout", "compile_cpu_time"})
+      milliseconds(name, limits_.compile_timeout_ms);  // a runtime's own limits hold
+    const int64_t kilobytes = std::max<int64_t>(1, limits_.output_bytes / 1024);
+    json made = {
+        {"wall_ms", wall}, {"cpu_ms", cpu}, {"stdout_kb", kilobytes}, {"stderr_kb", kilobytes}};
+    number("compile_memory_limit", std::nullopt);
+    if (const auto bytes = number("run_memory_limit", std::nullopt))
+      made["memory_mb"] = std::max<int64_t>(1, *bytes >> 20);
+    return made;
+  }
+
+  json argv() {
+    const auto found = request_.find("args");
+    json made = json::array();
+    if (found == request_.end() || !found->is_array()) return made;
+    for (const json& argument : *found)
+      made.push_back(argument.is_string() ? argument.get<std::string>() : argument.dump());
+    return made;
+  }
+
+  // It always ends a line.
+  std::string input() {
+    const auto found = request_.find("stdin");
+    std::string text;
+    if (found != request_.end() && found->is_string()) text = *found;
+    if (!text.ends_with('\n')) text += '\n';
+    return text;
+  }
+
+  // The first text is the program; all others are placed beside it.
+  void files(json& job) {
+    const auto found = request_.find("files");
+    if (found == request_.end() || !found->is_array())
+      return refuse("files is required as an array");
+    for (size_t i = 0; i < found->size() && fine(); ++i) {
+      const json& file = (*found)[i];
+      const auto content = file.is_object() ? file.find("content") : file.end();
+      if (!file.is_object() || content == file.end() || !content->is_string())
+        return refuse(fmt::format("files[{}].content is required as a string", i));
+      const std::string encoding = text_or(file, "encoding", "utf8");
+      const bool binary = encoding == "base64" || encoding == "hex";
+      if (!binary && !job.contains("source")) {
+        job["source"] = *content;
+      } else {
+        job["files"][text_or(file, "name", fmt::format("file{}.code", i))] =
+            placed(*content, encoding, i);
+      }
+    }
+  }
+
+ private:
+  static constexpr double kMost = 1e15;
+
+  static std::string text_or(const json& object, const char* name, std::string otherwise) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+  }
+
+  json placed(const std::string& content, const std::string& encoding, size_t i) {
+    if (encoding == "base64") return {{"b64", content}};
+    if (encoding != "hex") return {{"text", content}};
+    std::string bytes, encoded;
+    for (size_t at = 0; at + 1 < content.size(); at += 2) {
+      unsigned byte = 0;
+      const char* begin = content.data() + at;
+      if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2) break;
+      bytes += static_cast<char>(byte);
+    }
+    if (bytes.size() * 2 != content.size()) refuse(fmt::format("files[{}].content is not hex", i));
+    runtime::append_base64(bytes, encoded);
+    return {{"b64", encoded}};
+  }
+
+  const json& request_;
+  const Limits& limits_;
+  std::string refusal_;
+};
+
+const Language* find(const std::vector<Language>& languages, const std::string& name,
+                     const std::string& range) {
+  for (const Language& language : languages) {
+    const bool named = language.name == name ||
+                       std::ranges::find(language.aliases, name) != language.aliases.end();
+    if (named && in_range(language.version, range)) return &language;
+  }
+  return nullptr;
+}
+
+std::string template_of(const Language& language, const runtime::JobDefaults& defaults) {
+  // Which modules are warm is the operator's choice.
+  const std::string& usual = defaults.job.template_name;
+  return language.name == "python" && usual.starts_with("python") ? usual : language.name;
+}
+
+ordered_json stage(const json& result) {
+  const json& usage = result.at("usage");
+  const std::string& out = result.at("stdout").at("text").get_ref<const std::string&>();
+  const std::string& err = result.at("stderr").at("text").get_ref<const std::string&>();
+  return {{"stdout", out},
+          {"stderr", err},
+          {"output", out + err},
+          {"code", nullptr},
+          {"signal", nullptr},
+          {"message", nullptr},
+          {"status", nullptr},
+          {"cpu_time", usage.at("cpu_ms")},
+          {"wall_time", usage.at("wall_ms")},
+          {"memory", usage.at("memory_peak_kb").get<int64_t>() * 1024}};
+}
+
+void kill(ordered_json& stage, const char* status, const char* signal, json message = nullptr) {
+  stage["status"] = status;
+  stage["signal"] = signal;
+  stage["message"] = std::move(message);
+}
+
+void end(ordered_json& stage, const json& result) {
+  const std::string label = result.at("label");
+  const json& detail = result.at("detail");
+  const json& exit = result.at("exit");
+  const std::string limit = detail.value("limit", "");
+  if (result.at("by") == "sandbox" || result.at("by") == "caller") {
+    stage["status"] = "XX";
+    stage["message"] = label + ": " + detail.value("message", detail.dump());
+  } else if (label == "TimeoutException") {
+    kill(stage, "TO", "SIGKILL",
+         limit == "wall" ? "Time limit exceeded (wall clock)" : "Time limit exceeded");
+  } else if (label == "OutputLimitExceeded") {
+    kill(stage, limit == "stderr" ? "EL" : "OL", "SIGKILL", limit + " length exceeded");
+  } else if (label == "MemoryLimitExceeded") {
+    kill(stage, "SG", "SIGKILL", "Memory limit exceeded");
+  } else if (label.ends_with("LimitExceeded")) {
+    kill(stage, "SG", "SIGKILL", label);
+  } else if (label == "UnsafeCode") {
+    kill(stage, "SG", "SIGSYS", "UnsafeCode: " + detail.dump());
+  } else if (exit.at("signal").is_string()) {
+    const std::string name = exit.at("signal");
+    kill(stage, "SG", name.c_str(),
+         fmt::format("Caught fatal signal {}", runtime::signal_number(name).value_or(0)));
+  } else {
+    const json& code = exit.at("code");
+    const bool well = label == "OK" || label == "NonDeterministicCode";
+    stage["code"] = code.is_number() && (well || code != 0) ? code : json(well ? 0 : 1);
+    if (well) return;
+    stage["status"] = "RE";
+    stage["message"] = fmt::format("Exited with error status {}", stage["code"].get<int>());
+  }
+}
+
+ordered_json compile_stage(const json& result, bool failed) {
+  ordered_json made = stage(result);
+  if (failed) {
+    made["code"] = 1;
+    made["status"] = "RE";
+    if (result.at("detail").value("ended_as", "") == "TimeoutException") {
+      made["code"] = nullptr;
+      kill(made, "TO", "SIGKILL", "Time limit exceeded");
+    }
+    return made;
+  }
+  for (const char* stream : {"stdout", "stderr", "output"}) made[stream] = "";
+  made["code"] = 0;
+  made["cpu_time"] = made["wall_time"] = result.value("/compile/wall_ms"_json_pointer, json(0));
+  made["memory"] = nullptr;
+  return made;
+}
+
+}  // namespace
+
+std::vector<Language> languages_of(std::string_view runtimes) {
+  std::vector<Language> languages;
+  const json list = json::parse(runtimes, nullptr, false);
+  if (!list.is_array()) return languages;
+  for (const json& runtime : list) {
+    if (!runtime.value("available", false)) continue;
+    const std::optional<Version> version = version_in(runtime.value("version", ""));
+    if (!version) continue;
+    Language& language = languages.emplace_back();
+    language.name = runtime.value("name", "");
+    language.version = *version;
+    language.aliases = runtime.value("aliases", std::vector<std::string>());
+    for (const std::string& extension : runtime.value("extensions", std::vector<std::string>())) {
+      if (std::ranges::find(language.aliases, extension) == language.aliases.end())
+        language.aliases.push_back(extension);
+    }
+    if (language.name == "python") language.aliases.emplace_back("python3");
+    language.compiled = runtime.value("how", "") == "compiled";
+  }
+  return languages;
+}
+
+Response runtimes_response(const std::vector<Language>& languages) {
+  ordered_json list = ordered_json::array();
+  for (const Language& language : languages) {
+    list.push_back({{"language", language.name},
+                    {"version", text_of(language.version)},
+                    {"aliases", language.aliases}});
+  }
+  return json_response(200, list);
+}
+
+Response message_response(int status, std::string_view message) {
+  return json_response(status, {{"message", message}});
+}
+
+std::variant<Execution, Response> read_execute(const Request& request,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults) {
+  const std::string* type = request.header("content-type");
+  if (!type || !type->starts_with("application/json"))
+    return message_response(415, "requests must be of type application/json");
+  const json body = json::parse(request.body, nullptr, false);
+  if (!body.is_object())
+    return json_response(400, {{"stack", "SyntaxError: the body is not a JSON object"}});
+
+  Reader reader(body, limits);
+  const std::string name = reader.text("language"), range = reader.text("version");
+  json job = {{"argv", reader.argv()}, {"stdin", reader.input()}};
+  reader.files(job);
+  const Language* language = find(languages, name, range);
+  if (!language) reader.refuse(fmt::format("{}-{} runtime is unknown", name, range));
+  if (!job.contains("source")) reader.refuse("files must include at least one utf8 encoded file");
+  job["limits"] = reader.limits();
+  if (!reader.fine()) return message_response(400, reader.refusal());
+  job["template"] = template_of(*language, defaults);
+  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  if (!read) return message_response(400, read.error().text());
+  return Execution{std::move(read).value(), *language};
+}
+
+Response execute_response(std::string_view text, const Language& language) {
+  const json result = json::parse(text);
+  const bool failed = result.at("label") == "CompilationError";
+  ordered_json answer;
+  if (language.compiled) answer["compile"] = compile_stage(result, failed);
+  if (failed) {
+    answer["run"] = answer["compile"];
+  } else {
+    answer["run"] = stage(result);
+    end(answer["run"], result);
+  }
+  answer["language"] = language.name;
+  answer["version"] = text_of(language.version);
+  ordered_json& ours = answer["zygo"];
+  for (const char* key : {"id", "label", "by", "detail", "level", "template"})
+    ours[key] = result.at(key);
+  return json_response(200, answer);
+}
+
+}  // namespace service::piston

@@ -1,0 +1,227 @@
+#include "service/foreign/piston.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace service::piston {
+
+using nlohmann::json;
+
+namespace {
+
+const std::vector<Language> kLanguages = {{"python", {3, 11, 2}, {"py", "python3"}, false},
+                                          {"cpp17", {12, 2, 0}, {"c++17"}, true}};
+
+Request request_of(const json& body) {
+  Request request;
+  request.headers = {{"content-type", "application/json; charset=utf-8"}};
+  request.body = body.dump();
+  return request;
+}
+
+std::variant<Execution, Response> read(const json& body) {
+  return read_execute(request_of(body), kLanguages, {}, {});
+}
+
+Execution execution_of(const json& body) {
+  auto made = read(body);
+  if (const auto* refused = std::get_if<Response>(&made)) FAIL(refused->body);
+  return std::get<Execution>(std::move(made));
+}
+
+// A good request but for these.
+json with(const json& changes) {
+  json body = {{"language", "py"}, {"version", "*"}, {"files", {{{"content", "print(1)"}}}}};
+  body.merge_patch(changes);
+  return body;
+}
+
+std::string refusal_of(const json& body) {
+  auto made = read(body);
+  REQUIRE(std::holds_alternative<Response>(made));
+  const Response& refused = std::get<Response>(made);
+  CHECK(refused.status == 400);
+  return json::parse(refused.body).at("message");
+}
+
+json result(const char* label, const char* by, json exit, json detail = json::object()) {
+  return {{"id", "j-1"},
+          {"label", label},
+          {"by", by},
+          {"detail", std::move(detail)},
+          {"exit", std::move(exit)},
+          {"stdout", {{"text", "out"}}},
+          {"stderr", {{"text", "err"}}},
+          {"usage", {{"wall_ms", 250}, {"cpu_ms", 200}, {"memory_peak_kb", 3}}},
+          {"level", "full"},
+          {"template", "python@sha256:0"}};
+}
+
+json answer_to(const json& ours, size_t language = 0) {
+  const Response response = execute_response(ours.dump(), kLanguages[language]);
+  CHECK(response.status == 200);
+  return json::parse(response.body);
+}
+
+const json kEndedWell = {{"code", 0}, {"signal", nullptr}};
+const json kKilled = {{"code", nullptr}, {"signal", "SIGKILL"}};
+
+}  // namespace
+
+TEST_CASE("what is installed and says its version is a language", "[service][piston]") {
+  const json runtimes = {{{"name", "python"},
+                          {"available", true},
+                          {"version", "Python 3.11.2"},
+                          {"extensions", {"py"}}},
+                         {{"name", "c"},
+                          {"available", true},
+                          {"version", "12.2.0"},
+                          {"how", "compiled"},
+                          {"aliases", {"gcc"}}},
+                         {{"name", "go"}, {"available", false}, {"version", ""}},
+                         {{"name", "command"}, {"available", true}, {"version", ""}}};
+  const std::vector<Language> languages = languages_of(runtimes.dump());
+  REQUIRE(languages.size() == 2);
+  CHECK(languages[0].aliases == std::vector<std::string>{"py", "python3"});
+  CHECK(languages[1].compiled);
+  CHECK(json::parse(runtimes_response(languages).body) ==
+        json{{{"language", "python"}, {"version", "3.11.2"}, {"aliases", {"py", "python3"}}},
+             {{"language", "c"}, {"version", "12.2.0"}, {"aliases", {"gcc"}}}});
+  CHECK(languages_of("nonsense").empty());
+}
+
+TEST_CASE("an execute request is a job", "[service][piston]") {
+  const Execution made =
+      execution_of(with({{"files",
+                          {{{"name", "data.bin"}, {"content", "/w=="}, {"encoding", "base64"}},
+                           {{"name", "mine.py"}, {"content", "print(1)"}},
+                           {{"content", "more"}},
+                           {{"name", "h"}, {"content", "6869"}, {"encoding", "hex"}}}},
+                         {"stdin", "3 4"},
+                         {"args", {"a", "b"}},
+                         {"run_timeout", 500.5},
+                         {"run_cpu_time", 300},
+                         {"run_memory_limit", 64 << 20}}));
+  CHECK(made.language.name == "python");
+  CHECK(made.job.source == "print(1)");
+  CHECK(made.job.template_name == "python");
+  CHECK(made.job.stdin_bytes == "3 4\n");
+  CHECK(made.job.argv == std::vector<std::string>{"a", "b"});
+  CHECK(made.job.limits.wall == sys::Milliseconds(500));
+  CHECK(made.job.limits.cpu == sys::Milliseconds(300));
+  CHECK(made.job.limits.memory == sys::mebibytes(64));
+  CHECK(made.job.limits.out == sys::kibibytes(1));
+  REQUIRE(made.job.files.size() == 3);
+  for (const runtime::InputFile& file : made.job.files) {
+    if (file.path == "data.bin") CHECK(file.content == "\xff");
+    if (file.path == "file2.code") CHECK(file.content == "more");
+    if (file.path == "h") CHECK(file.content == "hi");
+  }
+}
+
+TEST_CASE("without limits the usual ones hold; 0, null and -1 of memory are none",
+          "[service][piston]") {
+  for (const json& changes : {json::object(), json{{"run_timeout", 0}},
+                              json{{"run_timeout", nullptr}}, json{{"run_memory_limit", -1}}}) {
+    const runtime::Job job = execution_of(with(changes)).job;
+    CHECK(job.limits.wall == sys::Milliseconds(3000));
+    CHECK(job.limits.cpu == sys::Milliseconds(3000));
+    CHECK(job.limits.memory == runtime::Limits().memory);
+    CHECK(job.stdin_bytes == "\n");
+  }
+}
+
+TEST_CASE("refusals have the original's words", "[service][piston]") {
+  CHECK(refusal_of(json::object()) == "language is required as a string");
+  CHECK(refusal_of({{"language", "py"}, {"version", 3}}) == "version is required as a string");
+  CHECK(refusal_of({{"language", "py"}, {"version", "*"}}) == "files is required as an array");
+  CHECK(refusal_of(with({{"files", {{{"name", "x"}}}}})) ==
+        "files[0].content is required as a string");
+  CHECK(refusal_of(with({{"files", json::array()}})) ==
+        "files must include at least one utf8 encoded file");
+  CHECK(refusal_of(with({{"language", "cobol"}})) == "cobol-* runtime is unknown");
+  CHECK(refusal_of(with({{"version", "2.x"}})) == "py-2.x runtime is unknown");
+  CHECK(refusal_of(with({{"run_timeout", "1"}})) == "If specified, run_timeout must be a number");
+  CHECK(refusal_of(with({{"run_timeout", 3001}})) ==
+        "run_timeout cannot exceed the configured limit of 3000");
+  CHECK(refusal_of(with({{"compile_timeout", 10001}})) ==
+        "compile_timeout cannot exceed the configured limit of 10000");
+  CHECK(refusal_of(with({{"run_timeout", -1}})) == "run_timeout must be non-negative");
+}
+
+TEST_CASE("other media types are 415, broken JSON is 400", "[service][piston]") {
+  Request request = request_of(with(json::object()));
+  request.headers.clear();
+  auto made = read_execute(request, kLanguages, {}, {});
+  CHECK(std::get<Response>(made).status == 415);
+  request = request_of("");
+  request.body = "{";
+  made = read_execute(request, kLanguages, {}, {});
+  CHECK(std::get<Response>(made).status == 400);
+  CHECK(json::parse(std::get<Response>(made).body).contains("stack"));
+}
+
+TEST_CASE("stages tell how a program ended", "[service][piston]") {
+  struct Case {
+    json ours, code, signal, status;
+    std::string message;  // begins so; empty: null
+  };
+  const json wall = {{"limit", "wall"}}, cpu = {{"limit", "cpu"}};
+  const Case cases[] = {
+      {result("OK", "program", kEndedWell), 0, nullptr, nullptr, ""},
+      {result("NonZeroExit", "program", {{"code", 3}, {"signal", nullptr}}), 3, nullptr, "RE",
+       "Exited with error status 3"},
+      {result("ValueError", "program", {{"code", 1}, {"signal", nullptr}}), 1, nullptr, "RE",
+       "Exited"},
+      {result("Signalled", "program", {{"code", nullptr}, {"signal", "SIGSEGV"}}), nullptr,
+       "SIGSEGV", "SG", "Caught fatal signal 11"},
+      {result("TimeoutException", "limit", kKilled, wall), nullptr, "SIGKILL", "TO",
+       "Time limit exceeded (wall clock)"},
+      {result("TimeoutException", "limit", kKilled, cpu), nullptr, "SIGKILL", "TO",
+       "Time limit exceeded"},
+      {result("MemoryLimitExceeded", "limit", kKilled), nullptr, "SIGKILL", "SG", "Memory"},
+      {result("OutputLimitExceeded", "limit", kKilled, {{"limit", "stdout"}}), nullptr, "SIGKILL",
+       "OL", "stdout length exceeded"},
+      {result("OutputLimitExceeded", "limit", kKilled, {{"limit", "stderr"}}), nullptr, "SIGKILL",
+       "EL", "stderr length exceeded"},
+      {result("UnsafeCode", "policy", kEndedWell), nullptr, "SIGSYS", "SG", "UnsafeCode"},
+      {result("SandboxError", "sandbox", kKilled, {{"message", "m"}}), nullptr, nullptr, "XX",
+       "SandboxError: m"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.ours["label"]);
+    const json answer = answer_to(one.ours);
+    CHECK_FALSE(answer.contains("compile"));
+    CHECK(answer["language"] == "python");
+    CHECK(answer["version"] == "3.11.2");
+    const json& run = answer["run"];
+    CHECK(run["output"] == "outerr");
+    CHECK(run["code"] == one.code);
+    CHECK(run["signal"] == one.signal);
+    CHECK(run["status"] == one.status);
+    CHECK(run["memory"] == 3072);
+    if (one.message.empty()) {
+      CHECK(run["message"].is_null());
+    } else {
+      CHECK(run["message"].get<std::string>().starts_with(one.message));
+    }
+  }
+}
+
+TEST_CASE("compiled languages have a compile stage; one that fails is the run, too",
+          "[service][piston]") {
+  json ours = result("OK", "program", kEndedWell);
+  ours["compile"] = {{"cached", false}, {"wall_ms", 500}};
+  json answer = answer_to(ours, 1);
+  CHECK(answer["compile"]["code"] == 0);
+  CHECK(answer["compile"]["wall_time"] == 500);
+  CHECK(answer["compile"]["stderr"] == "");
+  CHECK(answer["run"]["stdout"] == "out");
+
+  answer = answer_to(result("CompilationError", "program", kEndedWell), 1);
+  CHECK(answer["compile"]["code"] == 1);
+  CHECK(answer["compile"]["stderr"] == "err");
+  CHECK(answer["run"] == answer["compile"]);
+}
+
+}  // namespace service::piston

@@ -1,0 +1,95 @@
+#include "tools/cli/serve_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "tools/cli/parsed_option.h"
+#include "tools/cli/units.h"
+
+namespace cli {
+namespace {
+
+sys::Result<unsigned> parse_mode(const std::string& text) {
+  unsigned mode = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc{} && end == text.data() + text.size() && mode <= 0777) return mode;
+  return sys::Error::because(fmt::format("\"{}\" is no mode; write e.g. 0660", text));
+}
+
+sys::Result<service::LogFormat> parse_log(const std::string& text) {
+  if (text == "off") return service::LogFormat::kOff;
+  if (text == "text") return service::LogFormat::kText;
+  if (text == "json") return service::LogFormat::kJson;
+  return sys::Error::because(fmt::format("\"{}\" is no format; choose text, json or off", text));
+}
+
+void read_apis(const std::vector<std::string>& names, service::Apis& into) {
+  for (const std::string& name : names) {
+    const std::optional<service::Api> api = service::api_named(name);
+    if (!api) {
+      throw CLI::ValidationError(
+          "--api", fmt::format("\"{}\" is no API; choose sandbox-fusion, piston or dify", name));
+    }
+    into.add(*api);
+  }
+}
+
+void add_serve_times(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Times");
+  parsed_option(app, "--grace", "TIME", "At the end, for what runs (default 10s)", into.grace,
+                parse_duration);
+  parsed_option(app, "--keep", "TIME", "Results of async jobs are kept this long (default 10m)",
+                into.keep, parse_duration);
+  parsed_option(app, "--head-time", "TIME", "For the head of a request (default 10s)",
+                into.head_time, parse_duration);
+  parsed_option(app, "--body-time", "TIME",
+                "For its body, and 1s more for each KiB that came (default 30s)", into.body_time,
+                parse_duration);
+  parsed_option(app, "--write-time", "TIME", "Without the client taking a byte (default 30s)",
+                into.write_time, parse_duration);
+  parsed_option(app, "--idle-time", "TIME", "Between two requests (default 75s)", into.idle_time,
+                parse_duration);
+  app.option_defaults()->group("Options");
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, ServeOptions& into) {
+  app.add_option("--listen", into.listen,
+                 "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
+      ->type_name("ADDRESS")
+      ->take_all();
+  app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
+      ->check(CLI::Range(1u, 4096u))
+      ->type_name("N");
+  app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)")
+      ->check(CLI::Range(1u, 1'000'000u))
+      ->type_name("N");
+  app.add_option("--connections", into.connections, "At once (default 256)")
+      ->check(CLI::Range(1u, 100'000u))
+      ->type_name("N");
+  parsed_option(app, "--max-body", "SIZE", "Of one request (default 64M)", into.max_body,
+                parse_size);
+  parsed_option(app, "--held", "SIZE", "Of all requests together (default 1G)", into.held,
+                parse_size);
+  app.add_option("--tokens", into.tokens, "Who may do what: lines NAME TOKEN [SCOPE,...]")
+      ->type_name("FILE");
+  app.add_flag("--allow-anyone", into.allow_anyone,
+               "Listen without tokens where other hosts can reach it");
+  parsed_option(app, "--socket-mode", "MODE", "Of a unix socket's file (default 0600)",
+                into.socket_mode, parse_mode);
+  app.add_option("--defaults", into.defaults,
+                 "JSON object: fields of a job that a request leaves out")
+      ->type_name("FILE");
+  app.add_option_function<std::vector<std::string>>(
+         "--api", [&into](const std::vector<std::string>& names) { read_apis(names, into.apis); },
+         "Speak this one, too: sandbox-fusion, piston, dify; may be repeated")
+      ->type_name("NAME")
+      ->take_all();
+  parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
+                parse_log);
+  add_serve_times(app, into);
+}
+
+}  // namespace cli
