@@ -155,7 +155,7 @@ TEST_CASE("other media types are 415, broken JSON is 400", "[service][piston]") 
   auto made = read_execute(request, kLanguages, {}, {});
   CHECK(std::get<Response>(made).status == 415);
   request = request_of("");
-  request.body = "{";
+  request.body = std::string(1, '{');
   made = read_execute(request, kLanguages, {}, {});
   CHECK(std::get<Response>(made).status == 400);
   CHECK(json::parse(std::get<Response>(made).body).contains("stack"));
