@@ -9,4 +9,9 @@ std::optional<Api> api_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string python_template(const runtime::JobDefaults& defaults) {
+  const std::string& usual = defaults.job.template_name;
+  return usual.starts_with("python") ? usual : "python";
+}
+
 }  // namespace service

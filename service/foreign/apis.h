@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "runtime/api/job_json.h"
 
 namespace service {
 
@@ -21,5 +24,9 @@ class Apis {
 
 // "sandbox-fusion", "piston", "dify".
 std::optional<Api> api_named(std::string_view name);
+
+// What "python" means to all of them: the service's default template, if that is one of Python's,
+// because which modules are warm is the operator's choice.
+std::string python_template(const runtime::JobDefaults& defaults);
 
 }  // namespace service

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "service/foreign/apis.h"
+
 namespace service::dify {
 
 using nlohmann::json;
@@ -22,13 +24,6 @@ Response json_response(int status, int code, std::string_view message, ordered_j
 
 Response refusal(int status, std::string_view message) {
   return json_response(status, -400, message, nullptr);
-}
-
-std::string template_of(const std::string& language, const runtime::JobDefaults& defaults) {
-  if (language == "nodejs") return "javascript";
-  // Which modules are warm is the operator's choice.
-  const std::string& usual = defaults.job.template_name;
-  return usual.starts_with("python") ? usual : "python";
 }
 
 // Empty if and only if the program ended well.
@@ -66,7 +61,7 @@ std::variant<runtime::Job, Response> read_run(std::string_view body,
   if (language != "python3" && language != "nodejs") return refusal(400, "unsupported language");
   if (code.empty()) return refusal(400, "code is required as a string");
   const json job = {{"source", preload.empty() ? code : preload + "\n" + code},
-                    {"template", template_of(language, defaults)},
+                    {"template", language == "nodejs" ? "javascript" : python_template(defaults)},
                     {"limits", {{"wall_ms", kWorkerTimeoutMs}, {"cpu_ms", kWorkerTimeoutMs}}}};
   sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
   if (!read) return refusal(400, read.error().text());

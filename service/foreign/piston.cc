@@ -9,6 +9,7 @@
 
 #include "runtime/json_text.h"
 #include "runtime/signal_names.h"
+#include "service/foreign/apis.h"
 
 namespace service::piston {
 
@@ -154,12 +155,6 @@ const Language* find(const std::vector<Language>& languages, const std::string& 
   return nullptr;
 }
 
-std::string template_of(const Language& language, const runtime::JobDefaults& defaults) {
-  // Which modules are warm is the operator's choice.
-  const std::string& usual = defaults.job.template_name;
-  return language.name == "python" && usual.starts_with("python") ? usual : language.name;
-}
-
 ordered_json stage(const json& result) {
   const json& usage = result.at("usage");
   const std::string& out = result.at("stdout").at("text").get_ref<const std::string&>();
@@ -291,7 +286,7 @@ std::variant<Execution, Response> read_execute(const Request& request,
   if (!job.contains("source")) reader.refuse("files must include at least one utf8 encoded file");
   job["limits"] = reader.limits();
   if (!reader.fine()) return message_response(400, reader.refusal());
-  job["template"] = template_of(*language, defaults);
+  job["template"] = language->name == "python" ? python_template(defaults) : language->name;
   sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
   if (!read) return message_response(400, read.error().text());
   return Execution{std::move(read).value(), *language};

@@ -9,6 +9,7 @@
 
 #include "runtime/json_text.h"
 #include "runtime/signal_names.h"
+#include "service/foreign/apis.h"
 
 namespace service::sandbox_fusion {
 
@@ -21,37 +22,18 @@ struct Language {
   std::string_view name;
   std::string_view runtime;  // ours; empty: none of them
 };
-constexpr std::string_view kDefaultPython = "python";
+constexpr std::string_view kPython = "python";
 constexpr std::array kLanguages = std::to_array<Language>({
-    {"python", kDefaultPython},
-    {"cpp", "cpp17"},
-    {"nodejs", "javascript"},
-    {"go", "go"},
-    {"go_test", ""},
-    {"java", "java"},
-    {"php", "php"},
-    {"csharp", ""},
-    {"bash", "bash"},
-    {"typescript", ""},
-    {"sql", ""},
-    {"rust", "rust"},
-    {"cuda", ""},
-    {"lua", "lua"},
-    {"R", "r"},
-    {"perl", "perl"},
-    {"D_ut", ""},
-    {"ruby", "ruby"},
-    {"scala", ""},
-    {"julia", ""},
-    {"pytest", ""},
-    {"junit", ""},
-    {"kotlin_script", ""},
-    {"jest", ""},
-    {"verilog", ""},
-    {"python_gpu", ""},
-    {"lean", ""},
-    {"swift", ""},
-    {"racket", ""},
+    {"python", kPython}, {"cpp", "cpp17"},      {"nodejs", "javascript"},
+    {"go", "go"},        {"go_test", ""},       {"java", "java"},
+    {"php", "php"},      {"csharp", ""},        {"bash", "bash"},
+    {"typescript", ""},  {"sql", ""},           {"rust", "rust"},
+    {"cuda", ""},        {"lua", "lua"},        {"R", "r"},
+    {"perl", "perl"},    {"D_ut", ""},          {"ruby", "ruby"},
+    {"scala", ""},       {"julia", ""},         {"pytest", ""},
+    {"junit", ""},       {"kotlin_script", ""}, {"jest", ""},
+    {"verilog", ""},     {"python_gpu", ""},    {"lean", ""},
+    {"swift", ""},       {"racket", ""},
 });
 
 constexpr double kUsualSeconds = 10, kMostSeconds = 86'400;
@@ -171,13 +153,6 @@ class Fields {
   Complaints& complaints_;
 };
 
-std::string template_of(const Language& language, const runtime::JobDefaults& defaults) {
-  // Which modules are warm is the operator's choice.
-  const std::string& usual = defaults.job.template_name;
-  if (language.runtime == kDefaultPython && usual.starts_with(kDefaultPython)) return usual;
-  return std::string(language.runtime);
-}
-
 json job_of(Fields& fields, const Language* language, const runtime::JobDefaults& defaults) {
   const double run = fields.seconds("run_timeout");
   fields.seconds("compile_timeout");  // a runtime's own limit holds
@@ -189,7 +164,10 @@ json job_of(Fields& fields, const Language* language, const runtime::JobDefaults
               {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}}};
   if (const int64_t megabytes = fields.whole("memory_limit_MB"); megabytes > 0)
     job["limits"]["memory_mb"] = megabytes;
-  if (language) job["template"] = template_of(*language, defaults);
+  if (language) {
+    const bool python = language->runtime == kPython;
+    job["template"] = python ? python_template(defaults) : std::string(language->runtime);
+  }
   return job;
 }
 
