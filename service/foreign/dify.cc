@@ -6,6 +6,7 @@
 #include <string>
 
 #include "service/foreign/apis.h"
+#include "service/foreign/parsed.h"
 
 namespace service::dify {
 
@@ -51,7 +52,7 @@ int exit_code_of(const json& result, bool well) {
 
 std::variant<runtime::Job, Response> read_run(std::string_view body,
                                               const runtime::JobDefaults& defaults) {
-  const json request = json::parse(body, nullptr, false);
+  const json request = parsed(body);
   if (!request.is_object()) return refusal(400, "the body is not a JSON object");
   const auto text = [&request](const char* name) -> std::string {
     const auto found = request.find(name);

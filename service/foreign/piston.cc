@@ -10,6 +10,7 @@
 #include "runtime/json_text.h"
 #include "runtime/signal_names.h"
 #include "service/foreign/apis.h"
+#include "service/foreign/parsed.h"
 
 namespace service::piston {
 
@@ -273,7 +274,7 @@ std::variant<Execution, Response> read_execute(const Request& request,
   const std::string* type = request.header("content-type");
   if (!type || !type->starts_with("application/json"))
     return message_response(415, "requests must be of type application/json");
-  const json body = json::parse(request.body, nullptr, false);
+  const json body = parsed(request.body);
   if (!body.is_object())
     return json_response(400, {{"stack", "SyntaxError: the body is not a JSON object"}});
 

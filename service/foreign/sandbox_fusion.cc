@@ -10,6 +10,7 @@
 #include "runtime/json_text.h"
 #include "runtime/signal_names.h"
 #include "service/foreign/apis.h"
+#include "service/foreign/parsed.h"
 
 namespace service::sandbox_fusion {
 
@@ -259,7 +260,7 @@ Commands commands_of(const json& result) {
 
 std::variant<runtime::Job, Response> read_run_code(std::string_view body,
                                                    const runtime::JobDefaults& defaults) {
-  const json request = json::parse(body, nullptr, false);
+  const json request = parsed(body);
   Complaints complaints;
   if (request.is_discarded()) {
     complaints.of_whole("json_invalid", "JSON decode error");

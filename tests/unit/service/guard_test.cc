@@ -2,6 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "service/batch_stream.h"
+#include "service/foreign/dify.h"
+#include "service/foreign/parsed.h"
+#include "service/foreign/piston.h"
+#include "service/foreign/sandbox_fusion.h"
 #include "service/http/listener.h"
 #include "service/metrics.h"
 #include "service/router.h"
@@ -83,6 +87,27 @@ TEST_CASE("what others call an API is there only if it was asked for", "[service
   CHECK(match(Method::kPost, "/run_code", apis).route->endpoint == Endpoint::kRunCode);
   CHECK(match(Method::kGet, "/api/v2/runtimes", apis).route == nullptr);
   CHECK_FALSE(api_named("judge0"));
+}
+
+TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][foreign]") {
+  constexpr size_t kDeep = 1'000'000;
+  const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');
+  for (const char* field : {"args", "code", "files", "fetch_files", "stdin", "other"}) {
+    INFO(field);
+    const std::string body = std::string(R"({"language": "py", "version": "*", ")") + field +
+                             "\": " + deep + R"(, "files": [{"content": "1"}], "code": "1"})";
+    (void)sandbox_fusion::read_run_code(body, {});
+    (void)dify::read_run(body, {});
+    Request request;
+    request.headers = {{"content-type", "application/json"}};
+    request.body = body;
+    const std::vector<piston::Language> languages = {{"python", {3, 11, 2}, {"py"}, false}};
+    const auto read = piston::read_execute(request, languages, {}, {});
+    CHECK(std::holds_alternative<piston::Execution>(read));
+  }
+  CHECK(parsed(deep).is_array());
+  CHECK(parsed("[[[[[1]]]]]").dump() == "[[[[[]]]]]");
+  CHECK(parsed("{").is_discarded());
 }
 
 TEST_CASE("each route is in the OpenAPI document, with its statuses", "[service][router]") {
