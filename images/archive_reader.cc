@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace images {
 
 using sys::Error;
@@ -64,8 +66,13 @@ Result<void> ArchiveReader::open(Content content) {
     archive_read_support_format_raw(a);
     archive_read_support_format_empty(a);
   }
-  if (archive_read_open(a, this, nullptr, read_piece, nullptr) != ARCHIVE_OK)
-    return broken(content == Content::kTar ? "not a tar archive" : "not readable");
+  if (archive_read_open(a, this, nullptr, read_piece, nullptr) != ARCHIVE_OK) {
+    // EILSEQ is libarchive's word for what it does not know; else something could not be unpacked.
+    const bool packed = archive_filter_count(a) > 1 || archive_errno(a) != EILSEQ;
+    return broken(content != Content::kTar ? "not readable"
+                  : packed                 ? "damaged, or not a tar archive"
+                                           : "not a tar archive");
+  }
   return {};
 }
 

@@ -26,6 +26,7 @@ sys::Result<std::vector<std::string>> interpreter_directories(const std::string&
 bool beneath(const std::string& path, const std::string& directory);
 
 inline constexpr const char* kShimTarget = "/.zygo";
+inline constexpr const char* kSetupTarget = "/.zygo-setup.py";  // a template's own file, if any
 
 // The same view as paths, for where nothing can be bound and Landlock alone draws the line: what is
 // read (devices too), and what may be written as well. The shim is left out.

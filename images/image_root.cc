@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 5> kOfTheJob = {"proc", "sys", "dev", "tm
 
 bool is_of_the_job(const std::string& name) {
   return std::find(kOfTheJob.begin(), kOfTheJob.end(), name) != kOfTheJob.end() ||
-         "/" + name == kShimTarget;
+         "/" + name == kShimTarget || "/" + name == kSetupTarget;
 }
 
 Result<sandbox::ImageEntry> entry_of(int rootfs, const Image& image, const std::string& name) {

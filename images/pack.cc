@@ -137,11 +137,13 @@ Result<Image> obtain_environment(const std::string& root, const std::string& pat
   TRY(lock_store(root));  // makes it, and lets go at once
   const std::string lock = root + "/unpacking-" + hex + ".lock";
   const OwnedFd held = TRY(lock_file(lock));
-  if (auto image = known()) return *std::move(image);  // by who held it before
-  auto imported = store.import(name, path, watch);
-  ::unlink(lock.c_str());
-  if (!imported) return std::move(imported).error();
-  return std::move(imported->image);
+  auto unpack = [&]() -> Result<Image> {
+    if (auto image = known()) return *std::move(image);  // by who held it before
+    return TRY(store.import(name, path, watch)).image;
+  };
+  auto image = unpack();
+  ::unlink(lock.c_str());  // by each: who comes late makes it anew
+  return image;
 }
 
 }  // namespace images

@@ -1,7 +1,9 @@
 #include "images/tree_writer.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
@@ -19,10 +21,28 @@ using sys::Result;
 namespace {
 
 constexpr int kStep = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+constexpr unsigned kMostLinks = 40;  // in one path, as the kernel has it: path_resolution(7)
 
 std::string parent_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+// Where the link at `path` leads; empty: there is none. No link is followed on the way (openat2,
+// Linux 5.6): with O_PATH and O_NOFOLLOW the last component may be one.
+std::string link_at(int root, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+  const OwnedFd link(
+      static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+  char target[PATH_MAX];
+  const ssize_t n = link ? ::readlinkat(link.get(), "", target, sizeof target) : -1;
+  return n > 0 ? std::string(target, static_cast<size_t>(n)) : "";
+}
+
+std::string below(const std::string& directory, std::string_view name) {
+  return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
 }
 
 // Why a component of a path is no directory one may go into.
@@ -97,15 +117,40 @@ Result<void> TreeWriter::step_into(OwnedFd& at, const std::string& path, size_t 
   return {};
 }
 
+// Where an upper layer's path to a directory leads inside of the root. Only text: whoever uses it
+// goes there step by step, so a link of the archive's own, which stays in it, is met there.
+Result<std::string> TreeWriter::without_links(const std::string& directory) const {
+  if (!layered_) return directory;
+  std::string resolved, rest = directory;
+  unsigned links = 0;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('/'), rest.size());
+    const std::string component = rest.substr(0, end);
+    rest.erase(0, end + 1);
+    if (component == "..") resolved = parent_of(resolved);
+    if (component.empty() || component == "." || component == "..") continue;
+    const std::string next = below(resolved, component);
+    const std::string target = added_.contains(next) ? "" : link_at(root_.get(), next);
+    if (target.empty()) {
+      resolved = next;
+      continue;
+    }
+    if (++links > kMostLinks)
+      return Error::because("its path leads through too many symbolic links");
+    if (target.front() == '/') resolved.clear();
+    rest = target + "/" + rest;
+  }
+  return resolved.empty() ? resolved : path_of(resolved);  // the limits are the same
+}
+
 Result<TreeWriter::Place> TreeWriter::place_of(const std::string& path, Missing missing) {
   VERIFY(!path.empty());
-  const std::string parent = parent_of(path);
-  const std::string name = path.substr(parent.empty() ? 0 : parent.size() + 1);
-  if (parent.empty()) {
+  const std::string named = parent_of(path);
+  const std::string name = path.substr(named.empty() ? 0 : named.size() + 1);
+  if (!parent_ || named.empty() || named != parent_named_) {
     parent_.reset();  // it may lie in what takes the place of `name`
-    return Place{root_.get(), name};
-  }
-  if (!parent_ || parent != parent_path_) {
+    const std::string parent = TRY(without_links(named));
+    if (parent.empty()) return Place{root_.get(), name, name};
     OwnedFd at;
     for (size_t begin = 0; begin < parent.size();) {
       const size_t end = std::min(parent.find('/', begin), parent.size());
@@ -113,9 +158,10 @@ Result<TreeWriter::Place> TreeWriter::place_of(const std::string& path, Missing 
       begin = end + 1;
     }
     parent_ = std::move(at);
+    parent_named_ = named;
     parent_path_ = parent;
   }
-  return Place{parent_.get(), name};
+  return Place{parent_.get(), name, below(parent_path_, name)};
 }
 
 // Whatever stands there goes.
@@ -136,7 +182,7 @@ void TreeWriter::note(const std::string& path) {
 Result<void> TreeWriter::make_directory(const std::string& path) {
   if (path.empty()) return {};
   const Place place = TRY(place_of(path, Missing::kMake));
-  note(path);
+  note(place.path);
   struct stat info {};
   if (::fstatat(place.directory, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
       S_ISDIR(info.st_mode)) {
@@ -153,7 +199,7 @@ Result<OwnedFd> TreeWriter::create_file(const std::string& path) {
   if (path.empty()) return Error::because("the root is a directory");
   const Place place = TRY(place_of(path, Missing::kMake));
   TRY(make_room(place));
-  note(path);
+  note(place.path);
   return sys::open_at(place.directory, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 }
 
@@ -171,7 +217,7 @@ Result<void> TreeWriter::make_symlink(const std::string& path, const std::string
   if (target.empty()) return Error::because("it is a symbolic link to nothing");
   const Place place = TRY(place_of(path, Missing::kMake));
   TRY(make_room(place));
-  note(path);
+  note(place.path);
   if (::symlinkat(target.c_str(), place.directory, place.name.c_str()) < 0)
     return Error::from_errno("symlink");
   return {};
@@ -188,12 +234,12 @@ Result<void> TreeWriter::make_hard_link(const std::string& path, const std::stri
     return Error::because("it is a hard link to /" + target + ", a symbolic link");
   if (!S_ISREG(info.st_mode))
     return Error::because("it is a hard link to /" + target + ", which is no regular file");
-  note(path);
-  if (path == target) return {};
   // Held, because the next look-up may drop the remembered parent; and checked again below, for
   // making room may take the target away.
   const OwnedFd source_directory = TRY(sys::open_at(from.directory, ".", O_PATH | O_DIRECTORY));
   const Place place = TRY(place_of(path, Missing::kMake));
+  note(place.path);
+  if (place.path == from.path) return {};
   TRY(make_room(place));
   if (::linkat(source_directory.get(), from.name.c_str(), place.directory, place.name.c_str(), 0) <
       0) {
@@ -222,9 +268,9 @@ Result<void> TreeWriter::white_out(const std::string& path) {
     if (place.error().code() == ENOENT) return {};
     return std::move(place).error();
   }
-  if (!added_.contains(path)) return remove_tree(place->directory, place->name);
+  if (!added_.contains(place->path)) return remove_tree(place->directory, place->name);
   const OwnedFd inner(::openat(place->directory, place->name.c_str(), kStep | O_CLOEXEC));
-  return inner ? remove_lower(inner.get(), path) : Result<void>();
+  return inner ? remove_lower(inner.get(), place->path) : Result<void>();
 }
 
 Result<void> TreeWriter::make_opaque(const std::string& path) {
@@ -235,7 +281,7 @@ Result<void> TreeWriter::make_opaque(const std::string& path) {
   }
   const Place place = TRY(place_of(path, Missing::kRefuse));
   const OwnedFd inner = TRY(sys::open_at(place.directory, place.name, kStep));
-  return remove_lower(inner.get(), path);
+  return remove_lower(inner.get(), place.path);
 }
 
 }  // namespace images

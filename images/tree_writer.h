@@ -4,6 +4,10 @@
 // symbolic link, so that nothing outside is ever touched, whatever the names say. Used by an
 // import, in its thread; nobody else writes in that directory meanwhile.
 //
+// A directory may be a link that a lower layer has left (/lib -> usr/lib): what an upper one puts
+// below it goes where the link leads inside of the root, as it does for the image's programs. A
+// link of the same archive is never gone through.
+//
 // Everything becomes the caller's. Modes are reduced to two: 0755 for directories and for files
 // that anyone may execute, 0644 for other files. A job has another uid and must be able to read its
 // image, which it sees read-only; set-id bits and other users' write permission are of no use
@@ -74,7 +78,9 @@ class TreeWriter {
   struct Place {
     int directory;  // borrowed: valid until the next call
     std::string name;
+    std::string path;  // without links: what added_ knows it by
   };
+  sys::Result<std::string> without_links(const std::string& directory) const;
   sys::Result<Place> place_of(const std::string& path, Missing missing);
   sys::Result<void> step_into(sys::OwnedFd& at, const std::string& path, size_t begin, size_t end,
                               Missing missing);
@@ -85,7 +91,8 @@ class TreeWriter {
   sys::OwnedFd root_;
   TreeLimits limits_;
   TreeTally tally_;
-  std::string parent_path_;  // of parent_: most members lie beside the one before
+  // Most members lie beside the one before: its parent as it was named, and as it is without links.
+  std::string parent_named_, parent_path_;
   sys::OwnedFd parent_;
   bool layered_ = false;
   std::unordered_set<std::string> added_;  // by the present layer, with their parents

@@ -216,6 +216,7 @@ class WhatIsRefused(Images):
         self.check_refused(self.write("cut.tar", whole[:512 + 9216]), "it has no end mark")
         self.check_refused(self.write("cut.tgz", packed[:4000]), "truncated")
         self.check_refused(self.write("bad.tgz", packed[:3000] + bytes(50) + packed[3050:]), "damaged")
+        self.check_refused(self.write("bad.tgz", packed[:20] + b"\xff" * 50 + packed[70:]), "damaged")
         self.check_refused(self.write("text", b"just words\n" * 99), "not a tar archive")
         self.check_refused(self.write("empty", b""), "empty: ")
 

@@ -1,7 +1,7 @@
 // Archives of strangers, unpacked into a directory with a neighbour that nothing may touch. The
-// first byte: whiteouts or not, and whether the checksums of headers are put right, so that what is
-// behind them is reached. What is made lies below the root, with modes of ours, and no file has a
-// name outside.
+// first byte: whiteouts or not, whether the checksums of headers are put right, so that what is
+// behind them is reached, and whether a lower layer has left links. What is made lies below the
+// root, with modes of ours, and no file has a name outside.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "images/archive.h"
 #include "tests/fuzz/input.h"
@@ -51,6 +52,14 @@ void put_checksums_right(std::string& tar) {
   }
 }
 
+void plant_links(const Folder& folder) {
+  const std::string root = folder.path + "/root/";
+  fs::create_directories(root + "usr/lib");
+  const std::pair<const char*, const char*> links[] = {
+      {"usr/lib", "lib"}, {"/usr", "abs"}, {"..", "x"}, {"../../..", "up"}, {"a", "a"}};
+  for (const auto& [target, name] : links) fs::create_symlink(target, root + name);
+}
+
 void check_neighbours(const Folder& folder) {
   size_t entries = 0;
   for (const auto& entry : fs::directory_iterator(folder.path)) {
@@ -85,6 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if ((how & 2) != 0) put_checksums_right(archive);
   kFile.hold(archive);
   const Folder folder;
+  if ((how & 4) != 0) plant_links(folder);
   images::TreeLimits limits;
   limits.total = sys::kibibytes(256);
   limits.entries = 64;

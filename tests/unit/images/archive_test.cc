@@ -252,13 +252,97 @@ TEST_CASE("an opaque root hides all of the lower layers", "[images][layers]") {
 }
 
 TEST_CASE("a whiteout cannot reach outside", "[images][layers]") {
-  auto name =
-      GENERATE(as<std::string>{}, ".wh.", ".wh..", ".wh...", "../.wh.canary", "x/.wh.canary");
+  auto name = GENERATE(as<std::string>{}, ".wh.", ".wh..", ".wh...", "../.wh.canary");
   Unpacked out(Tar().symlink("x", "..").bytes());
 
   out.add(Tar().file(name, "").bytes(), Names::kWhiteouts);
 
   CHECK_FALSE(out.error.empty());
+  CHECK(content_of(out.scratch.path("canary")) == "untouched");
+}
+
+TEST_CASE("what lies below a lower layer's link goes where that leads inside of the root",
+          "[images][layers]") {
+  auto [target, where] = GENERATE(table<std::string, std::string>({
+      {"usr/lib", "usr/lib/f"},
+      {"/usr/lib", "usr/lib/f"},
+      {".//usr/./lib/", "usr/lib/f"},
+      {"../../../usr/lib", "usr/lib/f"},
+      {"usr/also", "usr/lib/f"},
+      {"not/there/yet", "not/there/yet/f"},
+      {"..", "f"},
+      {"/", "f"},
+  }));
+  CAPTURE(target);
+  Unpacked out(
+      Tar().directory("usr/lib").symlink("usr/also", "lib").symlink("lib", target).bytes());
+
+  out.add(Tar().file("lib/f", "2").bytes(), Names::kWhiteouts);
+
+  CHECK(out.error.empty());
+  CHECK(out(where) == "2");
+  CHECK(std::filesystem::is_symlink(out.root + "/lib"));
+}
+
+TEST_CASE("below a lower layer's link, whiteouts and hard links mean what it leads to",
+          "[images][layers]") {
+  Unpacked out(Tar()
+                   .file("usr/lib/gone", "1")
+                   .file("usr/lib/kept", "1")
+                   .file("usr/lib/d/low", "1")
+                   .symlink("lib", "usr/lib")
+                   .symlink("x", "..")
+                   .bytes());
+
+  out.add(Tar()
+              .file("usr/lib/new", "2")
+              .file("lib/d/new", "2")
+              .file("lib/.wh.gone", "")
+              .file("lib/.wh.new", "")
+              .file("lib/d/.wh..wh..opq", "")
+              .hard_link("lib/same", "lib/kept")
+              .hard_link("usr/lib/new", "lib/new")
+              .file("x/.wh.canary", "")
+              .bytes(),
+          Names::kWhiteouts);
+
+  CHECK(out.error.empty());
+  CHECK_FALSE((out.has("usr/lib/gone") || out.has("usr/lib/d/low")));
+  CHECK((out("usr/lib/new") == "2" && out("usr/lib/d/new") == "2"));
+  CHECK(out.info("usr/lib/same").st_ino == out.info("usr/lib/kept").st_ino);
+  CHECK(content_of(out.scratch.path("canary")) == "untouched");
+}
+
+TEST_CASE("no layer goes through a link of its own, or round in a circle", "[images][layers]") {
+  auto [upper, why] = GENERATE(table<std::string, std::string>({
+      {Tar().symlink("own", "..").file("own/canary", "evil").bytes(), "through /own, a symbolic"},
+      {Tar().symlink("own", "..").file("to_own/f", "evil").bytes(),
+       "through /own, a symbolic link"},
+      {Tar().symlink("lib", "..").file("lib/canary", "evil").bytes(), "through /lib, a symbolic"},
+      {Tar().symlink("own", "..").hard_link("h", "to_own/canary").bytes(), "through /own, a symb"},
+      {Tar().symlink("own", "..").file("to_own/.wh.canary", "").bytes(),
+       "through /own, a symbolic"},
+      {Tar().file("a/f", "").bytes(), "too many symbolic links"},
+      {Tar().file("file_too/f", "").bytes(), "through /file, which is no directory"},
+      {Tar().file("long/f", "").bytes(), "a name in its path has more than 255 bytes"},
+  }));
+  CAPTURE(why);
+  Unpacked out(Tar()
+                   .directory("usr/lib")
+                   .symlink("lib", "usr/lib")
+                   .symlink("to_own", "own/deeper")
+                   .symlink("a", "b")
+                   .symlink("b", "a")
+                   .file("file", "")
+                   .symlink("file_too", "file")
+                   .pax("linkpath", std::string(300, 'n'))
+                   .symlink("long", "n")
+                   .bytes());
+  REQUIRE(out.error.empty());
+
+  out.add(upper, Names::kWhiteouts);
+
+  CHECK_THAT(out.error, Catch::Contains(why));
   CHECK(content_of(out.scratch.path("canary")) == "untouched");
 }
 
