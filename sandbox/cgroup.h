@@ -132,6 +132,9 @@ class CellCgroup {
   std::optional<uint64_t> foreign_oom_kills() const;
   // Forks refused by the limit. On v2 before Linux 6.11, and on v1, also by a limit further up.
   std::optional<uint64_t> pids_refused() const;
+  // Whether there were ever as many processes as the limit allows: if not, a fork was refused by a
+  // limit further up. Nothing: the kernel does not say (pids.peak, Linux 6.1). Opens the file.
+  std::optional<bool> reached_pids_limit(uint64_t count) const;
   std::optional<uint64_t> pids() const;
   std::optional<sys::Nanoseconds> cpu_usage() const;  // whole group, likewise
 
@@ -152,7 +155,7 @@ class CellCgroup {
   sys::OwnedFd v2_directory_;
   Layers layers_;
   bool memory_v2_ = false;
-  std::string memory_path_;
+  std::string memory_path_, pids_path_;
   bool peak_restarts_ = false;
   bool cpuacct_v2_ = false;
   uint64_t memsw_set_ = UINT64_MAX;  // v1: what memory.memsw.limit_in_bytes holds

@@ -99,6 +99,7 @@ Result<void> CellCgroup::open_memory(const CgroupLayout::Controller& group) {
 }
 
 Result<void> CellCgroup::open_pids(const CgroupLayout::Controller& group) {
+  pids_path_ = group.path;
   pids_limit_ = TRY(ControlFile::open(group.path, "pids.max", O_WRONLY));
   pids_current_ = TRY(ControlFile::open(group.path, "pids.current", O_RDONLY));
   pids_events_ = TRY(ControlFile::open(group.path, "pids.events", O_RDONLY));
@@ -177,6 +178,13 @@ std::optional<uint64_t> CellCgroup::foreign_oom_kills() const {
 }
 
 std::optional<uint64_t> CellCgroup::pids_refused() const { return pids_events_.field("max"); }
+
+std::optional<bool> CellCgroup::reached_pids_limit(uint64_t count) const {
+  const ControlFile peak = ControlFile::open_if_any(pids_path_, "pids.peak", O_RDONLY);
+  const std::optional<uint64_t> most = peak ? peak.number() : std::nullopt;
+  if (!most) return std::nullopt;
+  return *most >= count;
+}
 
 std::optional<uint64_t> CellCgroup::pids() const { return pids_current_.number(); }
 

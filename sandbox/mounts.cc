@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "sandbox/sys/file.h"
 
@@ -43,6 +44,24 @@ Result<void> restrict_tree(int tree, uint64_t attributes, const std::string& nam
   return {};
 }
 
+// None: nothing is mounted for it.
+std::optional<uint64_t> attributes_of(ImageEntry::Kind kind) {
+  constexpr uint64_t kAll = MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY;
+  switch (kind) {
+    case ImageEntry::Kind::kBind:
+      return kAll | MOUNT_ATTR_NODEV;
+    case ImageEntry::Kind::kDevice:
+      return kAll | MOUNT_ATTR_NOEXEC;
+    case ImageEntry::Kind::kData:
+      return kAll | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+    case ImageEntry::Kind::kSymlink:
+    case ImageEntry::Kind::kFile:
+    case ImageEntry::Kind::kDirectory:
+      break;
+  }
+  return std::nullopt;
+}
+
 Result<void> make_parents(int root, const std::string& target) {
   for (size_t at = target.find('/', 1); at != std::string::npos; at = target.find('/', at + 1)) {
     if (::mkdirat(root, target.substr(1, at - 1).c_str(), 0755) < 0 && errno != EEXIST) {
@@ -66,6 +85,7 @@ Result<void> place(int root, const ImageEntry& entry, const OwnedFd& tree) {
   std::string path = entry.target.substr(1);
   switch (entry.kind) {
     case ImageEntry::Kind::kBind:
+    case ImageEntry::Kind::kData:
     case ImageEntry::Kind::kDevice:
       TRY(make_mount_point(root, path, tree.get()));
       if (::syscall(SYS_move_mount, tree.get(), "", root, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) <
@@ -97,12 +117,10 @@ Result<void> build_image(const ImagePlan& plan, const std::string& staging) {
   // The sources first: one of them may lie beneath the staging directory.
   std::vector<OwnedFd> trees(plan.size());
   for (size_t i = 0; i < plan.size(); ++i) {
-    bool device = plan[i].kind == ImageEntry::Kind::kDevice;
-    if (!device && plan[i].kind != ImageEntry::Kind::kBind) continue;
+    const std::optional<uint64_t> attributes = attributes_of(plan[i].kind);
+    if (!attributes) continue;
     trees[i] = TRY(detached_copy(plan[i].source));
-    uint64_t attributes =
-        MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY | (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV);
-    TRY(restrict_tree(trees[i].get(), attributes, plan[i].source));
+    TRY(restrict_tree(trees[i].get(), *attributes, plan[i].source));
   }
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) {
     return Error::from_errno("make mounts private");

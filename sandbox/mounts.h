@@ -13,10 +13,11 @@
 namespace sandbox {
 
 struct ImageEntry {
-  enum class Kind { kBind, kDevice, kSymlink, kFile, kDirectory };
+  // kData: a bind whose files cannot be executed.
+  enum class Kind { kBind, kDevice, kSymlink, kFile, kDirectory, kData };
   Kind kind;
   std::string target;  // absolute path inside the image
-  std::string source;  // host path (kBind, kDevice), link text (kSymlink) or content (kFile)
+  std::string source;  // host path (kBind, kDevice, kData), link text (kSymlink) or content (kFile)
 };
 using ImagePlan = std::vector<ImageEntry>;
 

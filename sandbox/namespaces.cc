@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 
 #include "sandbox/sys/fd.h"
@@ -37,18 +38,24 @@ int write_proc(int proc, pid_t pid, const char* file, const char* text, size_t s
   if (!fd) return errno;
   return ::write(fd.get(), text, size) == static_cast<ssize_t>(size) ? 0 : errno;
 }
-}  // namespace
 
-int write_id_maps(int proc, pid_t pid, const IdRange* ranges, unsigned count) {
+int write_map(int proc, pid_t pid, const char* file, std::span<const IdRange> ranges) {
   char map[512];
   size_t size = 0;
-  for (unsigned i = 0; i < count && size < sizeof map; ++i) {
-    int n = std::snprintf(map + size, sizeof map - size, "%u %u %u\n", ranges[i].inside,
-                          ranges[i].outside, ranges[i].count);
+  for (const IdRange& range : ranges) {
+    if (size >= sizeof map) return E2BIG;
+    int n = std::snprintf(map + size, sizeof map - size, "%u %u %u\n", range.inside, range.outside,
+                          range.count);
     size += static_cast<size_t>(n);
   }
-  if (int error = write_proc(proc, pid, "uid_map", map, size)) return error;
-  return write_proc(proc, pid, "gid_map", map, size);
+  return size < sizeof map ? write_proc(proc, pid, file, map, size) : E2BIG;
+}
+}  // namespace
+
+int write_id_maps(int proc, pid_t pid, std::span<const IdRange> uids,
+                  std::span<const IdRange> gids) {
+  if (int error = write_map(proc, pid, "uid_map", uids)) return error;
+  return write_map(proc, pid, "gid_map", gids);
 }
 
 int write_single_id_maps(int proc, pid_t pid, uint32_t inside) {

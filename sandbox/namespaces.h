@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
@@ -15,7 +16,7 @@ namespace sandbox {
 // must be unshared after the process has joined its cgroup.
 uint64_t clone_flags_for(Layers layers);
 
-// One line of /proc/PID/uid_map and gid_map (user_namespaces(7)); ids of the two maps are equal.
+// One line of /proc/PID/uid_map or gid_map (user_namespaces(7)).
 struct IdRange {
   uint32_t inside;
   uint32_t outside;
@@ -24,7 +25,8 @@ struct IdRange {
 
 // Writes uid_map and gid_map of `pid` through `proc`, a directory descriptor of a procfs that knows
 // the pid. Returns 0 or an errno.
-int write_id_maps(int proc, pid_t pid, const IdRange* ranges, unsigned count);
+int write_id_maps(int proc, pid_t pid, std::span<const IdRange> uids,
+                  std::span<const IdRange> gids);
 
 // The unprivileged form: maps `inside` to the caller's own uid and gid, and nothing else.
 int write_single_id_maps(int proc, pid_t pid, uint32_t inside);

@@ -99,6 +99,11 @@ Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& n
       return writes_allowed ? go_on() : refusal("unreadable");
     case Reach::kOutside:
       return refusal(escaped(reached.path));
+    case Reach::kUnseen: {
+      Ruling ruling = fail_quietly(EMFILE);
+      ruling.unseen = true;
+      return ruling;
+    }
   }
   return refusal("");
 }

@@ -76,6 +76,7 @@ struct Ruling {
   bool proceed = false;
   std::optional<Refusal> refusal;
   int error = 0;
+  bool unseen = false;  // a quiet failure, but because we had not the means to look
   Asks asks = Asks::kNothing;
   SignalAsked signal;  // with kSignal
 };

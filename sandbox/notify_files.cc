@@ -123,6 +123,10 @@ Found look(const CellView& cell, const std::string& path, LastLink link) {
   return found;
 }
 
+bool lacks_means(const Found& found) {
+  return found.error == EMFILE || found.error == ENFILE || found.error == ENOMEM;
+}
+
 std::string_view without_trailing_slashes(std::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   return path;
@@ -158,6 +162,7 @@ Reach reach_of_place(const CellView& cell, std::string path, LastLink link) {
   Found found = look(cell, path, link);
   if (found) return reach_of_found(cell, found);
   if (found.error == ENAMETOOLONG) return Reach::kNothing;  // never a file
+  if (lacks_means(found)) return Reach::kUnseen;
   if (found.error != ENOENT && found.error != ENOTDIR) return Reach::kUnknown;
   std::vector<std::string> parents;
   for (std::string at = path, up; (up = parent_of(at)) != at; at = up) parents.push_back(up);
@@ -168,6 +173,7 @@ Reach reach_of_place(const CellView& cell, std::string path, LastLink link) {
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     found = look(cell, parents[middle], LastLink::kFollow);
+    if (lacks_means(found)) return Reach::kUnseen;
     if (!found && found.error != ENOENT && found.error != ENOTDIR) return Reach::kUnknown;
     if (found) reach = reach_of_found(cell, found);
     if (found)
@@ -217,6 +223,7 @@ Reach reach_of_new_file(const CellView& cell, std::string path) {
     if (n <= 0) return Reach::kUnknown;
     std::string_view text(target, static_cast<size_t>(n));
     path = text.front() == '/' ? std::string(text) : parent_of(path) + "/" + std::string(text);
+    if (names_own_descriptor(path)) return Reach::kNothing;
   }
   return reach_of_place(cell, parent_of(path), LastLink::kFollow);
 }
@@ -240,7 +247,9 @@ Reach reach_of_open(const CellView& cell, const std::string& path, uint64_t flag
 Reach reach_of_name(const CellView& cell, const std::string& path, Effect effect) {
   Reach parent = reach_of_place(cell, parent_of(path), LastLink::kFollow);
   if (parent != Reach::kOutside || effect != Effect::kCreate) return parent;
-  return look(cell, path, LastLink::kStay) ? Reach::kNothing : parent;
+  const Found found = look(cell, path, LastLink::kStay);
+  if (lacks_means(found)) return Reach::kUnseen;
+  return found ? Reach::kNothing : parent;
 }
 
 struct Request {

@@ -19,6 +19,7 @@ enum class Reach : uint8_t {
   kOutside,
   kUnreadable,  // the path could not be read
   kUnknown,     // the path could not be followed
+  kUnseen,      // we could not look: descriptors or memory of ours have run out
 };
 struct FileReach {
   Reach reach = Reach::kUnknown;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include "sandbox/cgroup.h"
 #include "sandbox/cgroup_file.h"
@@ -64,6 +65,12 @@ class Survey {
     if (!direct.ok()) return add(std::string(name), nested, "");
     add(std::string(name), direct, "directly; inside a user namespace: " + sentence(nested));
   }
+  // False: not all of it works, and each is to be tried by itself.
+  bool add_together(std::span<const std::string_view> names, const ProbeAnswer& answer) {
+    if (!answer.ok()) return false;
+    for (std::string_view name : names) add(std::string(name), answer, "tried with the others");
+    return true;
+  }
   const HostHints& hints() const { return hints_; }
   std::vector<LayerReport> take() { return std::move(reports_); }
 
@@ -82,17 +89,17 @@ SpareIds spare_ids_of_host() {
   return ids;
 }
 
+void survey_ids(Survey& survey) {
+  const SpareIds ids = spare_ids_of_host();
+  const ProbeAnswer range = run_in_child(try_map_range, &ids);
+  survey.add("idmap.range", range, "two ids mapped, the second one used");
+  if (range.ok()) return survey.add("uid", range, "by mapping a range of ids");
+  survey.add("uid", run_in_child(try_another_uid, &ids), "another uid, ended by a signal");
+}
+
 void survey_namespaces(Survey& survey) {
   const NamespaceTrial alone{};
-  const SpareIds ids = spare_ids_of_host();
   survey.add("userns", run_in_child(try_namespace, &alone), "one id mapped to 0");
-  if (survey.hints().at.root) {
-    survey.add("userns.unprivileged", run_in_child(try_unprivileged_user_namespace, &ids),
-               "made by uid " + std::to_string(ids.uid));
-  }
-  ProbeAnswer range = run_in_child(try_map_range, &ids);
-  survey.add("idmap.range", range, "two ids mapped, the second one used");
-
   survey.add_namespace(name_of(Layer::kPidNs), try_namespace, CLONE_NEWPID);
   survey.add_namespace(name_of(Layer::kMountNs), try_namespace, CLONE_NEWNS);
   survey.add_namespace(name_of(Layer::kNetNs), try_namespace, CLONE_NEWNET);
@@ -100,37 +107,39 @@ void survey_namespaces(Survey& survey) {
   survey.add_namespace(name_of(Layer::kUtsNs), try_namespace, CLONE_NEWUTS);
   survey.add_namespace(name_of(Layer::kCgroupNs), try_namespace, CLONE_NEWCGROUP);
   survey.add_namespace(name_of(Layer::kScratch), try_scratch, CLONE_NEWNS);
-  survey.add("proc", run_in_child(try_fresh_proc), "fresh, in a new pid namespace");
-
-  ProbeAnswer other = run_in_child(try_another_uid, &ids);
-  survey.add("uid", range.ok() ? range : other,
-             range.ok() ? "by mapping a range of ids" : "another uid, ended by a signal");
-  survey.add("chroot", run_in_child(try_chroot), "done");
 }
 
-void survey_filters(Survey& survey) {
-  sys::Result<sys::OwnedFd> ruleset = make_ruleset({});
-  if (ruleset) {
-    int fd = ruleset->get();
-    survey.add("landlock", run_in_child(try_landlock, &fd),
-               "ABI " + std::to_string(landlock_abi()) + ", enforced");
-    survey.add("landlock.scope", run_in_child(try_landlock_scope, &fd), "a signal was refused");
-  } else {
-    for (const char* name : {"landlock", "landlock.scope"}) {
-      survey.add_denied(name, ruleset.error().text(), ruleset.error().code());
-    }
-  }
+using Ruleset = sys::Result<sys::OwnedFd>;
+
+void survey_ruleset(Survey& survey, const Ruleset& ruleset, const char* name, ProbeFunction trial,
+                    std::string evidence) {
+  if (!ruleset) return survey.add_denied(name, ruleset.error().text(), ruleset.error().code());
+  const int fd = ruleset->get();
+  survey.add(name, run_in_child(trial, &fd), std::move(evidence));
+}
+
+void survey_confinement(Survey& survey, const Ruleset& ruleset) {
+  survey_ruleset(survey, ruleset, "landlock", try_landlock,
+                 "ABI " + std::to_string(landlock_abi()) + ", enforced");
   survey.add("seccomp", run_in_child(try_seccomp), "a filter refused a call");
   survey.add("seccomp.notify", run_in_child(try_notification), "a notification was answered");
   survey.add("caps", run_in_child(try_drop_caps), "dropped, none left");
   survey.add("nnp", run_in_child(try_no_new_privs), "set");
   survey.add("rlimits", run_in_child(try_rlimits), "lowered");
+  survey.add("fds", run_in_child(try_close_range), "close_range works");
 }
 
-void survey_processes(Survey& survey) {
+// No layer by themselves; some are ways to one, others are told for those who ask.
+void survey_abilities(Survey& survey, const Ruleset& ruleset) {
   const SpareIds ids = spare_ids_of_host();
+  if (survey.hints().at.root) {
+    survey.add("userns.unprivileged", run_in_child(try_unprivileged_user_namespace, &ids),
+               "made by uid " + std::to_string(ids.uid));
+  }
+  survey.add("proc", run_in_child(try_fresh_proc), "fresh, in a new pid namespace");
+  survey.add("chroot", run_in_child(try_chroot), "done");
+  survey_ruleset(survey, ruleset, "landlock.scope", try_landlock_scope, "a signal was refused");
   survey.add("ptrace.read", run_in_child(try_read_job, &ids), "a child's memory was read");
-  survey.add("fds", run_in_child(try_close_range), "close_range works");
   survey.add("clone3", run_in_child(try_clone3), "with a pidfd");
   survey.add("pidfd", run_in_child(try_pidfd), "clone, signal and wait");
   survey.add("cpu policy", run_in_child(try_sched_idle), "SCHED_IDLE");
@@ -189,10 +198,28 @@ std::vector<std::string_view> needs_of(Level level) {
 
 std::vector<LayerReport> probe_host(const CgroupRoot* running) {
   Survey survey;
+  const Ruleset ruleset = make_ruleset({});
   survey_namespaces(survey);
+  survey_ids(survey);
   survey_cgroups(survey, running);
-  survey_filters(survey);
-  survey_processes(survey);
+  survey_confinement(survey, ruleset);
+  survey_abilities(survey, ruleset);
+  return survey.take();
+}
+
+std::vector<LayerReport> probe_layers() {
+  constexpr std::string_view kNamespaces[] = {"userns", "pidns", "mntns",    "netns",
+                                              "ipcns",  "utsns", "cgroupns", "scratch"};
+  constexpr std::string_view kConfinement[] = {
+      "landlock", "seccomp", "seccomp.notify", "caps", "nnp", "rlimits", "fds"};
+  Survey survey;
+  const Ruleset ruleset = make_ruleset({});
+  if (!survey.add_together(kNamespaces, run_in_child(try_all_namespaces)))
+    survey_namespaces(survey);
+  survey_ids(survey);
+  const int fd = ruleset ? ruleset->get() : -1;
+  if (!ruleset || !survey.add_together(kConfinement, run_in_child(try_confinement, &fd)))
+    survey_confinement(survey, ruleset);
   return survey.take();
 }
 

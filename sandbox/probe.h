@@ -30,6 +30,10 @@ struct LayerReport {
 // can try for groups of its own only before it has moved.
 std::vector<LayerReport> probe_host(const CgroupRoot* running = nullptr);
 
+// What a start waits for: the layers that need no cgroup, and what they are built on. Tried
+// together first, in a few children; one by one only where something is missing.
+std::vector<LayerReport> probe_layers();
+
 Layers available_layers(const std::vector<LayerReport>& reports);
 
 // What a report stands on at a level: a layer that the level may put in force, or an ability that

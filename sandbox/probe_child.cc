@@ -15,6 +15,7 @@ namespace sandbox {
 namespace {
 
 constexpr int kPatienceMs = 3000;  // ample: the slowest trial takes milliseconds
+constexpr int kCrowdedMs = 60000;  // for a host without room for one process more
 
 // Waits until the answer is there, the child is gone, or patience ends.
 ProbeAnswer receive(int pipe) {
@@ -33,9 +34,7 @@ ProbeAnswer receive(int pipe) {
   }
 }
 
-}  // namespace
-
-ProbeAnswer run_in_child(ProbeFunction function, const void* argument) {
+ProbeAnswer attempt(ProbeFunction function, const void* argument) {
   sys::Result<sys::Pipe> pipe = sys::make_pipe();
   if (!pipe) return refused("make a pipe", pipe.error().code());
   const pid_t parent = ::getpid();
@@ -58,6 +57,21 @@ ProbeAnswer run_in_child(ProbeFunction function, const void* argument) {
   while (::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
   }
   return answer;
+}
+
+}  // namespace
+
+// What is missing for a moment only must not look like a layer that the host does not have. All
+// trials together wait no longer than one: a host may have limits that never give way.
+ProbeAnswer run_in_child(ProbeFunction function, const void* argument) {
+  for (;;) {
+    const ProbeAnswer answer = attempt(function, argument);
+    const bool crowded = answer.error == EAGAIN || answer.error == ENOMEM;
+    if (!crowded) return answer;
+    static const sys::Nanoseconds deadline = sys::monotonic_now() + sys::Milliseconds(kCrowdedMs);
+    if (sys::monotonic_now() >= deadline) return answer;
+    ::poll(nullptr, 0, 20);
+  }
 }
 
 int wait_for(int pid, const char** step) {

@@ -30,6 +30,8 @@ struct NamespaceTrial {
   Where where = Where::kUserNamespace;
 };
 ProbeAnswer try_namespace(const void* namespace_trial);
+// Every namespace that a cell has, a root and a tmpfs in them.
+ProbeAnswer try_all_namespaces(const void*);
 ProbeAnswer try_unprivileged_user_namespace(const void* spare_ids);
 ProbeAnswer try_scratch(const void* namespace_trial);
 ProbeAnswer try_fresh_proc(const void*);
@@ -50,6 +52,9 @@ ProbeAnswer try_clone3(const void*);
 ProbeAnswer try_pidfd(const void*);
 ProbeAnswer try_sched_idle(const void*);
 ProbeAnswer try_oom_score(const void*);
+// What confines a job, one upon the other: descriptors, no_new_privs, capabilities, Landlock, both
+// kinds of filters, limits.
+ProbeAnswer try_confinement(const void* ruleset_fd);
 
 // Ids that are mapped here and nobody's in particular: `uid` and `uid + 1` are free to borrow.
 struct SpareIds {

@@ -250,4 +250,15 @@ ProbeAnswer try_oom_score(const void*) {
   return {};
 }
 
+ProbeAnswer try_confinement(const void* ruleset_fd) {
+  // The limits come last, for they would be in the way of the others.
+  constexpr ProbeFunction kTrials[] = {try_close_range, try_no_new_privs, try_drop_caps,
+                                       try_landlock,    try_notification, try_seccomp,
+                                       try_rlimits};
+  for (ProbeFunction trial : kTrials) {
+    if (ProbeAnswer answer = trial(ruleset_fd); !answer.ok()) return answer;
+  }
+  return {};
+}
+
 }  // namespace sandbox

@@ -46,4 +46,17 @@ int apply_rlimits(const Rlimits& limits) {
   return 0;
 }
 
+int apply_rlimits(const ProgramRlimits& limits) {
+  if (limits.file_size) {
+    if (int error = lower(RLIMIT_FSIZE, limits.file_size->count)) return error;
+  }
+  if (limits.stack) {
+    if (int error = lower(RLIMIT_STACK, limits.stack->count)) return error;
+  }
+  if (limits.address_space) {
+    if (int error = lower(RLIMIT_AS, limits.address_space->count)) return error;
+  }
+  return 0;
+}
+
 }  // namespace sandbox

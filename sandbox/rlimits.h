@@ -25,8 +25,18 @@ struct Rlimits {
   bool operator==(const Rlimits&) const = default;
 };
 
+// Of a program that is executed, once its files are there.
+struct ProgramRlimits {
+  std::optional<sys::Bytes> file_size = {};
+  std::optional<sys::Bytes> stack = {};  // the largest number: what the hard limit gives
+  std::optional<sys::Bytes> address_space = {};
+
+  bool operator==(const ProgramRlimits&) const = default;
+};
+
 // Sets soft and hard to the wanted value or to the hard limit in force, whichever is lower: nothing
 // is ever raised above what we were given. No allocation. 0 or the first errno.
 int apply_rlimits(const Rlimits& limits);
+int apply_rlimits(const ProgramRlimits& limits);
 
 }  // namespace sandbox

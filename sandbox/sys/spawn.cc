@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +42,8 @@ Result<int> Child::wait() {
 
 namespace {
 
+constexpr int kMostDescriptors = 16;
+
 // Runs in the child of a possibly threaded process: system calls only.
 [[noreturn]] void become_program(char* const* argv, char* const* environment, const int* fds,
                                  int count) {
@@ -48,15 +51,25 @@ namespace {
   // the daemon's to end what it started. Not a session: the scheduler would treat it as a stranger
   // (autogroup, sched(7)), and a SCHED_IDLE job would compete with the daemon as an equal.
   ::setpgid(0, 0);
-  // Two passes, so that no source is overwritten before it has been copied.
-  constexpr int kParking = 512;
+  // Two passes, so that no source is overwritten before it has been copied. The copies wait where
+  // nothing is: a busy daemon has sources at any number.
+  int parked[kMostDescriptors];
   for (int i = 0; i < count; ++i) {
-    if (::dup2(fds[i], kParking + i) < 0) ::_exit(127);
+    parked[i] = ::fcntl(fds[i], F_DUPFD, count);
+    if (parked[i] < 0) ::_exit(127);
   }
   for (int i = 0; i < count; ++i) {
-    if (::dup2(kParking + i, i) < 0) ::_exit(127);
+    // Not the library's: where a sanitizer watches it, it asks who of our threads has opened that
+    // number, and this is a process of its own.
+    if (::syscall(SYS_dup3, parked[i], i, 0) < 0) ::_exit(127);
   }
   ::syscall(SYS_close_range, static_cast<unsigned>(count), ~0u, 0u);
+  // A shortage of ours is over some day; a child that began with little would keep it.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -74,6 +87,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }  // namespace
 
 Result<Child> spawn(const SpawnRequest& request) {
+  VERIFY(request.descriptors.size() <= kMostDescriptors);
   std::vector<char*> argv = pointers(request.argv);
   std::vector<char*> environment = pointers(request.environment);
   int pidfd = -1;

@@ -38,6 +38,23 @@ TEST_CASE("files may be made, changed and removed in scratch", "[notify][files]"
   CHECK(seen.refused.empty());
 }
 
+TEST_CASE("a link to a descriptor of one's own is left to the kernel", "[notify][files]") {
+  Scratch scratch;
+  Trial trial = {.scratch_device = scratch.device()};
+  trial.prepare = [&] { return ::chdir(scratch.path().c_str()) == 0; };
+
+  Seen seen = watch(trial, [] {
+    EXPECT_SUCCESS(::symlinkat("/dev/fd/999", AT_FDCWD, "out"));
+    EXPECT_ERROR(ENOENT, ::open("out", O_CREAT | O_WRONLY, 0600));
+    EXPECT_SUCCESS(::unlinkat(AT_FDCWD, "out", 0));
+    return 0;
+  });
+
+  if (skipped(seen)) return;
+  CHECK(seen.code == 0);
+  CHECK(seen.refused.empty());
+}
+
 TEST_CASE("outside scratch the attempt is refused with its path, also through a link",
           "[notify][files]") {
   Scratch scratch;

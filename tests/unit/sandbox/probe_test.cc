@@ -212,12 +212,39 @@ TEST_CASE("probing this host names every layer once, and explains what is missin
   }
 }
 
+// Of what needs no cgroup: those are asked for when a daemon makes its own.
+bool say_the_same(const std::vector<LayerReport>& shortly,
+                  const std::vector<LayerReport>& at_length) {
+  sandbox::Layers layers = sandbox::available_layers(at_length);
+  for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu})
+    layers = layers.without(layer);
+  return sandbox::available_layers(shortly) == layers &&
+         best_level(shortly) == best_level(at_length);
+}
+
+TEST_CASE("what a start waits for is told as by trying everything by itself", "[probe]") {
+  CHECK(say_the_same(sandbox::probe_layers(), sandbox::probe_host()));
+
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (!load_container_filter()) ::_exit(1);
+    const std::vector<LayerReport> shortly = sandbox::probe_layers();
+    if (!say_the_same(shortly, sandbox::probe_host())) ::_exit(2);
+    const LayerReport* userns = find(shortly, "userns");
+    ::_exit(userns->cure.find("--privileged") == std::string::npos ? 3 : 0);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
 TEST_CASE("probing leaves no process, descriptor or group behind and is quick", "[probe]") {
   auto own = sandbox::detect_own_cgroups();
   const int before = open_descriptors();
   const auto start = std::chrono::steady_clock::now();
 
   sandbox::probe_host();
+  sandbox::probe_layers();
 
   CHECK(std::chrono::steady_clock::now() - start < 30s);
   CHECK(open_descriptors() == before);
