@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,8 +36,8 @@ void sweep_up(const BroomPlan& plan, pid_t group) {
   }
 }
 
-[[noreturn]] void serve(const BroomPlan& plan, int pipe) {
-  ::dup2(pipe, 0);
+[[noreturn]] void serve(const BroomPlan& plan, int line) {
+  ::dup2(line, 0);
   ::close_range(1, ~0u, 0);
   pid_t group = 0;
   for (;;) {
@@ -48,42 +49,51 @@ void sweep_up(const BroomPlan& plan, pid_t group) {
       continue;
     }
     sweep_up(plan, group);
-    if (n <= 0) ::_exit(0);
+    if (n <= 0 || ::write(0, "s", 1) != 1) ::_exit(0);
   }
 }
 
-void tell(int pipe, pid_t word) {
-  while (::write(pipe, &word, sizeof word) < 0 && errno == EINTR) {
-  }
+bool tell(int line, pid_t word) {
+  ssize_t n;
+  do {
+    n = ::write(line, &word, sizeof word);
+  } while (n < 0 && errno == EINTR);
+  return n == static_cast<ssize_t>(sizeof word);
+}
+
+// A byte from the other side; false when it is gone.
+bool hear(int line) {
+  char word = 0;
+  ssize_t n;
+  do {
+    n = ::read(line, &word, 1);
+  } while (n < 0 && errno == EINTR);
+  return n == 1;
 }
 
 }  // namespace
 
-int start_broom(const BroomPlan& plan, int& pipe) {
-  int ends[2], ready[2];
-  if (::pipe2(ends, O_CLOEXEC) < 0 || ::pipe2(ready, O_CLOEXEC) < 0) return errno;
+int start_broom(const BroomPlan& plan, int& line) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return errno;
   long pid = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
   if (pid < 0) return errno;
   if (pid == 0) {
-    ::close(ends[1]);
+    ::close(ends[0]);
     ::setpgid(0, 0);
     if (plan.job_id != 0 && !take_ids(plan)) ::_exit(1);
-    (void)!::write(ready[1], "r", 1);
-    serve(plan, ends[0]);
+    if (::write(ends[1], "r", 1) != 1) ::_exit(1);
+    serve(plan, ends[1]);
   }
-  ::close(ends[0]);
-  ::close(ready[1]);
-  char word = 0;
-  ssize_t n;
-  do {
-    n = ::read(ready[0], &word, 1);
-  } while (n < 0 && errno == EINTR);
-  ::close(ready[0]);
-  pipe = ends[1];
-  return n == 1 ? 0 : EPERM;
+  ::close(ends[1]);
+  line = ends[0];
+  return hear(line) ? 0 : EPERM;
 }
 
-void arm_broom(int pipe, pid_t group) { tell(pipe, group); }
-void sweep(int pipe) { tell(pipe, kSweepNow); }
+void arm_broom(int line, pid_t group) { (void)tell(line, group); }
+
+void sweep(int line) {
+  if (tell(line, kSweepNow)) (void)hear(line);
+}
 
 }  // namespace shim

@@ -2,8 +2,8 @@
 // Where a cell has no pid namespace, nothing takes a job's processes along when pid 1 dies, and
 // kill(-1) from pid 1 would reach the whole host. A broom does the sweeping instead: a process
 // forked when the cell is made, outside the cell's filter and of no job's reach, that waits on a
-// pipe. It sweeps on request, and once more when the pipe closes: whatever ends the cell, nothing
-// of its job is left.
+// line to it. It sweeps on request, and once more when the line closes: whatever ends the cell,
+// nothing of its job is left.
 //
 //   by user   (level contained)  kill(-1) with the job's uid as effective one and an id nobody else
 //                                has as real and saved one: it reaches the job's processes and no
@@ -24,13 +24,14 @@ struct BroomPlan {
   uint32_t broom_id = 0;  // with job_id
 };
 
-// Forks the broom and gives the pipe's writing end through `pipe`. 0 or an errno. Its parent is the
+// Forks the broom and gives our end of the line through `line`. 0 or an errno. Its parent is the
 // caller's parent, so that the caller's own children are jobs only.
-int start_broom(const BroomPlan& plan, int& pipe);
+int start_broom(const BroomPlan& plan, int& line);
 
 // From now on the broom's sweeps are for this process group.
-void arm_broom(int pipe, pid_t group);
-// Asks for a sweep; the caller reaps what dies.
-void sweep(int pipe);
+void arm_broom(int line, pid_t group);
+// Returns when it has swept: later it would hit the next job, which has the same uid. The caller
+// reaps what dies.
+void sweep(int line);
 
 }  // namespace shim

@@ -21,7 +21,7 @@ enum CellFd : int {
   kFdRuleset,      // Landlock, ready to be entered
   kFdOomScore,     // /proc/self/oom_score_adj of pid 1
   kFdLastPid,      // /proc/sys/kernel/ns_last_pid, with a pid namespace
-  kFdBroom,        // the broom's pipe, without one
+  kFdBroom,        // the line to the broom, without one
   kFdNull,         // /dev/null for reading: an empty stdin
   kFdChildren,     // readable when a child has ended
   kFdCount,
@@ -34,8 +34,9 @@ enum class Reach : uint8_t { kNamespace, kUser, kGroup };
 struct Cell {
   sandbox::Layers layers;
   Reach reach = Reach::kNamespace;
-  bool two_ids = false;       // pid 1 and the job have different uids
-  uint32_t job_id = 0;        // uid and gid of jobs, as this process numbers them
+  bool two_ids = false;  // pid 1 and the job have different uids
+  uint32_t job_uid = 0;  // of jobs, as this process numbers them
+  uint32_t job_gid = 0;
   bool readable_job = false;  // see CellOrder
   bool trap_reports = false;
   const char* home = nullptr;  // path of a scratch that is not /tmp
@@ -58,7 +59,7 @@ struct Cell {
 
 // What travels with a JobOrder; -1 where the order has none.
 struct JobFds {
-  int input = -1, output = -1, program = -1;
+  int input = -1, output = -1, program = -1, finish_line = -1;
 };
 
 // The child's path of one job, after the fork. Never returns.

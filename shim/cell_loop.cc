@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -47,7 +48,7 @@ struct Order {
 Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
-  alignas(cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -58,7 +59,7 @@ Order receive_order() {
     n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
-  int received[3] = {-1, -1, -1};
+  int received[4] = {-1, -1, -1, -1};
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
     std::memcpy(received, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
@@ -66,6 +67,7 @@ Order receive_order() {
   if (order.job.has_stdin) order.fds.input = *next++;
   if (order.job.has_stdout) order.fds.output = *next++;
   if (order.job.has_program) order.fds.program = *next++;
+  if (order.job.has_finish_line) order.fds.finish_line = *next++;
   return order;
 }
 
@@ -111,8 +113,8 @@ bool has_ended(pid_t pid, Ending& ending) {
   return ::wait4(pid, &ending.status, __WALL | WNOHANG, &ending.usage) == pid;
 }
 
-// Until the job ends: listens for kKill. Everything else that the daemon sends now is a bug of its.
-// A daemon that hangs up ends the job, and with it the cell. False then.
+// Until the job ends: listens for kKill and kSignal. Everything else that the daemon sends now is a
+// bug of its. A daemon that hangs up ends the job, and with it the cell. False then.
 bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
   pollfd events[2] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}};
   bool connected = true;
@@ -128,6 +130,8 @@ bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
     if (order.hung_up || order.job.kind == OrderKind::kKill) {
       kill_descendants(cell);
       ::kill(pid, SIGKILL);
+    } else if (order.job.kind == OrderKind::kSignal) {
+      ::kill(pid, static_cast<int>(order.job.signal));
     }
   }
 }
@@ -141,6 +145,8 @@ void reap(const Cell& cell, const Ending& ending, JobDone& done) {
   done.code = WIFSIGNALED(ending.status) ? WTERMSIG(ending.status) : WEXITSTATUS(ending.status);
   done.cpu_ns = cpu_ns(ending.usage);
   done.max_rss_kb = ending.usage.ru_maxrss;
+  done.switches_voluntary = ending.usage.ru_nvcsw;
+  done.switches_forced = ending.usage.ru_nivcsw;
   int status = 0;
   rusage usage{};
   for (;;) {
@@ -155,6 +161,28 @@ void reap(const Cell& cell, const Ending& ending, JobDone& done) {
     }
   }
 }
+
+// See shim::Finish.
+class FinishLine {
+ public:
+  // `line`: -1, or an epoll, which is ours from here on.
+  FinishLine(int line, uint32_t side, pid_t pid) : line_(line), side_(side) {
+    if (!line_ || pid < 0) return;
+    job_ = sys::OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    epoll_event ended{EPOLLIN | EPOLLET, {.u32 = side_}};
+    if (job_) ::epoll_ctl(line_.get(), EPOLL_CTL_ADD, job_.get(), &ended);
+  }
+  // When the job has been reaped.
+  Finish look() const {
+    epoll_event ends[2];
+    if (!line_ || ::epoll_wait(line_.get(), ends, 2, 0) != 2) return Finish::kUnknown;
+    return ends[0].data.u32 == side_ ? Finish::kFirst : Finish::kSecond;
+  }
+
+ private:
+  sys::OwnedFd line_, job_;
+  uint32_t side_;
+};
 
 void read_report(JobDone& done) {
   // There are never more: one that it runs, or one that it failed, or both.
@@ -245,6 +273,7 @@ void serve_one(Cell& cell, const Order& order) {
   pid_t pid = fork_job(cell);
   if (pid == 0) run_job(cell, order.job, order.fds);
   done.forked_at_ns = now_ns();
+  const FinishLine finish_line(order.fds.finish_line, order.job.side, pid);
   for (int fd : {order.fds.input, order.fds.output, order.fds.program}) {
     if (fd >= 0) ::close(fd);
   }
@@ -254,6 +283,7 @@ void serve_one(Cell& cell, const Order& order) {
   } else {
     Ending ending;
     const bool connected = await_end(cell, pid, ending);
+    done.finish = finish_line.look();
     reap(cell, ending, done);
     if (!connected || (order.job.hold && !hold(order.job))) ::_exit(0);
     read_report(done);

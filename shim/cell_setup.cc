@@ -135,6 +135,8 @@ void allow_root_without_proc(const Setup& setup, std::vector<sys::OwnedFd>& held
     const std::string_view name = entry->d_name;
     if (name == "." || name == ".." || name == "proc") continue;
     held.emplace_back(::openat(::dirfd(root), entry->d_name, O_PATH | O_CLOEXEC));
+    // A link into the scratch, where nothing is yet.
+    if (!held.back() && entry->d_type == DT_LNK && errno == ENOENT) continue;
     setup.require_call(Step::kRuleset, held.back().get());
     rules.readable.push_back(held.back().get());
   }
@@ -267,7 +269,7 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
 void take_identity(const Setup& setup, const CellOrder& order, const Cell& cell) {
   if (!cell.two_ids) return;
   if (cell.layers.has(Layer::kUserNs)) {
-    return setup.require(Step::kIdentity, sandbox::become(0, 0, true));
+    return setup.require(Step::kIdentity, sandbox::become(0, order.inside_init_gid(), true));
   }
   if (cell.reach == Reach::kNamespace) return;
   const sandbox::CapMask held = sandbox::permitted_caps();
@@ -290,9 +292,9 @@ void replace_pid_namespace(const Setup& setup, const CellOrder& order, const Cel
   setup.require_call(Step::kBroom, ::setpgid(0, 0));
   BroomPlan plan;
   if (cell.reach == Reach::kUser) plan = {order.job_id, order.broom_id};
-  int pipe = -1;
-  setup.require(Step::kBroom, start_broom(plan, pipe));
-  setup.require_call(Step::kBroom, ::dup2(pipe, kFdBroom));
+  int line = -1;
+  setup.require(Step::kBroom, start_broom(plan, line));
+  setup.require_call(Step::kBroom, ::dup2(line, kFdBroom));
 }
 
 Cell describe(const CellOrder& order, int* tid_address) {
@@ -300,7 +302,9 @@ Cell describe(const CellOrder& order, int* tid_address) {
   cell.layers = sandbox::Layers::from_bits(order.layers);
   cell.two_ids = order.job_id != 0;
   cell.reach = reach_of(cell.layers, cell.two_ids);
-  cell.job_id = cell.layers.has(Layer::kUserNs) ? kJobId : order.job_id;
+  const bool maps_ids = cell.layers.has(Layer::kUserNs);
+  cell.job_uid = maps_ids ? order.inside_uid : order.job_id;
+  cell.job_gid = maps_ids ? order.inside_gid : order.job_id;
   cell.readable_job = order.readable_job != 0;
   cell.trap_reports = order.trap_reports != 0;
   cell.tid_address = tid_address;

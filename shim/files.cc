@@ -41,6 +41,10 @@ int write_file(const std::string& path, std::string_view content, mode_t mode) {
   return 0;
 }
 
+int make_link(const std::string& path, std::string_view target) {
+  return ::symlink(std::string(target).c_str(), path.c_str()) < 0 ? errno : 0;
+}
+
 }  // namespace
 
 int write_files(const Items& files, std::string& failed) {
@@ -49,12 +53,15 @@ int write_files(const Items& files, std::string& failed) {
     from.open(Tag::kList);
     failed.assign(from.text(Tag::kStr));
     const std::string_view content = from.text(Tag::kBytes);
-    const bool executable = from.truth();
+    const bool is_link = from.peek() == static_cast<char>(Tag::kNone);
+    if (is_link) from.tag();
+    const bool executable = !is_link && from.truth();
     if (from.broken() || !is_relative(failed)) return EINVAL;
     if (const int error = make_parents(failed); error != 0) return error;
-    if (const int error = write_file(failed, content, executable ? 0755 : 0644); error != 0) {
-      return error;
-    }
+    if (failed.back() == '/') continue;
+    const int error = is_link ? make_link(failed, content)
+                              : write_file(failed, content, executable ? 0755 : 0644);
+    if (error != 0) return error;
   }
   return 0;
 }

@@ -7,7 +7,8 @@
 
 namespace shim {
 
-// 0, or an errno and the path in `failed`. EINVAL: not a relative path without "..".
+// A path that ends in a slash is a directory. 0, or an errno and the path in `failed`. EINVAL: not
+// a relative path without "..".
 int write_files(const Items& files, std::string& failed);
 
 }  // namespace shim

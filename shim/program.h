@@ -1,13 +1,17 @@
 #pragma once
 // The one thing that differs between zygotes: what a job's process becomes. shim/python runs a
-// Python program in this process; shim/exec executes a program of the image in its place. Each
-// zygote links one of them.
+// Python program in this process; shim/exec executes a program of the image in its place;
+// shim/warm runs a program of another interpreter. Each zygote links one of them.
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "shim/value_format.h"
+
+namespace sandbox {
+struct ProgramRlimits;
+}
 
 namespace shim {
 
@@ -19,13 +23,18 @@ void reseed_in_memory();
 // before, so that a failure can still be reported.
 bool executes_programs();
 
+// Whether a job can run in this very process, for the daemon to know: requests of mode kWarm do.
+bool runs_in_place();
+
 struct AnswerSpace {
   AnswerRegion* region = nullptr;
   size_t capacity = 0;  // bytes of payload behind it
   uint64_t nonce = 0;
   const char* home = nullptr;  // the scratch, where it is not /tmp; becomes HOME and TMPDIR
   int program_fd = -1;         // exec: the program itself, unless the request names one
-  void (*cannot_execute)(int error) = nullptr;  // exec: reports why; never returns
+  const sandbox::ProgramRlimits* limits = nullptr;  // exec: of the program alone
+  void (*cannot_execute)(int error) = nullptr;      // exec: reports why; never returns
+  size_t region_bytes = 0;                          // of the whole mapping at `region`
 };
 
 // Exit status when the request itself cannot be read: a bug of the sender, never the program's

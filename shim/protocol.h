@@ -8,11 +8,12 @@
 //   daemon    -> template  CellOrder      + CellDescriptors
 //   template  -> daemon    CellBorn       + pidfd of the cell
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
-//   daemon    -> cell      JobOrder       (+ stdin) (+ stdout) (+ program) | kKill
+//   daemon    -> cell      JobOrder       (+ stdin) (+ stdout) (+ program) | kKill | kSignal
 //   cell      -> daemon    JobHeld, if the order says so
 //   daemon    -> cell      kRelease, then
 //   cell      -> daemon    JobDone
 
+#include <cerrno>
 #include <cstdint>
 
 #include "sandbox/policy.h"
@@ -21,14 +22,29 @@
 
 namespace shim {
 
+// The exit status of a launcher that fails: it says which shortage is the reason, if one is.
+inline constexpr int kLaunchFailed = 125, kFirstShortage = 115;
+inline constexpr int kShortages[] = {EAGAIN, ENOMEM, EMFILE, ENFILE};
+constexpr int status_of_launch(int error) {
+  for (int i = 0; i < 4; ++i) {
+    if (kShortages[i] == error) return kFirstShortage + i;
+  }
+  return kLaunchFailed;
+}
+constexpr int error_of_launch(int status) {  // 0: none
+  const int i = status - kFirstShortage;
+  return i >= 0 && i < 4 ? kShortages[i] : 0;
+}
+
 // Descriptors of a template process; fixed, so that the interpreter's start cannot move them.
 inline constexpr int kControlFd = 3;
 inline constexpr int kCellSocketFd = 3;  // of a cell
 inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, mounted nowhere
 
 // The uids of cells. In a user namespace of the template's, cell n has pid 1 as kFirstCellId + 2n
-// and its job as the next one; inside the cell they are 0 and kJobId. Without user namespaces they
-// are ids of the host: pid 1, the job, and the broom (shim/broom.h) of a cell.
+// and its job as the next one; inside the cell they are 0 and kJobId, or what the image says of its
+// user. Without user namespaces they are ids of the host: pid 1, the job, and the broom
+// (shim/broom.h) of a cell.
 inline constexpr uint32_t kFirstCellId = 1000;
 inline constexpr uint32_t kJobId = 1000;
 inline constexpr uint32_t kTemplateIdCount = 65536;
@@ -76,6 +92,7 @@ struct TemplateBorn {
 struct TemplateReady {
   uint64_t tag = 2;
   uint32_t threads = 0;
+  uint32_t in_place = 0;  // jobs of mode kWarm run in its own interpreter, and execute nothing
 };
 
 struct CellOrder {
@@ -85,7 +102,10 @@ struct CellOrder {
   // Ids in the template's user namespace; all 0: the cell has the template's id, and no other.
   uint32_t init_id = 0;
   uint32_t job_id = 0;
-  uint32_t broom_id = 0;      // only without a pid namespace
+  uint32_t broom_id = 0;  // only without a pid namespace
+  // What the cell's user namespace calls the job; its uid is never 0, which is pid 1's there.
+  uint32_t inside_uid = kJobId;
+  uint32_t inside_gid = kJobId;
   uint32_t readable_job = 0;  // the daemon reads a job's memory only while it is dumpable
   uint32_t trap_reports = 0;  // the filter traps some calls: see sandbox/seccomp_report.h
   uint32_t scratch_exec = 0;
@@ -99,6 +119,8 @@ struct CellOrder {
   // and sends both. Empty: the cell makes its own.
   char scratch_path[128] = {};
   bool has_scratch() const { return scratch_path[0] != 0; }
+  // Of pid 1; a job may have gid 0, which means nothing where uid 0 alone has capabilities.
+  uint32_t inside_init_gid() const { return inside_gid == 0 ? kJobId : 0; }
 };
 // Positions of the descriptors that travel with a CellOrder. The last two only with a scratch path;
 // those of the cgroups follow.
@@ -129,27 +151,41 @@ struct CellReady {
   uint32_t has_listener = 0;
 };
 
-// kRelease: what the job left in its scratch has been read; the cell may wipe it.
-enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3 };
+// kRelease: what the job left in its scratch has been read; the cell may wipe it. kSignal: for the
+// job's first process, if it is there still.
+enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3, kSignal = 4 };
 
 // What a program will do, judged by its looks: which pages are copied for it beforehand. It decides
 // about speed alone.
 enum class Habit : uint32_t { kScript, kCall, kNumpyScript, kNumpyCall };
 constexpr size_t kHabits = 4;
 
+// Where a job's standard error goes: a pipe of its own, its standard output, /dev/null.
+enum class Errors : uint32_t { kApart, kWithOutput, kNowhere };
+
+// Of two jobs that talk with each other, which ended first? Each one's pid 1 enters its job's pidfd
+// into an epoll that both share, and looks into it when its job has ended. The kernel lists the
+// ends in their order, however late a pid 1 comes to look (epoll(7), edge-triggered; the list is a
+// queue: fs/eventpoll.c, ep_poll_callback). Who saw its own end alone leaves it to the times.
+enum class Finish : uint32_t { kUnknown, kFirst, kSecond };
+
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
-  uint32_t has_stdin = 0;    // descriptors, in this order: the job's stdin, stdout, program
-  uint32_t has_stdout = 0;   // in place of the cell's
-  uint32_t has_program = 0;  // exec: an executable in memory
-  uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
+  uint32_t has_stdin = 0;        // descriptors, in this order: the job's stdin, stdout, program
+  uint32_t has_stdout = 0;       // in place of the cell's
+  uint32_t has_program = 0;      // exec: an executable in memory
+  uint32_t has_finish_line = 0;  // see FinishLine; after the program
+  uint32_t side = 0;             // of two that talk with each other: 0 or 1
+  uint32_t hold = 0;             // say JobHeld at the end, and wait for kRelease
   Habit habit = Habit::kScript;
-  uint32_t reserved = 0;
+  uint32_t signal = 0;  // of kSignal
+  Errors errors = Errors::kApart;
   uint64_t nonce = 0;
   uint64_t request_bytes = 0;
   uint64_t value_bytes = 0;
   sandbox::Rlimits rlimits;
+  sandbox::ProgramRlimits program;  // exec: under those
 };
 
 // Every process of the job has ended; its scratch is as it left it.
@@ -163,9 +199,12 @@ struct JobDone {
   uint64_t nonce = 0;
   SetupFailure failure;  // the job never reached its program
   uint32_t signalled = 0;
-  int32_t code = 0;    // exit code or signal
+  int32_t code = 0;  // exit code or signal
+  Finish finish = Finish::kUnknown;
   int64_t cpu_ns = 0;  // of the job and of everything that was reaped with it
   int64_t max_rss_kb = 0;
+  int64_t switches_voluntary = 0;  // of context: it waited, or the kernel took the CPU from it
+  int64_t switches_forced = 0;
   int64_t forked_at_ns = 0;    // CLOCK_MONOTONIC: the fork returned
   int64_t confined_at_ns = 0;  // the child was about to run the program; 0: it never was
   int64_t ended_at_ns = 0;     // the job's process was reaped

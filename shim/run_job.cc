@@ -17,6 +17,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/rlimits.h"
+#include "sandbox/sys/fd.h"
 #include "sandbox/sys/units.h"
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
@@ -60,7 +61,22 @@ char small_request[8 << 10];
 // Until execve has closed the report's descriptor.
 void cannot_execute(int error) { Report().require(Step::kExecute, error); }
 
-void* read_request(const Report& report, uint64_t size) {
+int place_errors(Errors where) {
+  if (where == Errors::kApart) return 0;
+  if (where == Errors::kWithOutput) return ::dup2(1, 2) < 0 ? errno : 0;
+  sys::OwnedFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  return !null || ::dup2(null.get(), 2) < 0 ? errno : 0;
+}
+
+// A program that will take this process's place need not own the bytes, nor be charged for them.
+const void* map_request(const Report& report, uint64_t size) {
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, kFdRequest, 0);
+  report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
+  return at;
+}
+
+const void* read_request(const Report& report, uint64_t size) {
+  if (size >= sizeof small_request && executes_programs()) return map_request(report, size);
   void* at = small_request;
   if (size >= sizeof small_request) {
     at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -88,9 +104,10 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
-  void* request = read_request(report, order.request_bytes);
+  report.require(Step::kStdio, place_errors(order.errors));
+  const void* request = read_request(report, order.request_bytes);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
-    report.require(Step::kJobIdentity, sandbox::become(cell.job_id, cell.job_id, true));
+    report.require(Step::kJobIdentity, sandbox::become(cell.job_uid, cell.job_gid, true));
   }
   report.require_call(Step::kJobIdentity,
                       ::prctl(PR_SET_PDEATHSIG, SIGKILL));  // a change of uid clears it
@@ -114,7 +131,9 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   answer.nonce = order.nonce;
   answer.home = cell.home;
   answer.program_fd = fds.program;
+  answer.limits = &order.program;
   answer.cannot_execute = cannot_execute;
+  answer.region_bytes = cell.answer_bytes;
   run_program({static_cast<const char*>(request), order.request_bytes}, answer);
 }
 

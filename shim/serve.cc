@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +21,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/socket.h"
 #include "shim/cell.h"
+#include "shim/program.h"
 #include "shim/protocol.h"
 
 #ifndef CLONE_PIDFD
@@ -56,11 +59,13 @@ int map_ids(const CellOrder& order, int pidfd) {
   const pid_t pid = pid_in_proc(pidfd);
   if (pid <= 0) return ESRCH;
   if (order.job_id == 0) {
-    sandbox::IdRange only{kJobId, 0, 1};
-    return sandbox::write_id_maps(kProcFd, pid, &only, 1);
+    const sandbox::IdRange uid{order.inside_uid, 0, 1}, gid{order.inside_gid, 0, 1};
+    return sandbox::write_id_maps(kProcFd, pid, {&uid, 1}, {&gid, 1});
   }
-  sandbox::IdRange both[2] = {{0, order.init_id, 1}, {kJobId, order.job_id, 1}};
-  return sandbox::write_id_maps(kProcFd, pid, both, 2);
+  const sandbox::IdRange uids[] = {{0, order.init_id, 1}, {order.inside_uid, order.job_id, 1}};
+  const sandbox::IdRange gids[] = {{order.inside_init_gid(), order.init_id, 1},
+                                   {order.inside_gid, order.job_id, 1}};
+  return sandbox::write_id_maps(kProcFd, pid, uids, gids);
 }
 
 void report_born(const CellOrder& order, SetupFailure failure, int pidfd) {
@@ -111,15 +116,29 @@ int native_thread_count() {
   return count;
 }
 
+void serve_early_orders(int control) {
+  int* tid_address = thread_id_address();
+  for (;;) {
+    CellOrder order;
+    auto received = sys::receive_message(control, sys::writable_bytes_of(order), MSG_DONTWAIT);
+    if (!received.ok() || received->size != sizeof order) return;
+    make_cell(order, received->fds, tid_address);
+  }
+}
+
 void serve_cells(int control) {
-  // Dead cells are reaped by the kernel; the daemon watches their pidfds.
+  // Dead cells are reaped by the kernel; the daemon watches their pidfds. An early one may have
+  // ended before this was said.
   struct sigaction ignore {};
   ignore.sa_handler = SIG_DFL;
   ignore.sa_flags = SA_NOCLDWAIT;
   ::sigaction(SIGCHLD, &ignore, nullptr);
+  while (::waitpid(-1, nullptr, __WALL | WNOHANG) > 0) {
+  }
 
   TemplateReady ready;
   ready.threads = static_cast<uint32_t>(native_thread_count());
+  ready.in_place = runs_in_place();
   auto sent = sys::send_message(control, sys::bytes_of(ready));
   if (!sent.ok()) ::_exit(1);
   int* tid_address = thread_id_address();

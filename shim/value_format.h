@@ -49,10 +49,13 @@ inline constexpr unsigned kMaxIntegerDigits = 4300;  // CPython's own default li
 // The request: what the child decodes before it runs the program. One list (tag l) of
 //   [0] s source   [1] u mode (Mode)   [2] s func   [3] l calls: each l [l args, D kwargs]
 //   [4] T/F array  [5] l argv of s (argv[0] is the program's name)   [6] D env s -> s
-//   [7] l files: each l [s path, b content, T/F executable]
+//   [7] l files: each l [s path, b content, T/F executable or N: a link to the content]; a path
+//   that
+//       ends in "/" is a directory
 // kExec: func is the path of the program, empty for the one that came with the order; argv and env
 // are all that it gets; source is the directory to run in, empty for the scratch; calls are empty.
-enum class Mode : uint8_t { kScript = 0, kCall = 1, kExec = 2 };
+// kWarm: the same, of an interpreter; a zygote that is one runs the script itself (shim/warm).
+enum class Mode : uint8_t { kScript = 0, kCall = 1, kExec = 2, kWarm = 3 };
 
 // The answer: a MAP_SHARED region of the cell that holds one header and one encoded value. It is
 // testimony. It counts only with the nonce of the order, which exists nowhere the program looks.

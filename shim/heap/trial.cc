@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shim/heap/hot_pages.h"
 #include "shim/heap/page_tally.h"
@@ -86,6 +87,10 @@ constexpr Trial kTrials[] = {
      "import numpy as np\n"
      "a = np.arange(12).reshape(3, 4)\n"
      "print(a.sum(), a.mean(axis=0), a[a > 3])\n"},
+    {Habit::kNumpyScript,
+     "import numpy as np\n"
+     "rows = [[1.5, 2.0], [3.0, 4.0]]\n"
+     "print(np.linalg.norm(np.array(rows) @ np.array(rows)))\n"},
     {Habit::kNumpyCall,
      "import numpy as np\n"
      "def f(x):\n"
@@ -93,6 +98,24 @@ constexpr Trial kTrials[] = {
      "    b = np.zeros((4, 4), dtype=int)\n"
      "    b[:a.shape[0], :a.shape[1]] = np.where(a > 1, a, 0)\n"
      "    return np.rot90(b).tolist()\n"},
+    {Habit::kNumpyCall,
+     "import numpy as np\n"
+     "def f(x):\n"
+     "    grid = np.array(x)\n"
+     "    out = grid.copy()\n"
+     "    rows, columns = grid.shape\n"
+     "    for i in range(rows):\n"
+     "        for j in range(columns):\n"
+     "            if grid[i, j] == 1:\n"
+     "                out[i, j] = 3\n"
+     "    return out\n"},
+    {Habit::kNumpyCall,
+     "import numpy as np\n"
+     "from collections import Counter\n"
+     "def f(x):\n"
+     "    seen = Counter(cell for row in x for cell in row)\n"
+     "    size = max(seen.values()) + 2\n"
+     "    return np.zeros((size, size), dtype=int)\n"},
 };
 
 // Where numpy is not loaded, a program that mentions it is like any other.
@@ -168,11 +191,21 @@ void run_trial(const Trial& trial) {
   ::munmap(region, kAnswerBytes);
 }
 
-void tally_trials_of(Habit habit) {
-  tally->clear();
-  for (const Trial& trial : kTrials) {
-    if (trial.habit == habit) run_trial(trial);
+std::vector<Trial> trials_of(Habit habit, const std::vector<Trial>& own) {
+  std::vector<Trial> found;
+  auto add = [&](const Trial& trial) {
+    if (trial.habit == habit) found.push_back(trial);
+  };
+  for (const Trial& trial : own) add(trial);
+  if (found.empty()) {
+    for (const Trial& trial : kTrials) add(trial);
   }
+  return found;
+}
+
+void tally_trials_of(Habit habit, const std::vector<Trial>& own) {
+  tally->clear();
+  for (const Trial& trial : trials_of(habit, own)) run_trial(trial);
 }
 
 }  // namespace
@@ -186,15 +219,21 @@ HeapMode heap_mode_named(const char* word) {
 
 void warm_image(HeapMode mode) {
   if (mode == HeapMode::kPlain) return;
+  const std::vector<std::string> sources = trials_of_setup();
+  std::vector<Trial> own;
+  for (const std::string& source : sources) {
+    const bool numpy = source.find("numpy") != source.npos;
+    own.push_back({numpy ? Habit::kNumpyCall : Habit::kCall, source});
+  }
   settle_allocators();
   tally = PageTally::create();
   // Moved first, so that what a trial writes can be told from what the template wrote.
   if (!tally || make_heap_image(mode).error != 0) return;
   const bool numpy = loaded_numpy();
   for (const Pair& pair : kPairs) {
-    tally_trials_of(pair.plain);
+    tally_trials_of(pair.plain, own);
     choose_hot_pages(pair.plain, *tally);
-    if (numpy) tally_trials_of(pair.numpy);
+    if (numpy) tally_trials_of(pair.numpy, own);
     choose_hot_pages(pair.numpy, *tally);
   }
   choose_way_of_copying();

@@ -1,7 +1,8 @@
 // zygo-launch: builds the namespaces, id maps and image of one template and executes its
 // interpreter in them; or, with --plain, only gives up privileges. Started by the daemon with
-// descriptor 3 as the control socket; its errors are one line on stderr and exit status 125. The
-// template becomes the daemon's own child (CLONE_PARENT), and the launcher ends.
+// descriptor 3 as the control socket; its errors are one line on stderr and an exit status that
+// tells a shortage (status_of_launch). The template becomes the daemon's own child (CLONE_PARENT),
+// and the launcher ends.
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -136,7 +137,7 @@ Result<void> plain_template(const LaunchOptions& options, int told) {
 
 [[noreturn]] void fail(const Error& error) {
   std::fprintf(stderr, "zygo-launch: %s\n", error.text().c_str());
-  std::_Exit(125);
+  std::_Exit(status_of_launch(error.code()));
 }
 
 // The child belongs to the daemon from its first moment; `go` lets it begin.
@@ -180,11 +181,11 @@ Result<void> launch(const LaunchOptions& options) {
     fail(std::move(ran).error());
   }
   TRY(announce(born));
-  sandbox::IdRange range = {0, maps_a_range(options) ? options.id_base : ::geteuid(),
-                            maps_a_range(options) ? options.id_count : 1};
+  const sandbox::IdRange range = {0, maps_a_range(options) ? options.id_base : ::geteuid(),
+                                  maps_a_range(options) ? options.id_count : 1};
   int error;
   if (maps_a_range(options)) {
-    error = sandbox::write_id_maps(proc.get(), static_cast<pid_t>(pid), &range, 1);
+    error = sandbox::write_id_maps(proc.get(), static_cast<pid_t>(pid), {&range, 1}, {&range, 1});
   } else {
     // uid and gid may differ for an ordinary user; each map names its own id.
     error = sandbox::write_single_id_maps(proc.get(), static_cast<pid_t>(pid), 0);
@@ -193,9 +194,13 @@ Result<void> launch(const LaunchOptions& options) {
   return sys::write_all(mapped.writer.get(), "m");
 }
 
+// Where memory runs out, templates go before the daemon, which starts others, and after jobs.
+void go_before_the_daemon() { (void)sys::write_control("/proc/self/oom_score_adj", "500").ok(); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  go_before_the_daemon();
   Result<LaunchOptions> options = parse_launch_options(argc, argv);
   if (!options) fail(options.error());
   Result<void> launched = options->plain ? launch_plain(*options) : launch(*options);

@@ -16,6 +16,7 @@ std::optional<ImageEntry::Kind> image_kind(std::string_view option) {
   if (option == "--symlink") return ImageEntry::Kind::kSymlink;
   if (option == "--file") return ImageEntry::Kind::kFile;
   if (option == "--directory") return ImageEntry::Kind::kDirectory;
+  if (option == "--data") return ImageEntry::Kind::kData;
   return std::nullopt;
 }
 

@@ -29,6 +29,9 @@ PyObject* serve(PyObject* /*self*/, PyObject* args) {
   const shim::HeapMode mode = shim::heap_mode_named(heap);
   if (!shim::prepare_interpreter()) return nullptr;
   if (!shim::leave_bootstrap()) _exit(1);
+  // An image takes longer than most programs: who is waiting already gets a cell on the heap as it
+  // is.
+  if (mode != shim::HeapMode::kPlain) shim::serve_early_orders(control);
   shim::warm_image(mode);
   shim::serve_cells(control);
 }

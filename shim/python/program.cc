@@ -35,13 +35,14 @@ Ending out_of_memory(const Answer& answer) {
 }  // namespace
 
 bool executes_programs() { return false; }
+bool runs_in_place() { return true; }
 
 void run_program(std::string_view request, AnswerSpace space) {
   const Answer answer{space, getpid()};
   space.region->header = {};
   space.region->note = {};
   const auto parsed = parse_request(request);
-  if (!parsed || parsed->mode == Mode::kExec) _exit(kBrokenRequest);
+  if (!parsed || parsed->mode > Mode::kCall) _exit(kBrokenRequest);
   restore_signals();
   Ending ending;
   try {

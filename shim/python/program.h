@@ -8,6 +8,9 @@
 // dataclasses work while an `if __name__ == "__main__":` block does not run. Both are compiled
 // under the file name "main.py"; the working directory is the first entry of sys.path.
 
+#include <string>
+#include <vector>
+
 #include "shim/program.h"
 
 namespace shim {
@@ -26,5 +29,10 @@ bool prepare_interpreter();
 
 // In a trial child of the template: called last, when all is said and done.
 void set_before_exit(void (*hook)());
+
+// In the template: the sources that its setup code lists as `__trials__`, programs of call mode
+// that jobs of this template are like, each with a function `f` of one argument. What is no text
+// there is passed over.
+std::vector<std::string> trials_of_setup();
 
 }  // namespace shim

@@ -1,0 +1,11 @@
+#pragma once
+// What zygo-exec tells zygo-warm.so, by the environment of the interpreter between them.
+
+namespace shim {
+
+inline constexpr const char* kPreloadName = "LD_PRELOAD";       // ld.so(8)
+inline constexpr const char* kScriptName = "ZYGO_WARM_SCRIPT";  // what programs are called
+inline constexpr const char* kPlainName = "ZYGO_WARM_PLAIN";    // path of zygo-exec
+inline constexpr const char* kWarmNames[] = {kPreloadName, kScriptName, kPlainName};
+
+}  // namespace shim
