@@ -9,6 +9,7 @@
 #include "images/sha256.h"
 #include "runtime/api/job_parts.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/thread.h"
 
 namespace runtime {
 
@@ -159,8 +160,12 @@ void BuildCache::put(const std::string& key, StoredBuild build) {
   if (bytes > kLargest.count) return;
   std::lock_guard lock(mutex_);
   if (ending_ || waiting_.size() >= kMostWaiting) return;
+  if (!writer_.joinable()) {
+    sys::Result<std::thread> writer = sys::start_thread([this] { write_all(); });
+    if (!writer) return;  // no room for one: it is compiled again some day
+    writer_ = std::move(writer).value();
+  }
   waiting_.emplace_back(key, std::move(build));
-  if (!writer_.joinable()) writer_ = std::thread(&BuildCache::write_all, this);
   changed_.notify_one();
 }
 

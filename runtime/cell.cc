@@ -10,6 +10,8 @@
 #include <span>
 
 #include "runtime/frames.h"
+#include "runtime/micros.h"
+#include "runtime/outer_limits.h"
 #include "runtime/proc.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
@@ -27,6 +29,10 @@ constexpr std::chrono::seconds kBirthPatience{60};  // a cell is made in millise
 constexpr std::chrono::seconds kLeave{2};           // and goes in less
 
 }  // namespace
+
+CellShape shape_of(const Job& job) {
+  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value, job.observe};
+}
 
 Cell::Cell(Loop& loop, CellPlan plan, Events events)
     : loop_(loop), plan_(std::move(plan)), events_(std::move(events)) {}
@@ -57,7 +63,8 @@ Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan p
   self->their_socket_.reset();
   for (OwnedFd& fd : self->theirs_) fd.reset();
   self->socket_ready_->start();
-  self->timer_->start(kBirthPatience);
+  // An early order waits for as long as the template takes to start.
+  if (zygote.state() == Zygote::State::kReady) self->timer_->start(kBirthPatience);
   return cell;
 }
 
@@ -99,6 +106,8 @@ Result<shim::CellOrder> Cell::describe() const {
   order.init_id = plan_.ids.init;
   order.job_id = plan_.ids.job;
   order.broom_id = plan_.ids.broom;
+  order.inside_uid = plan_.ids.inside.uid;
+  order.inside_gid = plan_.ids.inside.gid;
   order.readable_job = plan_.variant.dumpable;
   order.trap_reports = !plan_.variant.masked.empty() || plan_.variant.masked_clone_flags;
   const std::string& scratch = plan_.scratch.path();
@@ -126,8 +135,9 @@ void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
   }
   pidfd_ = std::move(pidfd);
   Cell* self = this;
-  exit_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), [self] { self->on_exit(); });
+  exit_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), [self] { self->on_gone(); });
   exit_ready_->start();
+  timer_->start(kBirthPatience);
   settle();
 }
 
@@ -137,6 +147,12 @@ void Cell::on_socket() {
   if (!received) {
     if (received.error().code() == EAGAIN) return;
     return on_exit();
+  }
+  const bool hung_up = received->size == 0;
+  if (hung_up && state_ == State::kStarting &&
+      !pidfd_) {  // its template knows why, and will say so
+    socket_ready_->stop();
+    return;
   }
   const auto frame = decode_cell_frame(std::span(bytes).first(received->size), received->fds.size(),
                                        sys::monotonic_now());
@@ -197,20 +213,41 @@ void Cell::lose(Evidence::Fault fault) {
   state_ = State::kDead;
   fault_ = std::move(fault);
   stop_watching();
-  if (!running) return events_.dead();
+  if (!running) {
+    const bool oom = cgroup_.oom_kills().value_or(oom_base_) > oom_base_;
+    if (fault_.error == 0 && oom) fault_.error = ENOMEM;
+    return events_.dead();
+  }
   // The job dies with its cell. If the OOM counter moved, that was the reason and it is the job's
   // limit; otherwise it is our trouble.
   uint64_t kills = cgroup_.oom_kills().value_or(oom_base_) - oom_base_;
+  if (kills > 0 && memory_limit_is_far()) {
+    kills = 0;
+    fault_ = outer_memory_is_full();
+  }
   result_.evidence.oom_kills = static_cast<uint32_t>(kills);
   if (kills == 0 && !killed_) result_.evidence.fault = fault_;
   killed_ = true;  // drain() has nothing left to kill
   drain();
   note_limits();
-  using std::chrono::microseconds;
-  result_.usage.wall_us =
-      std::chrono::duration_cast<microseconds>(sys::monotonic_now() - started_at_).count();
+  result_.usage.wall_us = micros(sys::monotonic_now() - started_at_);
   result_.evidence.wall_ms = result_.usage.wall_us / 1000;
   finish(false);
+}
+
+// By pid 1, which reaps the process and so cannot mean another one.
+void Cell::signal(int number) {
+  if (state_ != State::kRunning || killed_) return;
+  shim::JobOrder order;
+  order.kind = shim::OrderKind::kSignal;
+  order.signal = static_cast<uint32_t>(number);
+  (void)sys::send_message(socket_.get(), sys::bytes_of(order));
+}
+
+// What it had to say of its end comes first, whatever the loop has seen first.
+void Cell::on_gone() {
+  if (state_ == State::kStarting) on_socket();
+  on_exit();
 }
 
 void Cell::on_exit() { lose({"cell", 0, "the cell's first process ended"}); }

@@ -18,6 +18,7 @@
 
 #include "runtime/answer.h"
 #include "runtime/job.h"
+#include "runtime/last_moments.h"
 #include "runtime/loop/loop.h"
 #include "runtime/outcome.h"
 #include "runtime/result.h"
@@ -43,13 +44,15 @@ struct CellShape {
   }
   auto operator<=>(const CellShape&) const = default;
 };
+CellShape shape_of(const Job& job);
 
 struct CellPlan {
   uint64_t number = 0;
   CellShape shape;
   sandbox::Layers layers;  // to put in force; the cgroup ones are added by what the group has
   CellIds ids;
-  bool executes = false;    // its jobs are programs that take the place of the shim
+  bool executes = false;    // its jobs are programs that take the place of the shim ...
+  bool in_place = false;    // ... but for those that its zygote, an interpreter, runs itself
   std::string_view filter;  // compiled for shape.profile; outlives the cell
   sandbox::FilterVariant variant;
   const sandbox::CgroupRoot* cgroups = nullptr;
@@ -65,8 +68,11 @@ struct RunOrder {
   const Job* job = nullptr;              // limits, policy, stdin; outlives the run
   int stdin_fd = -1;                     // borrowed; the program's stdin, or -1 for none
   int stdout_fd = -1;                    // borrowed; in place of the cell's, which is captured
+  Live* live = nullptr;                  // outlives the run; is told the output as it comes
   const RuntimeSpec* runtime = nullptr;  // of a job that is executed
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
+  int finish_line = -1;                  // borrowed; of a pair
+  bool in_place = false;                 // the request is one for a warm interpreter
 };
 
 struct RunResult {
@@ -77,6 +83,7 @@ struct RunResult {
   Output out, err;
   Harvest files;
   sys::Nanoseconds ended_at{};
+  shim::Finish finish{};
   Usage usage;
   Timing timing;
 };
@@ -112,10 +119,12 @@ class Cell {
   sys::Result<void> set_limits(const Limits& limits);
   bool is_fresh() const { return jobs_ == 0; }
   void run(const RunOrder& order);
-  void cancel();  // of the running job: it ends as Cancelled
+  void cancel();            // of the running job: it ends as Cancelled
+  void signal(int number);  // to the first process of the running job
 
  private:
   static constexpr sys::Nanoseconds kNever = sys::Nanoseconds::max();
+  static constexpr sys::Nanoseconds kWipePatience = std::chrono::seconds(30);
   static constexpr sys::Nanoseconds kWatch = std::chrono::milliseconds(10);  // how often at most
 
   Cell(Loop& loop, CellPlan plan, Events events);
@@ -127,15 +136,27 @@ class Cell {
   void settle();
   void stop_watching();
   void on_notice();
+  void on_gone();
   void on_exit();
   void on_timer();
   void record(const sandbox::Refusal& refusal);
+  void abandon(int error);
+  void lose(Evidence::Fault fault);
 
   // cell_run.cc
   sys::Result<void> send_order();
   void begin_clock(sys::Nanoseconds now);
   void arm(sys::Nanoseconds now);
   void check_cpu(sys::Nanoseconds now);
+  sys::Nanoseconds cpu_now() const;
+  uint64_t outer_oom_kills() const;
+  bool starved() const;
+  void take_aim();
+  void on_wall_deadline(sys::Nanoseconds now);
+  void kill_job();
+  void count_processes();
+  void drain();
+  void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
   // cell_watch.cc
   void watch(sys::Nanoseconds now);
   std::vector<int> family() const;  // the job's processes
@@ -148,21 +169,16 @@ class Cell {
   bool has_room_for_process();
   int reach_error(int process) const;  // 0: it is of this job
   int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
-  void kill_job();
-  void count_processes();
-  void drain();
-  void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
+  // cell_collect.cc
   void on_held();
   sys::OwnedFd scratch_directory() const;
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
+  void count_refused_processes();
+  bool memory_limit_is_far() const;
   void note_limits();
   Testimony take_answer();
   void finish(bool reusable);
-  void lose(Evidence::Fault fault);
-  bool starved() const;
-  sys::Nanoseconds cpu_now() const;
-  uint64_t outer_oom_kills() const;
 
   Loop& loop_;
   CellPlan plan_;
@@ -190,14 +206,17 @@ class Cell {
   RunResult result_;
   uint64_t nonce_ = 0;
   sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_watch_{},
-      attention_at_{}, patience_until_{};
+      attention_at_{}, patience_until_{}, aim_at_{};
   sys::Nanoseconds cpu_base_{};
   uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
-  int job_pid_ = 0;  // of its first process; only where cells share a uid
+  int job_pid_ = 0;                    // of its first process; only where cells share a uid
+  std::vector<HeldProcess> in_sight_;  // the job's processes, shortly before its deadline
+  bool contended_ = false;             // as it looked then
   bool killed_ = false;
   bool forking_ = false;                      // pid 1 was allowed to fork the job
   bool executed_ = false;                     // the job's process has become its program
+  uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
   bool held_ = false;                         // its scratch has been read
 

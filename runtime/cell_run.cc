@@ -1,6 +1,5 @@
-// A cell's path through one job: order, clock, notices, output, collection.
+// A cell's path through one job: order, clock, output.
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -9,15 +8,14 @@
 #include <utility>
 
 #include "runtime/cell.h"
+#include "runtime/live.h"
+#include "runtime/micros.h"
 #include "runtime/proc.h"
-#include "runtime/value.h"
-#include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
 
 namespace runtime {
 
 using sandbox::Layer;
-using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using sys::Error;
 using sys::Nanoseconds;
@@ -25,14 +23,14 @@ using sys::Result;
 
 namespace {
 
-constexpr uint64_t kJobsPerCell = 10000;
-constexpr sys::Bytes kMemoryLeftBehind =
-    sys::mebibytes(24);  // page cache and slab; above it, renew
 // Output is not watched in the first moments of a job: most jobs end before, and are drained then.
 constexpr Nanoseconds kAttention = milliseconds(2);
 // After a kill the cell must be empty within this, or it is destroyed.
 constexpr Nanoseconds kPatience = std::chrono::seconds(2);
-constexpr Nanoseconds kWipePatience = std::chrono::seconds(30), kLookAgain = milliseconds(5);
+// So long before the wall deadline the job's processes are looked up, so that nothing is left to do
+// at the deadline but to kill them.
+constexpr Nanoseconds kForesight = milliseconds(4);
+constexpr Nanoseconds kLookAgain = milliseconds(5);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
@@ -53,7 +51,12 @@ shim::Habit habit_of(const Job& job) {
   return numpy ? shim::Habit::kNumpyScript : shim::Habit::kScript;
 }
 
-int64_t micros(Nanoseconds t) { return duration_cast<std::chrono::microseconds>(t).count(); }
+void set_execution(const Execution& wanted, shim::JobOrder& order) {
+  static_assert(static_cast<int>(Execution::Errors::kNowhere) ==
+                static_cast<int>(shim::Errors::kNowhere));
+  order.errors = static_cast<shim::Errors>(wanted.errors);
+  order.program = {wanted.file_size, wanted.stack, wanted.address_space};
+}
 
 }  // namespace
 
@@ -65,9 +68,10 @@ void Cell::run(const RunOrder& order) {
   result_ = {};
   killed_ = false;
   forking_ = false;
-  executed_ = false;
+  executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
   held_ = false;
   forgiven_.clear();
+  overlooked_ = 0;
   watched_peak_ = 0;
   tasks_allowed_ = 1;
   job_pid_ = 0;
@@ -111,12 +115,16 @@ Result<void> Cell::send_order() {
   // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
   const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;
   if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
+  if (limits.stack.count > 0) order.rlimits.stack = limits.stack;
   order.has_stdout = order_.stdout_fd >= 0;
   order.has_program = order_.program_fd >= 0;
+  order.has_finish_line = order_.finish_line >= 0;
+  order.side = static_cast<uint32_t>(order_.job->side);
   order.hold = !order_.job->outputs.empty();
   order.habit = habit_of(*order_.job);
+  if (order_.job->execution) set_execution(*order_.job->execution, order);
   std::vector<int> fds;
-  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.program_fd}) {
+  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.program_fd, order_.finish_line}) {
     if (fd >= 0) fds.push_back(fd);
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
@@ -142,7 +150,9 @@ Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseco
 
 void Cell::begin_clock(Nanoseconds now) {
   started_at_ = now;
-  wall_deadline_ = now + order_.job->limits.wall;
+  const Nanoseconds wall = order_.job->limits.wall;
+  wall_deadline_ = now + wall;
+  aim_at_ = wall_deadline_ - std::min(kForesight, wall / 4);
   patience_until_ = kNever;
   attention_at_ = now + kAttention;
   cpu_base_ = cpu_now();
@@ -153,15 +163,15 @@ void Cell::begin_clock(Nanoseconds now) {
 }
 
 void Cell::arm(Nanoseconds now) {
-  Nanoseconds next =
-      std::min({attention_at_, wall_deadline_, next_cpu_check_, next_watch_, patience_until_});
+  Nanoseconds next = std::min(
+      {attention_at_, aim_at_, wall_deadline_, next_cpu_check_, next_watch_, patience_until_});
   timer_->start(next - now);
 }
 
 void Cell::on_timer() {
   if (state_ == State::kStarting)
     return lose({"cell", ETIME, "the cell was not ready within the time allowed"});
-  if (state_ == State::kDead && pidfd_) return kill_by_pidfd(pidfd_.get());
+  if (state_ == State::kDead && pidfd_) return void(kill_by_pidfd(pidfd_.get()));
   if (state_ != State::kRunning) return;
   Nanoseconds now = sys::monotonic_now();
   if (now >= attention_at_) {
@@ -176,20 +186,32 @@ void Cell::on_timer() {
   }
   if (now >= next_watch_) watch(now);
   if (now >= next_cpu_check_) check_cpu(now);
-  if (now >= wall_deadline_) {
-    wall_deadline_ = kNever;
-    // Nobody below pid 1: the program has ended, and what is left to wipe is not its time; or pid 1
-    // has not come to fork it yet. Both are soon over.
-    if (!killed_ && family().empty()) {
-      wall_deadline_ = now + kLookAgain;
-      patience_until_ = std::min(patience_until_, now + kWipePatience);
-    } else if (!killed_) {
-      result_.evidence.deadline = DeadlineKind::kWall;
-      result_.evidence.contended = starved();
-      kill_job();
-    }
-  }
+  if (now >= aim_at_) take_aim();
+  if (now >= wall_deadline_) on_wall_deadline(now);
   if (state_ == State::kRunning) arm(now);
+}
+
+// What is needed at the deadline, looked up a little before.
+void Cell::take_aim() {
+  aim_at_ = kNever;
+  if (killed_) return;
+  in_sight_ = hold_processes(view_.init_pid, family());
+  contended_ = starved();
+}
+
+void Cell::on_wall_deadline(Nanoseconds now) {
+  wall_deadline_ = kNever;
+  if (killed_) return;
+  // Nobody below pid 1: the program has ended, and what is left to wipe is not its time; or pid 1
+  // has not come to fork it yet. Both are soon over.
+  if (!end_processes(in_sight_) && family().empty()) {
+    wall_deadline_ = aim_at_ = now + kLookAgain;
+    patience_until_ = std::min(patience_until_, now + kWipePatience);
+    return;
+  }
+  result_.evidence.deadline = DeadlineKind::kWall;
+  result_.evidence.contended = contended_;
+  kill_job();
 }
 
 // One CPU second takes at least one second: the next look is due when the rest could be used up.
@@ -227,7 +249,10 @@ void Cell::kill_job() {
   count_processes();
   killed_ = true;
   patience_until_ = sys::monotonic_now() + kPatience;
-  end_processes(view_.init_pid, family());
+  // Programs may have started others since.
+  if (in_sight_.empty() || plan_.shape.runs_programs())
+    in_sight_ = hold_processes(view_.init_pid, family());
+  end_processes(in_sight_);
   shim::JobOrder order;
   order.kind = shim::OrderKind::kKill;
   Result<void> sent = sys::send_message(socket_.get(), sys::bytes_of(order));
@@ -258,7 +283,9 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
     output.total += static_cast<uint64_t>(n);
     size_t room = static_cast<size_t>(cap.count) -
                   std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
-    output.bytes.append(chunk, std::min(room, static_cast<size_t>(n)));
+    const size_t kept = std::min(room, static_cast<size_t>(n));
+    output.bytes.append(chunk, kept);
+    if (order_.live) order_.live->put(stream, {chunk, kept});
     if (output.total <= cap.count) continue;
     output.truncated = true;
     if (result_.evidence.overflow == Stream::kNone) result_.evidence.overflow = stream;
@@ -267,137 +294,6 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
       arm(sys::monotonic_now());
     }
   }
-}
-
-// No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch.
-void Cell::on_held() {
-  held_ = true;
-  wall_deadline_ = next_cpu_check_ = next_watch_ = kNever;
-  if (sys::OwnedFd directory = scratch_directory()) {
-    const Job& job = *order_.job;
-    result_.files = harvest(directory.get(), job.outputs, job.limits.outputs, plan_.ids.owner);
-  }
-  const Nanoseconds now = sys::monotonic_now();
-  patience_until_ = now + kWipePatience;
-  shim::JobOrder release;
-  release.kind = shim::OrderKind::kRelease;
-  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
-  arm(now);
-}
-
-// The root was opened by pid 1, so that its mounts count.
-sys::OwnedFd Cell::scratch_directory() const {
-  if (plan_.scratch) return sys::OwnedFd(::dup(plan_.scratch.fd()));
-  return sys::OwnedFd(::openat(root_.get(), "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-void Cell::collect(const shim::JobDone& done) {
-  timer_->stop();
-  if (out_ready_->active()) {
-    out_ready_->stop();
-    err_ready_->stop();
-  }
-  if (listener_ready_) on_notice();  // a refusal that was read too late to be seen by the loop
-  Evidence& seen = result_.evidence;
-  if (done.failure.error != 0) {
-    seen.fault = Evidence::Fault{shim::name_of(done.failure.step), done.failure.error,
-                                 "the sandbox of the job could not be completed"};
-  }
-  seen.exit = {done.signalled != 0, done.code};
-  // The group that we live in ran full, and the kernel chose this job: nobody can say it was to
-  // blame.
-  if (!killed_ && done.signalled != 0 && done.code == SIGKILL && !seen.fault &&
-      outer_oom_kills() > outer_oom_base_) {
-    seen.fault = Evidence::Fault{"memory", ENOMEM,
-                                 "the memory that zygo itself was given is used up (fewer workers, "
-                                 "lower memory limits or a larger container)"};
-  }
-  result_.ran = done.confined_at_ns != 0;
-  killed_ = true;  // nothing is left to kill: drain() must not try
-  drain();
-  measure(done);
-  result_.testimony = take_answer();
-  if (observer_) result_.observed = observer_->take();
-  const bool region_is_clean = answer_.trim();
-  if (order_.request.size() > (size_t{1} << 20)) (void)!::ftruncate(request_.get(), 0);
-  uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
-  if (!done.clean || jobs_ >= kJobsPerCell || seen.oom_kills > 0 ||
-      used > base_memory_.count + kMemoryLeftBehind.count) {
-    worn_ = true;
-  }
-  finish(done.clean != 0 && region_is_clean);
-}
-
-// For the detail of a verdict.
-void Cell::note_limits() {
-  const Limits& limits = order_.job->limits;
-  Evidence& seen = result_.evidence;
-  seen.wall_limit_ms = limits.wall.count();
-  seen.cpu_limit_ms = limits.cpu.count();
-  seen.memory_limit_bytes = static_cast<int64_t>(limits.memory.count);
-  seen.stdout_limit_bytes = static_cast<int64_t>(limits.out.count);
-  seen.stderr_limit_bytes = static_cast<int64_t>(limits.err.count);
-  seen.disk_limit_bytes = static_cast<int64_t>(limits.disk.count);
-  seen.files_limit = limits.files;
-  seen.pids_limit = limits.pids;
-}
-
-void Cell::measure(const shim::JobDone& done) {
-  const Limits& limits = order_.job->limits;
-  Evidence& seen = result_.evidence;
-  Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : started_at_;
-  Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
-  Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
-  result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000);
-  result_.usage.wall_us = micros(end - started_at_);
-  result_.ended_at = end;
-  std::optional<sys::Bytes> peak = cgroup_.peak();
-  uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
-  int64_t peak_bytes =
-      peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count)
-           : static_cast<int64_t>(rss_or_watched);
-  result_.usage.memory_peak_bytes =
-      std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
-  result_.usage.contended = seen.contended;
-  seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
-  seen.pids_refused = static_cast<uint32_t>(cgroup_.pids_refused().value_or(refused_base_) -
-                                            refused_base_ + tasks_refused_);
-  seen.disk_full |= done.blocks_full != 0 || done.inodes_full != 0;
-  seen.inodes_full |= done.inodes_full != 0;
-  if (plan_.scratch) seen.disk_watch = seen.disk_full;
-  // The kernel's second fence may come first by a tick; the reason is the same.
-  if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled &&
-      done.cpu_ns >= Nanoseconds(limits.cpu).count() &&
-      (seen.exit.code == SIGKILL || seen.exit.code == SIGXCPU)) {
-    seen.deadline = DeadlineKind::kCpu;
-  }
-  seen.wall_ms = result_.usage.wall_us / 1000;
-  seen.cpu_ms = result_.usage.cpu_us / 1000;
-  seen.memory_peak_bytes = result_.usage.memory_peak_bytes;
-  note_limits();
-  result_.timing.fork = micros(begin - sent_at_);
-  result_.timing.confine = micros(confined - begin);
-  result_.timing.run = micros(end - confined);
-  result_.timing.collect = micros(sys::monotonic_now() - end);
-}
-
-Testimony Cell::take_answer() {
-  bool call_mode = order_.job->mode == shim::Mode::kCall;
-  std::optional<SharedAnswer::Answer> answer = answer_.take(nonce_, order_.job->limits.value.count);
-  if (!answer) {
-    Testimony nothing;
-    nothing.call_mode = call_mode;
-    return nothing;
-  }
-  return decode_answer(answer->kind, answer->payload, call_mode);
-}
-
-void Cell::finish(bool reusable) {
-  if (state_ == State::kRunning) state_ = reusable ? State::kIdle : State::kDead;
-  RunResult result = std::move(result_);
-  result_ = {};
-  order_ = {};
-  events_.finished(std::move(result));
 }
 
 }  // namespace runtime

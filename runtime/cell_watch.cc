@@ -73,6 +73,7 @@ void Cell::on_notice() {
     }
     // The note is read while the program waits inside the call.
     if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
+    if (ruling.unseen && state_ == State::kRunning && !killed_) abandon(ruling.error);
     // Who is to die is not answered: it waits inside the call until the kill comes, and does
     // nothing more.
     bool doomed = state_ == State::kRunning && killed_ && !by_init;
@@ -158,6 +159,16 @@ int Cell::reach_error(int process) const {
   return ::kill(process, 0) == 0 || errno == EPERM ? EPERM : ESRCH;
 }
 
+// What it did or left cannot be looked at: nothing can be said of it, for want of our own means.
+void Cell::abandon(int error) {
+  if (!result_.evidence.fault)
+    result_.evidence.fault = Evidence::Fault{
+        "watch", error, "zygo has run out of descriptors or memory, and could not look at the job"};
+  if (killed_) return;
+  kill_job();
+  arm(sys::monotonic_now());
+}
+
 // What the language did, not the program.
 bool Cell::is_forgiven(const std::string& call) {
   if (!order_.runtime) return false;
@@ -169,6 +180,8 @@ bool Cell::is_forgiven(const std::string& call) {
 
 void Cell::record(const sandbox::Refusal& refusal) {
   if (is_forgiven(refusal.call)) return;
+  worn_ = true;
+  if (order_.job->policy.refusals == Refusals::kOverlooked && ++overlooked_ < kMostRefusals) return;
   std::optional<Violation>& violation = result_.evidence.violation;
   if (violation) {
     ++violation->count;
@@ -176,7 +189,6 @@ void Cell::record(const sandbox::Refusal& refusal) {
     SharedAnswer::Note note = answer_.note();
     violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
   }
-  worn_ = true;
   bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
                 violation->count >= kMostRefusals;
   if (enough && !killed_) {

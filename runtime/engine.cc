@@ -12,6 +12,7 @@
 #include "runtime/task.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/thread.h"
 
 namespace runtime {
 
@@ -37,18 +38,32 @@ std::vector<unsigned> usable_cpu_numbers() {
 
 class PooledEngine : public Engine {
  public:
-  PooledEngine(std::unique_ptr<Setting> setting, unsigned workers, const std::string& blobs)
-      : setting_(std::move(setting)) {
-    if (!blobs.empty()) blobs_.emplace(blobs);
-    std::vector<unsigned> cpus = usable_cpu_numbers();
-    if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
-    workers_ = workers;
-    unsigned shards = std::min<unsigned>(workers, static_cast<unsigned>(cpus.size()));
+  PooledEngine(std::unique_ptr<Setting> setting, unsigned workers, const EngineOptions& options)
+      : setting_(std::move(setting)), workers_(workers), room_(workers, options.log) {
+    if (!options.blobs.empty()) blobs_.emplace(options.blobs);
+  }
+
+  // With fewer threads than cores where there is no room for more.
+  Result<void> open_shards(const std::vector<unsigned>& cpus) {
+    const auto shards = std::min<unsigned>(workers_, static_cast<unsigned>(cpus.size()));
     for (unsigned i = 0; i < shards; ++i) {
-      unsigned capacity = workers / shards + (i < workers % shards ? 1 : 0);
-      shards_.push_back(
-          std::make_unique<Shard>(*setting_, admission_, ShardPlan{cpus[i], true, capacity}));
+      const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
+      auto shard =
+          std::make_unique<Shard>(*setting_, admission_, room_, ShardPlan{cpus[i], true, capacity});
+      Result<void> started =
+          shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
+      if (!started && shards_.empty()) return started;
+      if (!started) {
+        shards_.front()->take_over(capacity);
+        continue;
+      }
+      shards_.push_back(std::move(shard));
     }
+    introduce_shards();
+    return {};
+  }
+
+  void introduce_shards() {
     for (std::unique_ptr<Shard>& shard : shards_) {
       std::vector<Shard*> peers;
       for (std::unique_ptr<Shard>& other : shards_) {
@@ -73,12 +88,26 @@ class PooledEngine : public Engine {
       submit_run(std::move(run), std::move(then));
     };
     machine.run_pair = [this](Job program, Suite::Done first, Job interactor, Suite::Done second) {
-      admission_.put_both(task_of(std::move(program), std::move(first)),
-                          task_of(std::move(interactor), std::move(second)));
-      wake_freest();
-      wake_freest();
+      put_pair(task_of(std::move(program), std::move(first)),
+               task_of(std::move(interactor), std::move(second)));
     };
     Suite::start(std::move(job), std::move(machine), std::move(done));
+  }
+
+  void submit_pair(Job first, std::function<void(JobResult)> first_done, Job second,
+                   std::function<void(JobResult)> second_done) override {
+    if (workers_ < 2) {
+      first_done(refused(first, "a conversation needs two workers at once"));
+      return second_done(refused(second, "a conversation needs two workers at once"));
+    }
+    put_pair(task_of(std::move(first), std::move(first_done)),
+             task_of(std::move(second), std::move(second_done)));
+  }
+
+  void put_pair(TaskPtr first, TaskPtr second) {
+    admission_.put_both(std::move(first), std::move(second));
+    wake_freest();
+    wake_freest();
   }
 
   // Contents in the place of digests.
@@ -138,26 +167,52 @@ class PooledEngine : public Engine {
     for (std::unique_ptr<Shard>& shard : shards_) shard->cancel_withdrawn();
   }
 
+  Counts counts() const override {
+    Counts all;
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+      const Counts own = shard->counts();
+      all.cells += own.cells;
+      all.templates += own.templates;
+      all.cells_made += own.cells_made;
+      all.forks += own.forks;
+    }
+    return all;
+  }
+
+  void pass_signals() override {
+    for (std::unique_ptr<Shard>& shard : shards_) shard->pass_signals();
+  }
+
   Standing standing() const override { return {setting_->level(), setting_->layers()}; }
 
  private:
   std::unique_ptr<Setting> setting_;
   std::optional<BlobStore> blobs_;
   Admission admission_;
+  const unsigned workers_;
+  Room room_;
   std::vector<std::unique_ptr<Shard>> shards_;
-  unsigned workers_ = 0;
 };
 
 }  // namespace
 
+void Engine::submit_pair(Job first, std::function<void(JobResult)> first_done, Job second,
+                         std::function<void(JobResult)> second_done) {
+  first_done(PooledEngine::refused(first, "this engine has no conversations"));
+  second_done(PooledEngine::refused(second, "this engine has no conversations"));
+}
+
 sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   ::signal(SIGPIPE, SIG_IGN);  // a program that closes its stdin is no reason to die
+  const std::vector<unsigned> cpus = usable_cpu_numbers();
   unsigned workers = options.workers;
+  if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
   std::unique_ptr<Setting> setting = TRY(Setting::create(options));
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without));
-  return std::unique_ptr<Engine>(
-      std::make_unique<PooledEngine>(std::move(setting), workers, options.blobs));
+  auto engine = std::make_unique<PooledEngine>(std::move(setting), workers, options);
+  TRY(engine->open_shards(cpus));
+  return std::unique_ptr<Engine>(std::move(engine));
 }
 
 }  // namespace runtime

@@ -12,6 +12,7 @@
 #include "runtime/job.h"
 #include "runtime/result.h"
 #include "runtime/runtime_spec.h"
+#include "sandbox/mounts.h"
 #include "sandbox/sys/result.h"
 
 namespace runtime {
@@ -21,8 +22,9 @@ namespace runtime {
 struct TemplateSpec {
   std::string name;
   std::vector<std::string> preloads;  // module names, imported in order
-  std::string setup;                  // Python source run after the preloads; may be empty
+  std::string setup;  // absolute path of a Python file, run after the preloads; may be empty
   std::shared_ptr<const RuntimeSpec> runtime = nullptr;  // executed: the two above are empty
+  std::string setup_digest{};                            // of that file's content
 };
 // Runs a program of the image by its name or path, which is the job's source; with an empty one,
 // the image's own entrypoint and command.
@@ -41,6 +43,8 @@ struct EngineOptions {
   std::optional<images::Image> image;  // what jobs see; none: the host's own /usr
   // A packed environment, whose interpreter `python` then is; not together with `image`.
   std::optional<images::Image> environment;
+  // What programs that are executed see beside the image; needs level full.
+  sandbox::ImagePlan mounts;
   std::vector<TemplateSpec> templates;  // in addition to the built-in ones
   unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores
   std::optional<sandbox::Level> level;  // this one; empty: the best there is
@@ -49,7 +53,15 @@ struct EngineOptions {
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
   // same results; plain is the twin that tests compare with.
   std::string heap = "huge";
+  // While a template makes its image, a cell that it forked before serves what waits already.
+  bool early_cells = true;
+  // Paths at which commands on the host's own files find their scratch, too; only with mounts.
+  std::vector<std::string> scratch_names;
+  bool warm = true;  // false: interpreters other than Python's start with each job, as a reference
   sandbox::Layers without;  // for tests of the layers: taken out on purpose
+  // One line, from any thread, for each step in which the pool shrinks for want of room or grows
+  // back.
+  std::function<void(const std::string&)> log;
 };
 
 class Engine {
@@ -63,6 +75,11 @@ class Engine {
   // Thread-safe. `done` is called exactly once, on a shard's thread; it must not block.
   virtual void submit(Job job, std::function<void(JobResult)> done) = 0;
 
+  // Two jobs without tests that talk with each other: both have the same `pairing`, and begin when
+  // both have a cell, which takes two workers. Each has its `done`.
+  virtual void submit_pair(Job first, std::function<void(JobResult)> first_done, Job second,
+                           std::function<void(JobResult)> second_done);
+
   // The number of jobs that run at once.
   virtual unsigned workers() const = 0;
 
@@ -73,12 +90,24 @@ class Engine {
   // a job runs on, because others may be waiting for what it makes.
   virtual void cancel_withdrawn() = 0;
 
+  // Sends the signals that `live` jobs have been given to those of them that run.
+  virtual void pass_signals() {}
+
   // What is in force, for reports.
   struct Standing {
     sandbox::Level level = sandbox::Level::kFull;
     sandbox::Layers layers;
   };
   virtual Standing standing() const = 0;
+
+  // What there is and has been, roughly: shards count on while they are asked.
+  struct Counts {
+    size_t cells = 0, templates = 0;  // alive
+    uint64_t cells_made = 0;
+    uint64_t forks = 0;  // runs of programs and compilers
+    bool operator==(const Counts&) const = default;
+  };
+  virtual Counts counts() const { return {}; }
 };
 
 }  // namespace runtime

@@ -66,6 +66,7 @@ bool possible(const shim::JobDone& done, size_t descriptors, int64_t now) {
       done.signalled ? in_range(done.code, 1, kLargestSignal) : in_range(done.code, 0, 255);
   const bool measured =
       in_range(done.cpu_ns, 0, kMostNanoseconds) && in_range(done.max_rss_kb, 0, kMostKilobytes);
+  if (done.finish > shim::Finish::kSecond) return false;
   for (int64_t moment : {done.forked_at_ns, done.confined_at_ns, done.ended_at_ns}) {
     if (!in_range(moment, 0, now)) return false;
   }
@@ -82,7 +83,8 @@ std::optional<TemplateFrame> decode_template_frame(std::span<const std::byte> by
     return descriptors == 1 ? std::optional<TemplateFrame>(*born) : std::nullopt;
   }
   if (auto ready = frame_of<shim::TemplateReady>(bytes)) {
-    return descriptors == 0 ? std::optional<TemplateFrame>(*ready) : std::nullopt;
+    const bool fine = descriptors == 0 && all_flags({ready->in_place});
+    return fine ? std::optional<TemplateFrame>(*ready) : std::nullopt;
   }
   auto born = frame_of<shim::CellBorn>(bytes);
   if (!born || !possible(*born, descriptors)) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "runtime/harvest.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,10 +93,21 @@ class Walk {
 
   Harvest take() { return std::move(result_); }
 
+  // Behind a call that gave no descriptor.
+  void note_lack() {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) result_.lack = errno;
+  }
+
  private:
-  static std::vector<std::string> names_in(int fd) {
+  std::vector<std::string> names_in(int fd) {
     std::vector<std::string> names;
-    DIR* stream = ::fdopendir(::dup(fd));
+    sys::OwnedFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    DIR* stream = own ? ::fdopendir(own.get()) : nullptr;
+    if (stream) {
+      static_cast<void>(own.release());  // closed with the stream
+    } else {
+      note_lack();
+    }
     while (const dirent* item = stream ? ::readdir(stream) : nullptr) {
       const std::string_view name = item->d_name;
       if (name != "." && name != "..") names.emplace_back(name);
@@ -104,6 +116,12 @@ class Walk {
     if (stream) ::closedir(stream);
     std::sort(names.begin(), names.end());
     return names;
+  }
+
+  bool wanted_directory(const std::string& path) const {
+    return std::any_of(globs_.begin(), globs_.end(), [&path](const std::string& glob) {
+      return glob.ends_with('/') && glob_matches(glob, path + "/");
+    });
   }
 
   bool wanted(const std::string& path) const {
@@ -117,6 +135,8 @@ class Walk {
     if (S_ISDIR(about.st_mode)) {
       sys::OwnedFd below(
           ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!below) note_lack();
+      if (wanted_directory(path)) result_.files.push_back({path + "/", "", true});
       if (below && depth < kDeepest) return directory(std::move(below), path + "/", depth + 1);
       if (wanted(path)) refuse(path, below ? "nested too deeply" : "an unreadable directory");
       return;
@@ -132,6 +152,7 @@ class Walk {
     if (size > left_) return refuse(path, "larger than what is left of the limit of outputs");
     sys::OwnedFd file(
         ::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file) note_lack();
     if (!file) return refuse(path, "unreadable");
     sys::Result<std::string> content = sys::read_all(file.get(), size + 1);
     if (!content || content->size() != size) return refuse(path, "unreadable");
@@ -175,6 +196,7 @@ Harvest harvest(int directory, const std::vector<std::string>& globs, sys::Bytes
   sys::FileIdentity as_owner(owner);
   Walk walk(globs, most);
   sys::OwnedFd top(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!top) walk.note_lack();
   if (top) walk.directory(std::move(top), "", 0);
   return walk.take();
 }

@@ -20,12 +20,14 @@ struct Harvest {
     bool operator==(const Refused&) const = default;
   };
   std::vector<Refused> refused;
+  int lack = 0;  // errno: descriptors or memory of ours ran out, so there may be more
 };
 
 // The files below `directory` whose paths match one of `globs`: `*` and `?` and `[..]` within a
 // part of a path, `**` for any number of parts. Together at most `most` bytes; a file that would
-// exceed it is refused, as are links, pipes, sockets and devices. `owner`: whose files they are,
-// where they are not ours.
+// exceed it is refused, as are links, pipes, sockets and devices. A glob that ends in a slash is
+// for directories, which are files without content whose paths end in one. `owner`: whose files
+// they are, where they are not ours.
 Harvest harvest(int directory, const std::vector<std::string>& globs, sys::Bytes most,
                 std::optional<uint32_t> owner);
 

@@ -30,20 +30,31 @@ struct Limits {
   uint32_t files = 4096;  // inodes of the scratch
   uint32_t open_files = 256;
   sys::Bytes outputs = sys::kibibytes(16384);  // of the files that are collected, together
+  sys::Bytes stack{0};  // of each program that is executed; 0: the host's usual one
   bool operator==(const Limits&) const = default;
 };
 
 struct InputFile {
-  std::string path;  // relative, inside the working directory
+  std::string path;  // relative, inside the working directory; "NAME/": an empty directory
   std::string content;
   bool executable = false;
+  bool link = false;      // a symbolic link, to what the content names
   std::string blob = {};  // a digest in place of the content, until the engine has filled it in
   bool operator==(const InputFile&) const = default;
+};
+
+// Whether a call that the policy refuses decides how the job ended. It is refused either way.
+enum class Refusals : uint8_t {
+  kDecide,      // UnsafeCode, also when the program got over it
+  kOverlooked,  // an error like others: tools try what they can do without
 };
 
 struct Policy {
   sandbox::Profile profile = sandbox::Profile::kDefault;
   bool has_profile = false;  // named by the caller; else a runtime's own takes its place
+  // Of a command: profile and refusals are those of its program (command_rule.h).
+  bool by_program = false;
+  Refusals refusals = Refusals::kDecide;
   sandbox::OnViolation on_violation = sandbox::OnViolation::kDeny;
   std::vector<std::string> require;  // a level and/or layers this job insists on
   bool operator==(const Policy&) const = default;
@@ -69,9 +80,22 @@ struct Checker {
   enum class Protocol : uint8_t { kTestlib, kIcpc };
   std::string template_name, source;
   std::vector<InputFile> files;
+  std::vector<std::string> sources;  // as in Job
   std::vector<std::string> argv;
   Protocol protocol = Protocol::kTestlib;
+  bool scores = false;  // kIcpc: what it writes into feedback/score.txt is wanted
   Limits limits;
+};
+
+// How a program of the template `command` is started as it stands: found by its path alone, in the
+// job's scratch or in the image, with no variable and no limit but those that are named.
+struct Execution {
+  enum class Errors : uint8_t { kApart, kWithOutput, kNowhere };
+  std::string directory;  // where it starts; empty: the scratch
+  // Of each of its processes; none: no such limit. `stack` is the only one with a usual value.
+  std::optional<sys::Bytes> address_space, file_size, stack;
+  Errors errors = Errors::kApart;  // where standard error goes
+  int stdout_fd = -1;              // a pipe in place of what is captured; borrowed
 };
 
 // What the caller and the engine tell each other about a job that is under way; any thread.
@@ -80,12 +104,19 @@ struct JobWatch {
   std::atomic<bool> started{false};    // by the engine: a cell has it
 };
 
+class Live;
+struct Artefact;
+
 struct Job {
   std::string id;
   std::string tag = "null";  // any JSON, echoed
   std::string template_name = "python";
   std::string source;
   std::string source_blob;  // in its place, as in InputFile
+  // For runtimes that are packages: what the source is called, and the names that the compiler is
+  // called with. Empty: as the runtime says, and that one.
+  std::string source_name;
+  std::vector<std::string> source_names;
   shim::Mode mode = shim::Mode::kScript;
   std::string func;
   std::string calls;  // value format: list of [args, kwargs]; empty in script mode
@@ -96,19 +127,26 @@ struct Job {
   int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
   std::vector<InputFile> files;
   std::vector<InputFile> run_files;  // the same, but nothing that a compiler sees
+  std::vector<std::string> sources;  // paths among `files`: compiled together with the source
+  // Of a command: what is executed, in the place of a program of the image.
+  std::shared_ptr<const Artefact> program;
   std::vector<std::string> outputs;  // globs: files of the scratch that are collected at the end
   std::vector<TestCase> tests;       // empty: the job is run once, as it is
   bool stop_at_failure = false;
+  // Of the tests' output, so much is kept in all beyond what is kept of each.
+  sys::Bytes tests_output{0};
   std::optional<Checker> checker;
   std::optional<Checker> interactor;  // talks with the program; its argv as a checker's
-  bool build_only = false;            // ends when there is something to run
-  std::shared_ptr<Pairing> pairing;   // of one side of a conversation
+  std::optional<Execution> execution;
+  bool build_only = false;           // ends when there is something to run
+  std::shared_ptr<Pairing> pairing;  // of one side of a conversation
   Pairing::Side side = Pairing::Side::kProgram;
   Limits limits;
   Policy policy;
   unsigned determinism_runs = 1;
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
+  std::shared_ptr<Live> live;       // somebody takes part while it runs; it is run once
   std::shared_ptr<JobWatch> watch;  // none: only all jobs can be cancelled together
   bool is_withdrawn() const { return watch && watch->withdrawn; }
   bool observe = false;  // `zygo run --observe`: count every system call

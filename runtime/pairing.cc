@@ -1,5 +1,7 @@
 #include "runtime/pairing.h"
 
+#include <sys/epoll.h>
+
 #include <utility>
 
 #include "sandbox/sys/file.h"
@@ -13,6 +15,15 @@ sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
   sys::Pipe answered = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
   program = {std::move(asked.reader), std::move(answered.writer)};
   interactor = {std::move(answered.reader), std::move(asked.writer)};
+  pairing->finish_line_ = sys::OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
+  return pairing;
+}
+
+sys::Result<std::shared_ptr<Pairing>> Pairing::one_way() {
+  auto pairing = std::make_shared<Pairing>();
+  sys::Pipe said = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
+  pairing->ends_[index(Side::kProgram)].stdout_fd = std::move(said.writer);
+  pairing->ends_[index(Side::kInteractor)].stdin_fd = std::move(said.reader);
   return pairing;
 }
 

@@ -22,6 +22,9 @@ class Pairing {
   };
 
   static sys::Result<std::shared_ptr<Pairing>> create();
+  // Only the program's output is the interactor's input; its own input and the interactor's output
+  // are as in a run of its own.
+  static sys::Result<std::shared_ptr<Pairing>> one_way();
 
   // A side has its cell. `wake` is called, once and on any thread, when a fate that was kWaiting is
   // known.
@@ -30,9 +33,11 @@ class Pairing {
   void leave();
   Fate fate() const;
 
-  // What the cell of a side gets, until sent().
+  // What the cell of a side gets, until sent(); -1: nothing of the pair's.
   int stdin_of(Side side) const { return ends_[index(side)].stdin_fd.get(); }
   int stdout_of(Side side) const { return ends_[index(side)].stdout_fd.get(); }
+  // Where both note that they have ended (shim::Finish); -1: there is no such place.
+  int finish_line() const { return finish_line_.get(); }
   // Its cell has them. From here on only its processes hold them, so that each side sees the
   // other's end.
   void sent(Side side) { ends_[index(side)] = {}; }
@@ -44,6 +49,7 @@ class Pairing {
   static size_t index(Side side) { return static_cast<size_t>(side); }
 
   std::array<Ends, 2> ends_;
+  sys::OwnedFd finish_line_;
   mutable std::mutex mutex_;
   std::array<bool, 2> here_{};
   bool left_ = false;

@@ -1,7 +1,6 @@
 #include "runtime/proc.h"
 
 #include <dirent.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,18 +27,6 @@ std::string in_proc(int pid, const std::string& file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
-// The threads of a process; each has children of its own.
-std::vector<int> threads_of(int pid) {
-  std::vector<int> tids;
-  DIR* directory = ::opendir(in_proc(pid, "task").c_str());
-  if (!directory) return tids;
-  while (const dirent* entry = ::readdir(directory)) {
-    if (int tid = std::atoi(entry->d_name); tid > 0) tids.push_back(tid);
-  }
-  ::closedir(directory);
-  return tids;
-}
-
 // /proc/PID/task has one more link for each thread (proc_task_getattr in the kernel). Looking so,
 // and not into the directory, matters: every name looked up below a process is a dentry that its
 // threads take down when they exit, in the lowest scheduling class, while pid 1 spins for them.
@@ -52,7 +39,7 @@ uint64_t thread_count_of(int pid) {
 void add_descendants(int pid, int depth, Offspring offspring, std::vector<int>& found) {
   if (pid <= 0 || depth > kDeepest) return;
   std::vector<int> children;
-  for (int tid : thread_count_of(pid) > 1 ? threads_of(pid) : std::vector<int>{pid}) {
+  for (int tid : threads_of(pid)) {  // each has children of its own
     sys::Result<std::string> text =
         sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
     if (!text.ok()) continue;
@@ -89,17 +76,19 @@ uint64_t nameless_bytes_of(int pid, uint64_t device) {
   return sum;
 }
 
-// Needs CAP_SYS_NICE.
-void raise(const std::vector<int>& processes) {
-  const sched_param none{};
-  for (int process : processes) {
-    for (int tid : thread_count_of(process) > 1 ? threads_of(process) : std::vector<int>{process}) {
-      (void)::sched_setscheduler(tid, SCHED_OTHER, &none);
-    }
-  }
-}
-
 }  // namespace
+
+std::vector<int> threads_of(int pid) {
+  if (thread_count_of(pid) <= 1) return {pid};
+  std::vector<int> tids;
+  DIR* directory = ::opendir(in_proc(pid, "task").c_str());
+  if (!directory) return tids;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (int tid = std::atoi(entry->d_name); tid > 0) tids.push_back(tid);
+  }
+  ::closedir(directory);
+  return tids;
+}
 
 int pid_of_pidfd(int pidfd) {
   sys::Result<std::string> info =
@@ -123,16 +112,8 @@ int process_of_thread(int tid) {
   return static_cast<int>(number_of_line(text_of(tid, "status"), "Tgid:").value_or(-1));
 }
 
-void end_processes(int root, const std::vector<int>& processes) {
-  const std::unordered_set<int64_t> family(processes.begin(), processes.end());
-  for (int process : processes) {
-    // Held by its descriptor and then asked for its parent: a number alone may be another's by now.
-    sys::OwnedFd held(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-    if (!held) continue;
-    const int64_t parent = number_of_line(text_of(process, "status"), "PPid:").value_or(-1);
-    if (parent == root || family.contains(parent)) kill_by_pidfd(held.get());
-  }
-  if (::geteuid() == 0) raise(processes);
+int parent_of(int pid) {
+  return static_cast<int>(number_of_line(text_of(pid, "status"), "PPid:").value_or(-1));
 }
 
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
@@ -143,7 +124,9 @@ uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
   return sum;
 }
 
-void kill_by_pidfd(int pidfd) { ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0); }
+bool kill_by_pidfd(int pidfd) {
+  return ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0) == 0;
+}
 
 sys::Nanoseconds cpu_of(const std::vector<int>& processes) {
   uint64_t ticks = 0;

@@ -12,21 +12,19 @@ namespace runtime {
 
 // The process behind a pidfd, as numbered here; -1 when it is gone.
 int pid_of_pidfd(int pidfd);
-void kill_by_pidfd(int pidfd);
+bool kill_by_pidfd(int pidfd);  // false: it has ended, or is not ours to end
 
 // Processes below `pid`, in no order, as numbered here. Where jobs start no processes, the children
 // are all there is, and nothing below them is looked at.
 enum class Offspring { kChildren, kAll };
 std::vector<int> descendants_of(int pid, Offspring offspring);
 uint64_t tasks_of(const std::vector<int>& processes);
+std::vector<int> threads_of(int pid);
 
 // The process that a thread belongs to; -1 when there is none of that number.
 int process_of_thread(int tid);
 
-// Ends those of the processes that are below `root` still, and takes them out of the lowest
-// scheduling class, as far as we may: to die takes CPU time, too. Never the other way round: one
-// that is raised and not yet ended outranks whoever is to end it.
-void end_processes(int root, const std::vector<int>& processes);
+int parent_of(int pid);  // -1: it is gone
 
 // CPU time of processes and of those they have waited for (/proc/PID/stat: by 10 ms).
 sys::Nanoseconds cpu_of(const std::vector<int>& processes);

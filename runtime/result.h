@@ -10,6 +10,7 @@
 #include "runtime/outcome.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
+#include "shim/protocol.h"
 
 namespace runtime {
 
@@ -24,6 +25,8 @@ struct Usage {
   int64_t memory_peak_bytes = 0;  // approximate: the cell's peak above its base
   uint32_t pids_peak = 1;
   bool contended = false;
+  // Of the first process and those it waited for; not in JSON.
+  int64_t max_rss_kb = 0, switches_voluntary = 0, switches_forced = 0;
 };
 
 struct Timing {  // microseconds spent at each station
@@ -51,6 +54,7 @@ struct TestResult {
   Output out, err;  // cut short
   std::optional<Exception> exception;
   Usage usage;
+  std::optional<std::string> score;  // as the checker wrote it; not in JSON
 };
 
 struct JobResult {
@@ -59,6 +63,7 @@ struct JobResult {
   Verdict verdict;
   std::optional<ExitStatus> exit;  // none when the program never ran
   sys::Nanoseconds ended_at{};     // its first process, by the monotonic clock; not in JSON
+  shim::Finish finish{};           // of two that talked with each other; not in JSON
   Output out, err;
   std::string value;   // value format; empty: null
   bool array = false;  // arrays in the value become plain lists

@@ -10,6 +10,7 @@ namespace runtime {
 
 namespace {
 constexpr const char* kMemoryWord = "{memory_mb}";
+constexpr std::string_view kSources = "{sources}", kSourcesBeside = "{sources_beside}";
 
 // Where package managers write down what is installed: dpkg, rpm, apk, pacman.
 constexpr const char* kPackageLists[] = {"/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite",
@@ -22,6 +23,12 @@ void into_target(const std::string& path, struct stat& info) {
   if (::stat(path.c_str(), &target) == 0) info = target;
 }
 }  // namespace
+
+bool RuntimeSpec::takes_sources() const {
+  return std::any_of(compile.begin(), compile.end(), [](const std::string& word) {
+    return word == kSources || word == kSourcesBeside;
+  });
+}
 
 bool RuntimeSpec::goes_by(std::string_view word) const {
   return name == word || std::find(aliases.begin(), aliases.end(), word) != aliases.end();
@@ -86,6 +93,25 @@ std::vector<std::string> fill_in(const std::vector<std::string>& words, const Li
     if (at != word.npos) word.replace(at, std::string_view(kMemoryWord).size(), megabytes);
   }
   return filled;
+}
+
+std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
+                                       const std::vector<std::string>& sources) {
+  std::vector<std::string> words;
+  for (std::string& word : fill_in(spec.compile, limits)) {
+    const bool beside = word == kSourcesBeside;
+    if (word != kSources && !beside) {
+      words.push_back(std::move(word));
+      continue;
+    }
+    for (const std::string& source : sources) {
+      if (beside && source.find('/') != source.npos) continue;
+      // Whatever a file is called, it is no option.
+      const bool is_odd = source.starts_with('-') || source.starts_with('@');
+      words.push_back(is_odd ? "./" + source : source);
+    }
+  }
+  return words;
 }
 
 }  // namespace runtime

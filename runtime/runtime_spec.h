@@ -22,8 +22,9 @@ struct RuntimeSpec {
   std::string package;                  // what to install where the tools are missing
   std::vector<std::string> version;     // a command that prints it; may be empty
   std::string file;                     // what the source is called
-  std::vector<std::string> compile;     // empty: nothing is compiled
-  std::vector<std::string> artefacts;   // globs: what of the compiler's directory is kept
+  bool warm = false;  // its interpreter starts once, in the template, where the host allows it
+  std::vector<std::string> compile;    // empty: nothing is compiled
+  std::vector<std::string> artefacts;  // globs: what of the compiler's directory is kept
   // A first word "./NAME" is the artefact of that name. Empty: the job's source names the program.
   std::vector<std::string> run;
   std::vector<std::pair<std::string, std::string>> env;
@@ -33,8 +34,12 @@ struct RuntimeSpec {
   std::vector<std::pair<std::string, uint32_t>> forgiven;
   Limits compile_limits;
   std::string digest;  // of the file
+  // Of a package (api/package_runtime.h): its directory, which programs see at its own path, and
+  // what it says of itself. Its scripts are called with the names of files. Empty: it is none.
+  std::string folder, language, release;
 
   bool compiled() const { return !compile.empty(); }
+  bool takes_sources() const;  // more than one: see compile_words()
   bool runs_artefact() const { return !run.empty() && run.front().starts_with("./"); }
   // The path of the artefact that becomes the program; empty: none does.
   std::string program() const { return runs_artefact() ? run.front().substr(2) : ""; }
@@ -65,5 +70,11 @@ std::string stamp_of_packages();
 
 // The words with {memory_mb} replaced.
 std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits);
+
+// The command that compiles `file` and, where the runtime has the word for it, `sources`: paths of
+// files that lie beside it. {sources} stands for all of them, {sources_beside} for those in the
+// same folder.
+std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
+                                       const std::vector<std::string>& sources);
 
 }  // namespace runtime

@@ -1,8 +1,6 @@
 #include "runtime/setting.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +10,6 @@
 #include "images/host_image.h"
 #include "images/image_root.h"
 #include "images/python_environment.h"
-#include "images/sha256.h"
 #include "runtime/api/runtime_json.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
@@ -86,6 +83,8 @@ Result<std::vector<TemplateSpec>> shipped_templates() {
 Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   auto setting = std::make_unique<Setting>();
   setting->heap_ = options.heap;
+  setting->early_cells_ = options.early_cells && options.heap != "plain";
+  setting->warm_ = options.warm;
   if (!options.builds.empty()) setting->builds_.emplace(options.builds, options.builds_capacity);
   TRY(setting->find_files(options));
   setting->templates_ = TRY(shipped_templates());
@@ -99,11 +98,15 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
     const std::string root = setting->imported_ ? setting->imported_->rootfs : "";
     setting->toolchains_[spec.name] = find_toolchain(*spec.runtime, root, setting->path_of_image());
   }
-  const std::vector<sandbox::LayerReport> reports = sandbox::probe_host();
+  setting->add_folders();
+  setting->note_programs();
+  const std::vector<sandbox::LayerReport> reports = sandbox::probe_layers();
   TRY(setting->choose_level(options, reports));
   TRY(setting->choose_ids());
   TRY(setting->choose_layers(options, reports));
   if (setting->level_ != sandbox::Level::kFull) {
+    if (!options.mounts.empty())
+      return Error::because("directories can be mounted on level full only");
     const std::optional<images::Image>& mounted =
         setting->imported_ ? setting->imported_ : options.environment;
     if (mounted)
@@ -126,6 +129,9 @@ Result<void> Setting::find_files(const EngineOptions& options) {
   packages_stamp_ = stamp_of_packages();
   python_ = options.python;
   exec_image_ = images::host_image(exec_directory_);
+  for (const std::string& name : options.scratch_names)
+    exec_image_.push_back({sandbox::ImageEntry::Kind::kSymlink, name, "/tmp"});
+  exec_image_.insert(exec_image_.end(), options.mounts.begin(), options.mounts.end());
   if (options.environment) {
     image_ = TRY(images::environment_image(*options.environment, shim_directory_));
     python_stamp_ = options.environment->digest;
@@ -142,6 +148,7 @@ Result<void> Setting::find_files(const EngineOptions& options) {
 Result<void> Setting::find_in_image(const EngineOptions& options) {
   image_ = TRY(images::image_plan(*imported_, shim_directory_));
   exec_image_ = TRY(images::image_plan(*imported_, exec_directory_));
+  user_ = TRY(images::user_of(*imported_));
   const bool chosen = options.python != EngineOptions().python;
   auto found =
       find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
@@ -150,6 +157,17 @@ Result<void> Setting::find_in_image(const EngineOptions& options) {
   python_ = found.value_or("");
   python_stamp_ = imported_->digest;
   return {};
+}
+
+// Those of packages, where their scripts expect them.
+void Setting::add_folders() {
+  for (const TemplateSpec& spec : templates_) {
+    if (!spec.runtime || spec.runtime->folder.empty()) continue;
+    const std::string& folder = spec.runtime->folder;
+    const auto same = [&folder](const auto& entry) { return entry.target == folder; };
+    if (std::none_of(exec_image_.begin(), exec_image_.end(), same))
+      exec_image_.push_back({sandbox::ImageEntry::Kind::kBind, folder, folder});
+  }
 }
 
 std::string_view Setting::path_of_image() const {
@@ -172,8 +190,9 @@ Result<void> Setting::choose_level(const EngineOptions& options,
                           std::string(sandbox::name_of(options.least)) + ", which is required");
   }
   std::string text = "this host does not give level " + std::string(sandbox::name_of(wanted));
-  text += best ? ", but level " + std::string(sandbox::name_of(*best)) + " (--require " +
-                     std::string(sandbox::name_of(*best)) + " accepts that)"
+  const std::string found(best ? sandbox::name_of(*best) : "");
+  text += best ? ", but level " + found + " (--require " + found + " or ZYGO_REQUIRE=" + found +
+                     " accepts that)"
                : ", nor any other";
   text += "; what is missing:";
   const std::vector<std::string_view> missing = sandbox::missing_for(wanted, reports);
@@ -224,6 +243,7 @@ Result<void> Setting::choose_ids() {
 
 CellIds Setting::ids_of(uint64_t cell) const {
   CellIds ids;
+  if (user_) ids.inside = *user_;
   switch (ids_) {
     case Ids::kOwn:
       break;
@@ -272,8 +292,8 @@ Result<sys::OwnedFd> Setting::make_ruleset(const Scratch& scratch, bool executab
   for (const sys::OwnedFd& fd : readable_) rules.readable.push_back(fd.get());
   for (const sys::OwnedFd& fd : devices_) rules.devices.push_back(fd.get());
   rules.scratch = {scratch.fd()};
-  using Execution = sandbox::LandlockRules::Execution;
-  rules.in_scratch = executable ? Execution::kAllowed : Execution::kDenied;
+  using InScratch = sandbox::LandlockRules::Execution;
+  rules.in_scratch = executable ? InScratch::kAllowed : InScratch::kDenied;
   return sandbox::make_ruleset(rules);
 }
 
@@ -290,13 +310,11 @@ void Setting::choose_variant() {
 Result<void> Setting::choose_layers(const EngineOptions& options,
                                     const std::vector<sandbox::LayerReport>& reports) {
   const Layers may = sandbox::layers_of(level_);
-  layers_ = Layers::from_bits(sandbox::available_layers(reports).bits() & may.bits());
   outer_oom_ = sandbox::OuterOom::open();  // before we move to a group of our own making
   cgroups_.emplace(sandbox::CgroupRoot::create());
-  Layers given = cgroups_->layers();
-  for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu}) {
-    if (!given.has(layer)) layers_ = layers_.without(layer);
-  }
+  const Result<sandbox::CellCgroup> trial = sandbox::CellCgroup::create(*cgroups_, "trial");
+  const uint32_t given = trial ? trial->layers().bits() : 0;
+  layers_ = Layers::from_bits((sandbox::available_layers(reports).bits() | given) & may.bits());
   // With a single id the job has pid 1's uid: Landlock and the filter stand between them.
   if (ids_ == Ids::kOwn) layers_ = layers_.without(Layer::kUid);
   layers_ = Layers::from_bits(layers_.bits() & ~options.without.bits());
@@ -304,7 +322,7 @@ Result<void> Setting::choose_layers(const EngineOptions& options,
     Layer layer = static_cast<Layer>(i);
     if (options.require.has(layer) && !layers_.has(layer)) {
       std::string why = "this host does not give layer " + std::string(sandbox::name_of(layer));
-      for (const sandbox::LayerReport& report : reports) {
+      for (const sandbox::LayerReport& report : sandbox::probe_host(&*cgroups_)) {
         if (report.name == sandbox::name_of(layer) && !report.why.empty())
           why += ": " + report.why + "; " + report.cure;
       }
@@ -322,79 +340,6 @@ std::string Setting::unmet(const std::vector<std::string>& required) const {
       return "level " + name;
   }
   return {};
-}
-
-const TemplateSpec* Setting::find_template(const std::string& name) const {
-  auto found = std::find_if(templates_.begin(), templates_.end(), [&name](const TemplateSpec& t) {
-    return t.name == name || (t.runtime && t.runtime->goes_by(name));
-  });
-  return found == templates_.end() ? nullptr : &*found;
-}
-
-const Toolchain& Setting::toolchain_of(const TemplateSpec& spec) const {
-  return toolchains_.at(spec.name);
-}
-
-// A build outlives the process: also what its tools find beside them counts, as headers and
-// libraries, and the place that paths in it speak of.
-std::string Setting::identity_of_build(const TemplateSpec& spec) const {
-  return toolchain_of(spec).stamp + '\0' + (imported_ ? imported_->digest : packages_stamp_) +
-         '\0' + std::string(sandbox::name_of(level_)) + '\0';
-}
-
-std::string Setting::template_names() const {
-  std::string names;
-  for (const TemplateSpec& spec : templates_) {
-    if (spec.runtime && !toolchain_of(spec).missing.empty()) continue;
-    names += (names.empty() ? "" : ", ") + spec.name;
-  }
-  return names;
-}
-
-ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
-  ZygotePlan plan;
-  plan.name = spec.name;
-  plan.seed = seed;
-  plan.launcher = launcher_;
-  plan.heap = heap_;
-  plan.image = spec.runtime ? exec_image_ : image_;
-  plan.layers = layers_;
-  if (ids_ == Ids::kMapped) {
-    plan.id_base = id_base_;
-    plan.id_count = id_count_;
-  }
-  plan.proc = spec.runtime != nullptr;
-  plan.plain = level_ != sandbox::Level::kFull;
-  plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
-  plan.command = command_of(spec, plan.plain);
-  if (imported_) plan.environment = imported_->config.environment;
-  plan.identity = spec.name + "@sha256:" + images::sha256_of(content_of(spec));
-  return plan;
-}
-
-std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plain) const {
-  const std::string& own = spec.runtime ? exec_directory_ : shim_directory_;
-  const std::string shim = plain ? own : std::string(images::kShimTarget);
-  if (spec.runtime) return {shim + "/zygo-exec"};
-  return {python_,
-          "-s",
-          "-B",
-          shim + "/bootstrap.py",
-          std::to_string(shim::kControlFd),
-          fmt::format("{}", fmt::join(spec.preloads, ",")),
-          spec.setup};
-}
-
-// Everything that makes a template what it is.
-std::string Setting::content_of(const TemplateSpec& spec) const {
-  if (spec.runtime) {
-    return spec.runtime->digest + '\0' + toolchain_of(spec).stamp + '\0' +
-           (imported_ ? imported_->digest : images::plan_text(exec_image_));
-  }
-  std::string content =
-      python_ + '\0' + python_stamp_ + '\0' + spec.setup + '\0' + images::plan_text(image_);
-  for (const std::string& module : spec.preloads) content += module + '\0';
-  return content;
 }
 
 Result<std::string_view> Setting::filter(sandbox::Profile profile) {

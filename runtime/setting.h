@@ -11,8 +11,10 @@
 #include <optional>
 #include <string>
 
+#include "images/job_user.h"
 #include "runtime/artefact.h"
 #include "runtime/build_cache.h"
+#include "runtime/command_rule.h"
 #include "runtime/engine.h"
 #include "runtime/scratch.h"
 #include "runtime/zygote.h"
@@ -24,9 +26,11 @@ namespace runtime {
 
 // The ids of one cell, as CellOrder carries them; and as the daemon counts ids, with whose it reads
 // a job's memory where its own do not do, and whose the job's files are where they are not its own.
+// `inside`: what a job sees of itself, in a user namespace.
 struct CellIds {
   uint32_t init = 0, job = 0, broom = 0;
   std::optional<uint32_t> reader, owner;
+  images::JobUser inside = {shim::kJobId, shim::kJobId};
 };
 
 class Setting {
@@ -42,6 +46,9 @@ class Setting {
     return layers_.has(sandbox::Layer::kCgroupMemory) ? nullptr : &outer_oom_;
   }
 
+  // In the group that zygo was started in: of templates, and on v2 of all below.
+  uint64_t own_oom_kills() const { return outer_oom_.kills().value_or(0); }
+
   // By its name, or a runtime by an alias.
   const TemplateSpec* find_template(const std::string& name) const;
   std::string template_names() const;  // for error messages
@@ -50,7 +57,11 @@ class Setting {
   const images::Image* image() const { return imported_ ? &*imported_ : nullptr; }
   std::string_view path_of_image() const;  // PATH
   bool has_python() const { return !python_.empty(); }
+  bool has_early_cells(const TemplateSpec& spec) const { return early_cells_ && !spec.runtime; }
+  bool is_warm(const TemplateSpec& spec) const;                   // its interpreter is the template
   const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
+  // Of a command that runs this program of the image.
+  CommandRule rule_of_command(const std::string& program) const;
   ArtefactStore& artefacts() { return artefacts_; }
   BuildCache* builds() { return builds_ ? &*builds_ : nullptr; }
   // All that a compiler's output depends on, beside the runtime and the job.
@@ -85,16 +96,22 @@ class Setting {
                                  const std::vector<sandbox::LayerReport>& reports);
   sys::Result<void> choose_layers(const EngineOptions& options,
                                   const std::vector<sandbox::LayerReport>& reports);
+  void note_programs();
+  void add_folders();
   sys::Result<void> choose_ids();
   sys::Result<void> replace_mounts();
   void choose_variant();
   std::vector<std::string> command_of(const TemplateSpec& spec, bool plain) const;
   std::string content_of(const TemplateSpec& spec) const;
 
+  bool warm_ = true;
   std::string heap_, launcher_, shim_directory_, exec_directory_, python_, python_stamp_;
   sandbox::ImagePlan image_, exec_image_;
   std::optional<images::Image> imported_;
+  std::optional<images::JobUser> user_;          // that the image names
   std::map<std::string, Toolchain> toolchains_;  // by template
+  bool early_cells_ = false;
+  std::vector<KnownProgram> known_programs_;
   ArtefactStore artefacts_{kArtefacts};
   std::optional<BuildCache> builds_;
   std::string packages_stamp_;  // of the host

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <future>
 
+#include "runtime/live.h"
 #include "runtime/proc.h"
 #include "runtime/value.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/thread.h"
 #include "shim/protocol.h"
 
 namespace runtime {
@@ -16,10 +18,6 @@ using sys::Nanoseconds;
 using sys::Result;
 
 namespace {
-
-CellShape shape_of(const Job& job) {
-  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value, job.observe};
-}
 
 // Children inherit the CPU: a wake-up between daemon, cell and job then stays on it.
 void pin_to(unsigned cpu) {
@@ -31,17 +29,26 @@ void pin_to(unsigned cpu) {
 
 }  // namespace
 
-Shard::Shard(Setting& setting, Admission& admission, ShardPlan plan)
-    : setting_(setting), admission_(admission), plan_(plan) {
+Shard::Shard(Setting& setting, Admission& admission, Room& room, ShardPlan plan)
+    : setting_(setting),
+      admission_(admission),
+      room_(room),
+      plan_(plan),
+      ooms_seen_(setting.own_oom_kills()) {}
+
+Result<void> Shard::start(sys::Milliseconds patience) {
   std::promise<void> started;
-  thread_ = std::thread([this, &started] {
+  auto work = [this, &started] {
     if (plan_.pin) pin_to(plan_.cpu);
     loop_ = std::make_unique<Loop>();
     wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { on_wake(); });
+    ask_again_ = std::make_unique<Timer>(*loop_, [this] { on_wake(); });
     started.set_value();
     thread_main();
-  });
+  };
+  thread_ = TRY(sys::start_thread(work, patience));
   started.get_future().wait();
+  return {};
 }
 
 Shard::~Shard() { join(); }
@@ -60,6 +67,7 @@ void Shard::thread_main() {
   // Everything with a handle goes before the loop does; templates before cells, because they take
   // the processes along that would keep a cell's cgroup busy. The wake-up itself and the loop stay:
   // others may be in the middle of waking this shard.
+  ask_again_.reset();
   zygotes_.clear();
   retired_.clear();
   graveyard_.clear();
@@ -77,12 +85,16 @@ void Shard::cancel_withdrawn() {
 }
 
 void Shard::on_wake() {
+  const Nanoseconds now = sys::monotonic_now();
+  if (room_.settle(now)) ask_again_->start(room_.patience(now));
   std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
   drop_retired();
   if (cancelling_.exchange(false) || stopping_) drop_cancelled();
   if (withdrawing_.exchange(false)) drop_withdrawn();
+  if (signalling_.exchange(false)) signal_running();
   if (stopping_) return shut_down();
   on_zygotes_changed();
+  give_back();
   start_pairs();
   pump();
 }
@@ -102,7 +114,8 @@ Shard* Shard::freer_peer() const {
   auto freer = std::find_if(peers_.begin(), peers_.end(), [this](const Shard* peer) {
     return peer->has_room() && (peer->load() < load() || !has_room());
   });
-  return freer == peers_.end() ? nullptr : *freer;
+  // In a pool that leaves shards out, work stays where the templates are: see warmer_peer().
+  return freer == peers_.end() || leaves_shards_out() ? nullptr : *freer;
 }
 
 // Whenever a task waits and a shard has room, a shard with room is about to look: one that finds
@@ -114,18 +127,21 @@ void Shard::pump() {
       idle_ = true;
       return freer->wake();
     }
-    TaskPtr task = admission_.take();
+    if (Shard* warmer = warmer_peer()) {
+      idle_ = true;
+      return warmer->wake();
+    }
+    TaskPtr task = take_in();
     if (!task) {
       idle_ = true;
       // A task may have come between the look and the flag.
-      task = admission_.take();
+      task = take_in();
       if (!task) return;
     }
     idle_ = false;
-    ++leased_;
     task->admitted_at = sys::monotonic_now();
     if (task->job.deadline && task->admitted_at - task->accepted_at > *task->job.deadline) {
-      --leased_;
+      let_go();
       withdraw(std::move(task));
       continue;
     }
@@ -139,7 +155,7 @@ void Shard::pump() {
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
 void Shard::place(TaskPtr task) {
   if (stopping_ || task->job.is_withdrawn()) {
-    --leased_;
+    let_go();
     return withdraw(std::move(task));
   }
   const TemplateSpec* spec = setting_.find_template(task->job.template_name);
@@ -169,60 +185,18 @@ void Shard::place(TaskPtr task) {
     task->request = encode_request(task->job);
   }
   ZygoteKey key{spec->name, task->run};
-  std::string problem;
+  Evidence::Fault problem;
   ZygoteSlot* zygote = zygote_for(*spec, task->run, problem);
-  if (!zygote) return fail(std::move(task), "start template", 0, problem);
+  if (!zygote) return fail_or_wait(std::move(task), problem);
   switch (zygote->zygote->state()) {
     case Zygote::State::kStarting:
-      zygote->waiting.push_back(std::move(task));
-      return;
+      return lease_early(std::move(task), key, *spec, *zygote);
     case Zygote::State::kReady:
       return lease(std::move(task), key, *zygote);
     case Zygote::State::kRefused:
       return refuse(std::move(task), "template " + spec->name + ": " + zygote->zygote->reason());
     case Zygote::State::kFailed:
-      return fail(std::move(task), "start template", 0, zygote->zygote->reason());
-  }
-}
-
-Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed,
-                                     std::string& problem) {
-  ZygoteKey key{spec.name, seed};
-  auto found = zygotes_.find(key);
-  if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed)
-    return &found->second;
-  ZygotePlan plan = setting_.zygote_plan(spec, seed);
-  Result<std::unique_ptr<Zygote>> started = start_zygote(key, plan);
-  if (!started) {
-    problem = started.error().text();
-    return nullptr;
-  }
-  ZygoteSlot& slot = zygotes_[key];  // what waits for one that failed waits for this one
-  slot.zygote = std::move(started).value();
-  slot.identity = plan.identity;
-  slot.cells = 0;
-  slot.since = sys::monotonic_now();
-  return &slot;
-}
-
-void Shard::on_zygotes_changed() {
-  for (const ZygoteKey& key : std::exchange(changed_zygotes_, {})) on_zygote(key);
-}
-
-void Shard::on_zygote(const ZygoteKey& key) {
-  ZygoteSlot& slot = zygotes_.at(key);
-  if (slot.successor) adopt_successor(key, slot);
-  if (slot.zygote->state() == Zygote::State::kStarting)
-    return;  // the successor of the one that spoke
-  const bool failed = slot.zygote->state() == Zygote::State::kFailed;
-  const std::string reason = slot.zygote->reason();
-  std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
-  for (TaskPtr& task : waiting) {
-    if (failed) {
-      fail(std::move(task), "start template", 0, reason);
-    } else {
-      place(std::move(task));
-    }
+      return fail_or_wait(std::move(task), cause_of(zygote->zygote->fault()));
   }
 }
 
@@ -234,7 +208,9 @@ void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
   }
   trim_idle();
   Result<void> ordered = order_cell(task, key, zygote);
-  if (!ordered) fail(std::move(task), "order cell", ordered.error().code(), ordered.error().text());
+  if (!ordered) {
+    fail_or_wait(std::move(task), {"order cell", ordered.error().code(), ordered.error().text()});
+  }
 }
 
 // The cell that was used last is the warmest.
@@ -254,6 +230,7 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.number = setting_.next_cell_number();
   plan.shape = shape_of(task->current());
   plan.executes = setting_.find_template(key.first)->runtime != nullptr;
+  plan.in_place = zygote.zygote->runs_in_place();
   plan.layers = setting_.layers();
   plan.filter =
       TRY(plan.shape.observe ? setting_.observer_filter() : setting_.filter(plan.shape.profile));
@@ -269,6 +246,7 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   auto slot = cells_.begin();
   slot->zygote = key;
   slot->parent = zygote.zygote.get();
+  slot->early = zygote.zygote->state() == Zygote::State::kStarting;
   Cell::Events events;
   events.ready = [this, slot] { on_cell_ready(slot); };
   events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
@@ -282,6 +260,8 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   slot->cell = std::move(cell).value();
   slot->task = std::move(task);
   ++zygote.cells;
+  ++cells_made_;
+  cells_alive_ = cells_.size();
   renew_if_due(key, zygote);
   return {};
 }
@@ -302,6 +282,7 @@ void Shard::trim_idle() {
 
 void Shard::bury(Cells::iterator slot) {
   graveyard_.splice(graveyard_.begin(), cells_, slot);
+  cells_alive_ = cells_.size();
   slot->cell->end([this] { wake(); });
 }
 
@@ -313,8 +294,9 @@ void Shard::on_cell_ready(Cells::iterator slot) {
 void Shard::on_cell_dead(Cells::iterator slot) {
   Evidence::Fault fault = slot->cell->fault();
   TaskPtr task = std::move(slot->task);
+  if (task && slot->early) task = leave_to_template(*slot, std::move(task));
   bury(slot);
-  if (task) fail(std::move(task), fault.step, fault.error, fault.message);
+  if (task) fail_or_wait(std::move(task), cause_of(std::move(fault)));
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
            // replace
 }
@@ -358,17 +340,34 @@ void Shard::start_run(Cells::iterator slot) {
   Result<int> input = task.build ? -1 : stdin_of(task);
   if (!input) {
     TaskPtr failed = std::move(slot->task);
-    return fail(std::move(failed), "stdin", input.error().code(), input.error().text());
+    return fail_or_wait(std::move(failed), {"stdin", input.error().code(), input.error().text()});
   }
   task.leased_at = sys::monotonic_now();
   if (task.job.watch) task.job.watch->started = true;
+  const std::shared_ptr<Live> live = job.live;
+  if (task.job.live)
+    task.job.live->begin(task.build ? Live::Stage::kBuilding : Live::Stage::kRunning);
   RunOrder order{task.request, &job, *input};
+  order.live = live.get();
   order.runtime = setting_.find_template(job.template_name)->runtime.get();
-  if (!task.build && task.artefact) order.program_fd = task.artefact->program.get();
+  if (task.language) order.runtime = task.language;
+  const std::shared_ptr<const Artefact>& executed = job.program ? job.program : task.artefact;
+  if (!task.build && executed) order.program_fd = executed->program.get();
+  order.in_place = task.in_place;
   const std::shared_ptr<Pairing> pairing = task.build ? nullptr : job.pairing;
-  if (pairing) order.stdout_fd = pairing->stdout_of(job.side);
+  if (pairing) {
+    order.stdout_fd = pairing->stdout_of(job.side);
+    order.finish_line = pairing->finish_line();
+  }
+  ++forks_;
+  if (job.execution) order.stdout_fd = job.execution->stdout_fd;
   slot->cell->run(order);
   if (pairing) pairing->sent(job.side);
+  if (live) {
+    live->reader_sent();
+    if (const int number = live->take_signal(); number != 0 && slot->task)
+      slot->cell->signal(number);
+  }
   if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
 }
 
@@ -378,13 +377,15 @@ void Shard::give_up_cell(Cells::iterator slot, const sys::Error& error) {
   const bool fresh = slot->cell->is_fresh();
   bury(slot);
   if (!fresh) return place(std::move(task));
-  fail(std::move(task), "set limits", error.code(), error.text());
+  fail_or_wait(std::move(task), {"set limits", error.code(), error.text()});
   wake();
 }
 
 Result<int> Shard::stdin_of(Task& task) {
   task.stdin_feed.reset();
-  if (task.job.pairing) return task.job.pairing->stdin_of(task.job.side);
+  const std::shared_ptr<Pairing>& pairing = task.job.pairing;
+  if (pairing && pairing->stdin_of(task.job.side) >= 0) return pairing->stdin_of(task.job.side);
+  if (task.job.live) return task.job.live->reader();
   if (task.job.stdin_fd >= 0) {
     task.stdin_feed = TRY(StdinFeed::from_descriptor(task.job.stdin_fd));
   } else if (!task.job.stdin_bytes.empty()) {
@@ -397,19 +398,33 @@ Result<int> Shard::stdin_of(Task& task) {
 
 void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
+  if (result.evidence.fault) *result.evidence.fault = cause_of(*result.evidence.fault);
+  const std::optional<Evidence::Fault> fault = result.evidence.fault;
+  const bool ran = result.ran || slot->cell->state() == Cell::State::kDead;
+  const bool cancelled = result.evidence.cancelled;
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->stdin_feed.reset();
+  const ZygoteKey key = slot->zygote;
+  const bool early = slot->early;
   if (slot->cell->state() == Cell::State::kIdle && !slot->cell->worn() && !is_outdated(*slot)) {
     slot->idle_since = sys::monotonic_now();
   } else {
     bury(slot);
   }
-  if (task->build) {
+  if (fault && !cancelled) {
+    task = run_again(std::move(task), *fault, ran);
+  } else {
+    room_.serve();
+  }
+  if (!task) {
+    // It waits for room.
+  } else if (task->build) {
     finish_build(std::move(task), std::move(answer));
   } else {
     conclude(std::move(task), std::move(answer));
   }
   if (stopping_) return wake();
+  if (early) serve_waiting(key);
   pump();
 }
 

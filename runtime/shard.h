@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "runtime/cell.h"
+#include "runtime/engine.h"
 #include "runtime/loop/loop.h"
+#include "runtime/room.h"
 #include "runtime/setting.h"
 #include "runtime/task.h"
 
@@ -26,7 +28,8 @@ struct ShardPlan {
 
 class Shard {
  public:
-  Shard(Setting& setting, Admission& admission, ShardPlan plan);
+  Shard(Setting& setting, Admission& admission, Room& room, ShardPlan plan);
+  sys::Result<void> start(sys::Milliseconds patience);  // its thread; then the rest may be called
   // After stop() and join() of this shard and all its peers, who may still be waking it.
   ~Shard();
 
@@ -37,11 +40,16 @@ class Shard {
   }
   void wake() { wakeup_->wake(); }
   unsigned load() const { return leased_.load(); }
+  Engine::Counts counts() const { return {cells_alive_, templates_alive_, cells_made_, forks_}; }
   bool has_room() const { return load() < plan_.capacity; }
+  // Of a shard that could not be started; before the first task.
+  void take_over(unsigned capacity) { plan_.capacity += capacity; }
   // The other shards, once, before the first task: a task goes to where the least is going on.
   void set_peers(std::vector<Shard*> peers) { peers_ = std::move(peers); }
   void cancel();
   void cancel_withdrawn();
+  void ask_back();  // what is idle here is room for others
+  void pass_signals();
   void stop();  // running jobs are answered with Cancelled, then the thread ends
   void join();  // not from the shard's own thread
 
@@ -51,6 +59,7 @@ class Shard {
     std::unique_ptr<Zygote> zygote;
     std::vector<TaskPtr> waiting;  // for it to be ready
     std::string identity;
+    bool early_cell = false;            // one was ordered before it was ready
     uint64_t cells = 0;                 // made by this one ...
     sys::Nanoseconds since{};           // ... in this time
     std::unique_ptr<Zygote> successor;  // starting, while the other still serves
@@ -61,6 +70,7 @@ class Shard {
     const Zygote* parent = nullptr;  // which process of that template
     TaskPtr task;                    // starting: to be run first; running: running
     sys::Nanoseconds idle_since{};
+    bool early = false;  // of a template without its image: serves only until that is there
   };
   using Cells = std::list<CellSlot>;
 
@@ -69,6 +79,17 @@ class Shard {
   void pump();
   Shard* freer_peer() const;
   void place(TaskPtr task);
+  // shard_shortage.cc
+  TaskPtr take_in();
+  void let_go();
+  TaskPtr await_room(TaskPtr task, const Evidence::Fault& fault);
+  TaskPtr run_again(TaskPtr task, const Evidence::Fault& fault, bool ran);
+  void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);
+  Evidence::Fault cause_of(Evidence::Fault fault);
+  bool memory_ran_out();
+  bool leaves_shards_out() const;  // the pool, because it is so narrow
+  Shard* warmer_peer() const;
+  void give_back();
   // shard_build.cc
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
@@ -79,16 +100,21 @@ class Shard {
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
   Cells::iterator idle_cell(const ZygoteKey& key, const Zygote* parent, const CellShape& shape);
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
-  ZygoteSlot* zygote_for(const TemplateSpec& spec, unsigned seed, std::string& problem);
-  // shard_renewal.cc
+  // shard_templates.cc
+  ZygoteSlot* zygote_for(const TemplateSpec& spec, unsigned seed, Evidence::Fault& problem);
+  void lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
+                   ZygoteSlot& zygote);
+  void serve_waiting(const ZygoteKey& key);
+  TaskPtr leave_to_template(const CellSlot& slot, TaskPtr task);
+  void on_zygotes_changed();
+  void on_zygote(const ZygoteKey& key);
   sys::Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKey& key, const ZygotePlan& plan);
   void renew_if_due(const ZygoteKey& key, ZygoteSlot& slot);
   void adopt_successor(const ZygoteKey& key, ZygoteSlot& slot);
   bool is_outdated(const CellSlot& slot) const;
+  void bury_outdated(const ZygoteKey& key);
   void drop_retired();
 
-  void on_zygotes_changed();
-  void on_zygote(const ZygoteKey& key);
   void on_cell_ready(Cells::iterator slot);
   void on_cell_dead(Cells::iterator slot);
   void on_run_finished(Cells::iterator slot, RunResult result);
@@ -105,16 +131,23 @@ class Shard {
   void withdraw(TaskPtr task);
   void drop_cancelled();
   void drop_withdrawn();
+  void signal_running();
   void bury(Cells::iterator slot);
   void trim_idle();
   void shut_down();
 
   Setting& setting_;
   Admission& admission_;
+  Room& room_;
   ShardPlan plan_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Wakeup> wakeup_;
-  std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, stopping_{false};
+  std::unique_ptr<Timer> ask_again_;  // while the room is narrow
+  std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
+      asked_back_{false}, stopping_{false};
+  bool short_of_room_ = false;
+  uint64_t ooms_seen_ = 0;  // of the group that we live in
+  sys::Nanoseconds last_oom_{};
   std::map<ZygoteKey, ZygoteSlot> zygotes_;
   std::list<std::unique_ptr<Zygote>> retired_;  // until the last of their cells is gone
   std::vector<ZygoteKey> changed_zygotes_;      // to be looked at on the next turn of the loop
@@ -122,6 +155,9 @@ class Shard {
   std::vector<Shard*> peers_;
   std::atomic<unsigned> leased_{
       0};  // tasks between admission and reply; written by this shard only
+  // For counts(); written by this shard only.
+  std::atomic<size_t> cells_alive_{0}, templates_alive_{0};
+  std::atomic<uint64_t> cells_made_{0}, forks_{0};
   std::thread thread_;
 };
 

@@ -1,6 +1,8 @@
 // Runtimes whose programs are executed: what a task becomes before it can run, and the build of a
 // program that many tasks may be waiting for.
 
+#include <algorithm>
+
 #include "images/sha256.h"
 #include "runtime/artefact.h"
 #include "runtime/shard.h"
@@ -39,13 +41,31 @@ Environment environment_of(const RuntimeSpec& runtime, const Job& job, const ima
   return env;
 }
 
+const std::string& name_of_source(const RuntimeSpec& runtime, const Job& job) {
+  return job.source_name.empty() ? runtime.file : job.source_name;
+}
+
+// What the scripts of a package are called with.
+void add_names(const RuntimeSpec& runtime, const Job& job, bool all,
+               std::vector<std::string>& words) {
+  if (runtime.folder.empty()) return;
+  if (all && !job.source_names.empty()) {
+    words.insert(words.end(), job.source_names.begin(), job.source_names.end());
+  } else {
+    words.push_back(name_of_source(runtime, job));
+  }
+}
+
 // The job that compiles `job`'s source.
 std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
   auto build = std::make_unique<Job>();
   build->id = job.id;
   build->template_name = job.template_name;
   build->files = job.files;
-  build->files.push_back({runtime.file, job.source, false});
+  build->files.push_back({name_of_source(runtime, job), job.source, false});
+  build->source_name = job.source_name;
+  build->source_names = job.source_names;
+  build->sources = job.sources;
   build->outputs = runtime.artefacts;
   build->limits = runtime.compile_limits;
   build->limits.outputs = runtime.compile_limits.disk;
@@ -58,7 +78,8 @@ std::string request_of_build(const RuntimeSpec& runtime, const Setting& setting,
                              const Toolchain& tools, const Job& build) {
   Command command;
   command.program = tools.compile;
-  command.argv = fill_in(runtime.compile, build.limits);
+  command.argv = compile_words(runtime, build.limits, build.sources);
+  add_names(runtime, build, true, command.argv);
   command.env = environment_of(runtime, build, setting.image());
   for (const InputFile& file : build.files) command.files.push_back(&file);
   return encode_request(command);
@@ -74,33 +95,51 @@ std::vector<std::string> words_of_command(const Job& job, const images::Image* i
   return words;
 }
 
-// Nothing: there is no such program.
-std::optional<std::string> request_of_command(const RuntimeSpec& runtime, const Setting& setting,
-                                              const Job& job) {
-  const images::Image* image = setting.image();
+std::string request_of_execution(const Job& job) {
   Command command;
-  command.argv = words_of_command(job, image);
-  auto program =
-      find_program(command.argv.front(), image ? image->rootfs : "", setting.path_of_image());
-  if (!program) return std::nullopt;
-  command.program = *program;
-  if (image) command.directory = image->config.working_directory;
+  command.program = job.source;
+  command.directory = job.execution->directory;
+  command.argv = {job.source};
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
-  command.env = environment_of(runtime, job, image);
+  command.env = job.env;
   for (const InputFile& file : job.files) command.files.push_back(&file);
-  for (const InputFile& file : job.run_files) command.files.push_back(&file);
   return encode_request(command);
 }
 
-std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
-                           const Toolchain& tools, const Job& job, const Artefact* artefact) {
+// Nothing: there is no such program.
+std::optional<Command> command_of(const Setting& setting, const Job& job) {
+  const images::Image* image = setting.image();
   Command command;
+  command.argv = words_of_command(job, image);
+  if (!job.program) {
+    auto program =
+        find_program(command.argv.front(), image ? image->rootfs : "", setting.path_of_image());
+    if (!program) return std::nullopt;
+    command.program = *program;
+  }
+  if (image && !job.policy.by_program) command.directory = image->config.working_directory;
+  command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
+  for (const InputFile& file : job.files) command.files.push_back(&file);
+  for (const InputFile& file : job.run_files) command.files.push_back(&file);
+  return command;
+}
+
+std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
+                           const Toolchain& tools, const Job& job, const Artefact* artefact,
+                           bool in_place) {
+  Command command;
+  command.warm = in_place;
   command.program = tools.run;
   command.argv = fill_in(runtime.run, job.limits);
+  add_names(runtime, job, false, command.argv);
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
   command.env = environment_of(runtime, job, setting.image());
-  const InputFile source{runtime.file, job.source, false};
-  for (const InputFile& file : job.files) command.files.push_back(&file);
+  const InputFile source{name_of_source(runtime, job), job.source, false};
+  // What a package has compiled is all that its compiler left, the job's files among it.
+  const bool are_there = artefact && !runtime.folder.empty();
+  for (const InputFile& file : job.files) {
+    if (!are_there) command.files.push_back(&file);
+  }
   for (const InputFile& file : job.run_files) command.files.push_back(&file);
   if (artefact) {
     for (const InputFile& file : artefact->files) command.files.push_back(&file);
@@ -110,13 +149,41 @@ std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
   return encode_request(command);
 }
 
+// What a command may do is what its program is for. A compiler gets room for what it writes by the
+// way; how much time and memory it has is the caller's affair.
+void follow_rule(const Setting& setting, const std::string& program, Task& task) {
+  Job& job = task.job;
+  const CommandRule rule = job.program ? rule_of_own_program() : setting.rule_of_command(program);
+  job.policy.profile = rule.profile;
+  job.policy.refusals = rule.refusals;
+  task.language = rule.language;
+  if (rule.profile != Profile::kBuild) return;
+  job.limits.disk = std::max(job.limits.disk, rule.language->compile_limits.disk);
+  job.limits.files = std::max(job.limits.files, rule.language->compile_limits.files);
+}
+
+// Not what an interpreter looks at when it starts, or may: its environment, what it is called with,
+// the first line, hidden files in the job's home.
+bool suits_warm_interpreter(const Job& job) {
+  auto is_hidden = [](const InputFile& file) {
+    return file.path.starts_with('.') || file.path.find("/.") != file.path.npos;
+  };
+  return job.env.empty() && job.argv.empty() && !job.source.starts_with("#!") &&
+         !job.source.starts_with("\xEF\xBB\xBF") &&
+         std::none_of(job.files.begin(), job.files.end(), is_hidden) &&
+         std::none_of(job.run_files.begin(), job.run_files.end(), is_hidden);
+}
+
 // All that a compiler's output may depend on.
 std::string key_of(const RuntimeSpec& runtime, const std::string& identity, const Job& job) {
   std::string text = runtime.digest + identity + images::sha256_of(job.source);
   for (const InputFile& file : job.files) {
     text += images::sha256_of(file.path) + images::sha256_of(file.content) +
-            (file.executable ? 'x' : '-');
+            (file.executable ? 'x' : '-') + (file.link ? "l" : "");
   }
+  for (const std::string& path : job.sources) text += 's' + images::sha256_of(path);
+  for (const std::string& name : job.source_names) text += images::sha256_of(name);
+  if (!job.source_name.empty()) text += "n" + images::sha256_of(job.source_name);
   return images::sha256_of(text);
 }
 
@@ -177,17 +244,33 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
     return false;
   }
   if (!task->request.empty()) return true;
+  if (job.execution) {
+    task->request = request_of_execution(job);
+    return true;
+  }
   if (runtime.run.empty()) {
-    auto request = request_of_command(runtime, setting_, job);
-    if (!request) {
+    auto command = command_of(setting_, job);
+    if (!command) {
       return refused("source: " + (job.source.empty() ? "the image has no command of its own"
                                                       : "the image has no program " + job.source));
     }
-    task->request = *std::move(request);
+    if (job.policy.by_program) follow_rule(setting_, command->program, *task);
+    if (setting_.level() == Level::kMinimal && job.policy.profile == Profile::kBuild) {
+      return refused("source: " + command->program +
+                     " is a compiler (profile build), and level minimal has none");
+    }
+    command->env =
+        environment_of(task->language ? *task->language : runtime, job, setting_.image());
+    task->request = encode_request(*command);
     return true;
   }
-  task->request = task->build ? request_of_build(runtime, setting_, tools, *task->build)
-                              : request_of_run(runtime, setting_, tools, job, task->artefact.get());
+  if (task->build) {
+    task->request = request_of_build(runtime, setting_, tools, *task->build);
+    return true;
+  }
+  task->in_place = setting_.is_warm(spec) && suits_warm_interpreter(job);
+  task->request =
+      request_of_run(runtime, setting_, tools, job, task->artefact.get(), task->in_place);
   return true;
 }
 
@@ -201,7 +284,7 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   const Patience patience = task->job.pairing ? Patience::kCannotWait : Patience::kWaits;
   switch (setting_.artefacts().claim(task->artefact_key, task, built, patience)) {
     case ArtefactStore::Claim::kWaiting:
-      --leased_;
+      let_go();
       return false;
     case ArtefactStore::Claim::kBuild:
       if (!obtain_stored(*task, *spec.runtime)) task->build = build_job(*spec.runtime, task->job);

@@ -2,20 +2,14 @@
 
 #include "runtime/artefact.h"
 #include "runtime/determinism.h"
+#include "runtime/live.h"
+#include "runtime/micros.h"
 #include "runtime/outcome.h"
 #include "runtime/shard.h"
 
 namespace runtime {
 
 using sys::Nanoseconds;
-
-namespace {
-
-int64_t micros(Nanoseconds t) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(t).count();
-}
-
-}  // namespace
 
 JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   Nanoseconds begin = sys::monotonic_now();
@@ -25,6 +19,7 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.verdict = judge(run.evidence, run.testimony);
   if (run.ran) result.exit = run.evidence.exit;
   result.ended_at = run.ended_at;
+  result.finish = run.finish;
   result.out = std::move(run.out);
   result.err = std::move(run.err);
   // Behind a value the core ends with 0: one that stands beside another end was put there by
@@ -69,7 +64,7 @@ void Shard::conclude(TaskPtr task, JobResult result) {
 }
 
 void Shard::reply(TaskPtr task, JobResult result) {
-  --leased_;
+  let_go();
   if (task->job.pairing) task->job.pairing->leave();
   task->done(std::move(result));
 }
@@ -108,7 +103,7 @@ void Shard::drop_cancelled() {
   for (TaskPtr& task : admission_.take_all()) withdraw(std::move(task));
   for (auto& [key, zygote] : zygotes_) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
-      --leased_;
+      let_go();
       withdraw(std::move(task));
     }
   }
@@ -116,7 +111,7 @@ void Shard::drop_cancelled() {
     if (slot.cell->state() == Cell::State::kRunning) {
       slot.cell->cancel();
     } else if (slot.task) {
-      --leased_;
+      let_go();
       withdraw(std::move(slot.task));
     }
   }
@@ -131,7 +126,7 @@ void Shard::drop_withdrawn() {
         zygote.waiting.push_back(std::move(task));
         continue;
       }
-      --leased_;
+      let_go();
       withdraw(std::move(task));
     }
   }
@@ -140,9 +135,23 @@ void Shard::drop_withdrawn() {
     if (slot.cell->state() == Cell::State::kRunning) {
       slot.cell->cancel();
     } else {
-      --leased_;
+      let_go();
       withdraw(std::move(slot.task));
     }
+  }
+}
+
+void Shard::pass_signals() {
+  signalling_ = true;
+  wake();
+}
+
+// One that has not begun gets its signal when it has; see start_run().
+void Shard::signal_running() {
+  for (CellSlot& slot : cells_) {
+    if (!slot.task || slot.task->build || !slot.task->job.live) continue;
+    if (slot.cell->state() != Cell::State::kRunning) continue;
+    if (const int number = slot.task->job.live->take_signal()) slot.cell->signal(number);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/thread.h"
 
 namespace runtime {
 
@@ -56,7 +57,11 @@ Result<std::unique_ptr<StdinFeed>> StdinFeed::from_descriptor(int fd) {
   sys::OwnedFd from = TRY(sys::duplicate(fd));
   feed->reader_ = std::move(pipe.reader);
   // Detached: it may sit in a read of a terminal for ever, and holds nothing but two descriptors.
-  std::thread(copy_all, std::move(from), std::move(pipe.writer)).detach();
+  auto ends = std::make_shared<std::pair<sys::OwnedFd, sys::OwnedFd>>(std::move(from),
+                                                                      std::move(pipe.writer));
+  TRY(sys::start_thread([ends] {
+    copy_all(std::move(ends->first), std::move(ends->second));
+  })).detach();
   return feed;
 }
 

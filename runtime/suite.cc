@@ -11,9 +11,13 @@ namespace {
 
 constexpr size_t kOutputKept = 4096;  // of each stream of each test
 
-void cut(Output& output) {
+// What does not fit is taken from `spare`, as long as there is some.
+void cut(Output& output, uint64_t& spare) {
   if (output.bytes.size() <= kOutputKept) return;
-  output.bytes.resize(kOutputKept);
+  const uint64_t more = std::min<uint64_t>(spare, output.bytes.size() - kOutputKept);
+  spare -= more;
+  if (kOutputKept + more == output.bytes.size()) return;
+  output.bytes.resize(kOutputKept + more);
   output.truncated = true;
 }
 
@@ -44,6 +48,7 @@ Verdict verdict_on(const TestCase& test, const JobResult& result, bool calls) {
 
 Suite::Suite(Job job, Machine machine, Done done)
     : job_(std::move(job)), machine_(std::move(machine)), done_(std::move(done)) {
+  spare_ = job_.tests_output.count;
   results_.resize(job_.tests.size());
   for (size_t i = 0; i < results_.size(); ++i) {
     results_[i].name = job_.tests[i].name;
@@ -103,10 +108,10 @@ void Suite::on_run(size_t index, JobResult result) {
 
 void Suite::on_checked(size_t index, JobResult result, JobResult checked) {
   result.verdict = judged_by(*job_.checker, "checker", checked, result.verdict);
-  record(index, std::move(result));
+  record(index, std::move(result), score_by(*job_.checker, checked));
 }
 
-void Suite::record(size_t index, JobResult result) {
+void Suite::record(size_t index, JobResult result, std::optional<std::string> score) {
   {
     std::lock_guard lock(mutex_);
     --open_;
@@ -116,10 +121,11 @@ void Suite::record(size_t index, JobResult result) {
     kept.exit = result.exit;
     kept.out = std::move(result.out);
     kept.err = std::move(result.err);
-    cut(kept.out);
-    cut(kept.err);
+    cut(kept.out, spare_);
+    cut(kept.err, spare_);
     kept.exception = std::move(result.exception);
     kept.usage = result.usage;
+    kept.score = std::move(score);
     result.out = result.err = {};
     if (ends_all(kept.verdict) && !whole_) {
       kept.skipped = true;

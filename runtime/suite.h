@@ -46,7 +46,7 @@ class Suite : public std::enable_shared_from_this<Suite> {
   void give_up(JobResult result);
   void on_run(size_t index, JobResult result);
   void on_checked(size_t index, JobResult result, JobResult checked);
-  void record(size_t index, JobResult result);
+  void record(size_t index, JobResult result, std::optional<std::string> score = {});
   JobResult conclude();
 
   const Job job_;  // what the tests have in common
@@ -59,6 +59,7 @@ class Suite : public std::enable_shared_from_this<Suite> {
   std::optional<JobResult> whole_;  // an end that all tests share
   JobResult last_;                  // where they ran: level, layers, template
   std::vector<TestResult> results_;
+  uint64_t spare_ = 0;  // bytes of output that may be kept beyond the usual
 };
 
 }  // namespace runtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/suite.h"
+#include "runtime/suite_verdicts.h"
 
 namespace runtime {
 
@@ -19,6 +20,7 @@ Job Suite::job_of(const TestCase& test) const {
   job.env = job_.env;
   job.stdin_bytes = test.stdin_bytes;
   job.files = job_.files;
+  job.sources = job_.sources;
   job.limits = job_.limits;
   job.policy = job_.policy;
   job.determinism_runs = job_.determinism_runs;
@@ -30,8 +32,11 @@ Job Suite::job_of(const TestCase& test) const {
 
 namespace {
 
-// Where the protocol wants what it has to say.
-constexpr const char* kJudgeMessage = "feedback/judgemessage.txt";
+// Where the protocol wants what it has to say, and what it gives for it.
+std::vector<std::string> feedback_of(const Checker& judge) {
+  if (judge.scores) return {kJudgeMessage, kJudgeScore};
+  return {kJudgeMessage};
+}
 
 // What a checker and an interactor have in common.
 Job judge_job(const Job& judged, const Checker& judge) {
@@ -40,6 +45,7 @@ Job judge_job(const Job& judged, const Checker& judge) {
   job.template_name = judge.template_name;
   job.source = judge.source;
   job.files = judge.files;
+  job.sources = judge.sources;
   job.limits = judge.limits;
   job.policy.require = judged.policy.require;
   job.priority = judged.priority;
@@ -63,7 +69,7 @@ Job Suite::checker_job(const TestCase& test, const std::string& output) const {
     add_text(job, "feedback/.keep", "");
     job.argv = {"input.txt", "answer.txt", "feedback/"};
     job.stdin_bytes = output;
-    job.outputs = {kJudgeMessage};
+    job.outputs = feedback_of(checker);
   } else {
     job.argv = {"input.txt", "output.txt", "answer.txt"};
   }
@@ -84,7 +90,7 @@ Job Suite::interactor_job(const TestCase& test) const {
   if (interactor.protocol == Checker::Protocol::kIcpc) {
     add_text(job, "feedback/.keep", "");
     job.argv = {"input.txt", "answer.txt", "feedback/"};
-    job.outputs = {kJudgeMessage};
+    job.outputs = feedback_of(interactor);
   } else {
     job.argv = {"input.txt", "output.txt", "answer.txt"};
   }

@@ -60,7 +60,7 @@ void Suite::on_side(size_t index, const std::shared_ptr<Pair>& pair, Side side, 
   }
   JobResult program = std::move(*pair->program);
   program.verdict = judged_by_interactor(*job_.interactor, *pair->interactor, program);
-  record(index, std::move(program));
+  record(index, std::move(program), score_by(*job_.interactor, *pair->interactor));
 }
 
 // No test is run.

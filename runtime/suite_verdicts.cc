@@ -24,11 +24,18 @@ Word word_of(const Checker& judge, const JobResult& judged) {
   return code == kTestlibWrong || code == kTestlibPresentation ? Word::kWrong : Word::kNone;
 }
 
+const InputFile* file_of(const JobResult& judged, std::string_view path) {
+  const std::vector<InputFile>& files = judged.files.files;
+  auto found = std::find_if(files.begin(), files.end(),
+                            [path](const InputFile& file) { return file.path == path; });
+  return found == files.end() ? nullptr : &*found;
+}
+
 // What it says about its judgement: one line, from the file where the protocol wants it, or from
 // stderr; of one that never ran, why.
 std::string first_words(const JobResult& judged) {
-  const std::vector<InputFile>& files = judged.files.files;
-  const std::string& text = files.empty() ? judged.err.bytes : files[0].content;
+  const InputFile* file = file_of(judged, kJudgeMessage);
+  const std::string& text = file ? file->content : judged.err.bytes;
   const std::string words = text.substr(0, std::min(text.find('\n'), kWords));
   if (!words.empty()) return words;
   for (const auto& [key, value] : judged.verdict.detail) {
@@ -58,10 +65,22 @@ bool met_a_closed_pipe(const JobResult& side) {
   return signalled || (side.exception && side.exception->type == "BrokenPipeError");
 }
 
+bool ended_before(const JobResult& one, const JobResult& other) {
+  using shim::Finish;
+  if (one.finish == Finish::kFirst || other.finish == Finish::kSecond) return true;
+  if (one.finish == Finish::kSecond || other.finish == Finish::kFirst) return false;
+  return one.ended_at < other.ended_at;
+}
+
 }  // namespace
 
 Verdict wrong_answer(Detail detail) {
   return {Outcome::kWrongAnswer, "", By::kProgram, std::move(detail)};
+}
+
+std::optional<std::string> score_by(const Checker& judge, const JobResult& judged) {
+  const InputFile* file = judge.scores ? file_of(judged, kJudgeScore) : nullptr;
+  return file ? std::optional(file->content) : std::nullopt;
 }
 
 Verdict judged_by(const Checker& judge, const char* role, const JobResult& judged,
@@ -91,7 +110,7 @@ Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
   }
   // A program that failed while the other still listened has failed by itself.
   const bool failed_first =
-      !ran.ok() && !met_a_closed_pipe(program) && program.ended_at < interactor.ended_at;
+      !ran.ok() && !met_a_closed_pipe(program) && ended_before(program, interactor);
   if (word == Word::kWrong) return failed_first ? ran : rejected(kRole, interactor);
   if (word == Word::kNone && ran.ok() && met_a_closed_pipe(interactor))
     return wrong_answer({{kRole, "the program left before the conversation was over"}});

@@ -6,6 +6,10 @@
 
 namespace runtime {
 
+// Files of the protocol kIcpc.
+inline constexpr const char* kJudgeMessage = "feedback/judgemessage.txt";
+inline constexpr const char* kJudgeScore = "feedback/score.txt";
+
 Verdict wrong_answer(Detail detail);
 
 // `ran` is the program's own verdict, which stands where the judge has no objection. `role` names
@@ -16,5 +20,8 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 // The same of a conversation, where either side may have ended the other.
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
                              const JobResult& program);
+
+// What it wrote into its score's file, where that is wanted and there is one.
+std::optional<std::string> score_by(const Checker& judge, const JobResult& judged);
 
 }  // namespace runtime

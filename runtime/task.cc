@@ -14,6 +14,11 @@ void Admission::put_both(TaskPtr first, TaskPtr second) {
   queue.push_back(std::move(second));
 }
 
+void Admission::put_back(TaskPtr task) {
+  std::lock_guard lock(mutex_);
+  queues_[task->job.priority].push_front(std::move(task));
+}
+
 bool Admission::empty() {
   std::lock_guard lock(mutex_);
   return queues_.empty();
@@ -21,6 +26,16 @@ bool Admission::empty() {
 
 TaskPtr Admission::take() {
   std::lock_guard lock(mutex_);
+  return take_first();
+}
+
+TaskPtr Admission::take_side() {
+  std::lock_guard lock(mutex_);
+  if (queues_.empty() || !queues_.begin()->second.front()->job.pairing) return nullptr;
+  return take_first();
+}
+
+TaskPtr Admission::take_first() {
   if (queues_.empty()) return nullptr;
   auto best = queues_.begin();
   TaskPtr task = std::move(best->second.front());

@@ -17,13 +17,14 @@
 
 namespace runtime {
 
-struct Artefact;
+struct RuntimeSpec;
 
 struct Task {
   Job job;
   std::function<void(JobResult)> done;
   sys::Nanoseconds accepted_at{}, admitted_at{}, leased_at{};
   std::string request;
+  bool in_place = false;           // a warm interpreter may run it: see encode_request
   unsigned run = 0;                // which run of a determinism check is next
   std::optional<JobResult> first;  // of the first run
   std::unique_ptr<StdinFeed> stdin_feed;
@@ -32,7 +33,9 @@ struct Task {
   std::string artefact_key;
   std::shared_ptr<const Artefact> artefact;
   std::unique_ptr<Job> build;
-  bool compiled_here = false;  // by this task, not taken from the store
+  const RuntimeSpec* language = nullptr;  // of a command that is one of a runtime's programs
+  bool compiled_here = false;             // by this task, not taken from the store
+  unsigned runs_lost = 0;  // ended because the machine had no room: shard_shortage.cc
   // What is to run next.
   const Job& current() const { return build ? *build : job; }
 };
@@ -43,11 +46,15 @@ class Admission {
   void put(TaskPtr task);
   void put_both(TaskPtr first, TaskPtr second);  // nothing comes between them
   bool empty();
-  TaskPtr take();  // highest priority first, then oldest; null when empty
+  void put_back(TaskPtr task);  // before all others of its priority
+  TaskPtr take();               // highest priority first, then oldest; null when empty
+  TaskPtr take_side();          // the same, if that is a side of a conversation; else null
   std::deque<TaskPtr> take_all();
   std::deque<TaskPtr> take_withdrawn();
 
  private:
+  TaskPtr take_first();  // under the lock
+
   std::mutex mutex_;
   std::map<int, std::deque<TaskPtr>, std::greater<>> queues_;
 };

@@ -46,6 +46,7 @@ struct Command {
   std::vector<std::string> argv;                         // the first word included
   std::vector<std::pair<std::string, std::string>> env;  // all of it
   std::vector<const InputFile*> files;
+  bool warm = false;  // a zygote that is this interpreter may run it itself
 };
 std::string encode_request(const Command& command);
 

@@ -88,7 +88,7 @@ void put_files(Writer& writer, const std::vector<const InputFile*>& files) {
     writer.container(shim::Tag::kList, 3);
     put_text(writer, file->path);
     writer.bytes(file->content);
-    writer.boolean(file->executable);
+    file->link ? writer.none() : writer.boolean(file->executable);
   }
 }
 
@@ -129,7 +129,7 @@ std::string encode_request(const Command& command) {
   writer.reserve(size_of(command.files));
   writer.container(shim::Tag::kList, 8);
   put_text(writer, command.directory);
-  writer.integer(static_cast<int64_t>(shim::Mode::kExec));
+  writer.integer(static_cast<int64_t>(command.warm ? shim::Mode::kWarm : shim::Mode::kExec));
   put_text(writer, command.program);
   writer.container(shim::Tag::kList, 0);
   writer.boolean(false);

@@ -33,8 +33,8 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
   if (plan.proc) argv.push_back("--proc");
   if (plan.plain) argv.insert(argv.end(), {"--plain", "--run-as", std::to_string(plan.run_as)});
   for (const ImageEntry& entry : plan.plain ? sandbox::ImagePlan{} : plan.image) {
-    constexpr std::array<const char*, 5> kOptions = {"--bind", "--device", "--symlink", "--file",
-                                                     "--directory"};
+    constexpr std::array<const char*, 6> kOptions = {"--bind", "--device",    "--symlink",
+                                                     "--file", "--directory", "--data"};
     argv.insert(argv.end(),
                 {kOptions[static_cast<size_t>(entry.kind)], entry.target, entry.source});
   }
@@ -113,7 +113,7 @@ Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan
 
 Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
                                 Born born) {
-  VERIFY(state_ == State::kReady);
+  VERIFY(state_ == State::kReady || state_ == State::kStarting);
   TRY(sys::send_message(control_.get(), sys::bytes_of(order), fds));
   orders_.emplace_back(order.cell, std::move(born));
   return {};
@@ -138,8 +138,9 @@ void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
     process_.emplace(std::move(fds[0]));
     return;
   }
-  if (std::holds_alternative<shim::TemplateReady>(frame)) {
+  if (const auto* ready = std::get_if<shim::TemplateReady>(&frame)) {
     if (state_ != State::kStarting || !process_) return ended();
+    in_place_ = ready->in_place != 0;
     (void)launcher_.wait();  // its work was done before this process could begin
     state_ = State::kReady;
     return changed_();
@@ -172,7 +173,10 @@ void Zygote::ended() {
     process_->kill();  // no-op when it is gone; a template that closed its socket is of no use
     if (auto waited = process_->wait(); waited.ok()) status = *waited;
     process_.reset();
+  } else if (auto waited = launcher_.wait(); waited.ok()) {
+    status = *waited;  // it could not make one
   }
+  error_ = shim::error_of_launch(status);
   ::fcntl(talk_fd_.get(), F_SETFL, O_NONBLOCK);
   char chunk[4096];
   for (ssize_t n; (n = ::read(talk_fd_.get(), chunk, sizeof chunk)) > 0;)

@@ -11,6 +11,7 @@
 
 #include "runtime/frames.h"
 #include "runtime/loop/loop.h"
+#include "runtime/outcome.h"
 #include "sandbox/mounts.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/fd.h"
@@ -52,12 +53,16 @@ class Zygote {
   ~Zygote();
 
   State state() const { return state_; }
+  bool runs_in_place() const { return in_place_; }  // in kReady; see shim/protocol.h
   // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed
   // (ours).
   const std::string& reason() const { return reason_; }
+  // In kFailed: that, as evidence; its error is that of the launcher, if it gave one.
+  Evidence::Fault fault() const { return {"start template", error_, reason_}; }
 
-  // Orders a cell; only in kReady. The answer comes through `born`; if the zygote dies first, it is
-  // a failure.
+  // Orders a cell; only in kReady, or in kStarting: it is then forked as soon as the template can,
+  // which may be before its heap image. The answer comes through `born`; if the zygote dies first,
+  // it is a failure.
   sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
                                Born born);
 
@@ -70,6 +75,8 @@ class Zygote {
 
   std::function<void()> changed_;
   State state_ = State::kStarting;
+  bool in_place_ = false;
+  int error_ = 0;
   std::string reason_, talk_;
   sys::OwnedFd control_, talk_fd_;
   sys::Child launcher_;

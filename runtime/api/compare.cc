@@ -213,6 +213,8 @@ std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::st
       return compare_tokens(expected, got, tolerance);
     case Comparator::kJson:
       return compare_json(expected, got, tolerance);
+    case Comparator::kAlike:
+      return compare_alike(tolerance, expected, got);
     case Comparator::kRules:
     case Comparator::kChecker:
       break;

@@ -16,6 +16,7 @@ enum class Comparator : uint8_t {
   kFloat,   // tokens; two numbers are the same within a tolerance, absolute or relative
   kJson,    // the same JSON value; the order of keys and the notation of numbers do not count
   kRules,   // tokens, as TokenRules say
+  kAlike,   // lines; neither case nor blanks at both ends count, nor how a number is written
   kChecker  // a program decides (runtime/suite)
 };
 
@@ -40,6 +41,11 @@ std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::st
                                 std::string_view got);
 std::optional<Mismatch> compare(const TokenRules& rules, std::string_view expected,
                                 std::string_view got);
+
+// kAlike. A line that is one number is the same as another within the tolerance, relative to what
+// was expected. The blanks at both ends of the texts do not count, lines without words do.
+std::optional<Mismatch> compare_alike(double tolerance, std::string_view expected,
+                                      std::string_view got);
 
 // "exact", "lines", "tokens", "float:1e-6", "json"; nothing for anything else.
 struct NamedComparator {

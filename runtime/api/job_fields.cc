@@ -128,7 +128,8 @@ constexpr Field kFields[] = {
      .max = 4096,
      .meaning =
          "Placed in the working directory, by relative path: `{\"text\": ..}`, "
-         "`{\"b64\": ..}` or `{\"blob\": \"sha256:..\"}`; `\"executable\": true` sets the bit."},
+         "`{\"b64\": ..}` or `{\"blob\": \"sha256:..\"}`; `\"executable\": true` sets the bit. "
+         "`{\"directory\": true}` makes an empty directory."},
     {.path = "outputs",
      .kind = kGlobs,
      .fallback = "`[]`",

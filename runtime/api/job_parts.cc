@@ -40,12 +40,14 @@ bool read_text(JsonReader& in, size_t limit, std::string& text) {
   return !has_nul(text) || in.fail("a NUL inside");
 }
 
-// One of "text", "b64" and "blob", perhaps with "executable"
+// One of "text", "b64" and "blob", perhaps with "executable"; or "directory" alone, which gives the
+// path the slash at its end.
 bool read_content(JsonReader& in, InputFile& file) {
-  constexpr const char* kForms = R"({"text": ..}, {"b64": ..} or {"blob": ..})";
+  constexpr const char* kForms =
+      R"({"text": ..}, {"b64": ..}, {"blob": ..} or {"directory": true})";
   if (in.peek() != Type::kObject) return in.expected(kForms);
   std::string key, text;
-  bool given = false, has_bit = false;
+  bool given = false, has_bit = false, directory = false;
   in.open_object();
   for (bool first = true; in.next_key(first, key); first = false) {
     if (key == "executable") {
@@ -54,10 +56,18 @@ bool read_content(JsonReader& in, InputFile& file) {
       if (!in.read_boolean(file.executable)) return false;
       continue;
     }
+    if (key == "directory") {
+      if (in.peek() != Type::kBoolean) return in.expected("true");
+      if (!in.read_boolean(directory)) return false;
+      if (!directory || !in.ok()) return in.fail("directory: expected true");
+      if (std::exchange(given, true)) return in.fail("a directory has no content");
+      continue;
+    }
     if (key != "text" && key != "b64" && key != "blob")
       return in.fail("unknown field " + printable(key) +
-                     "; expected text, b64, blob or executable");
-    if (std::exchange(given, true)) return in.fail("one of text, b64 and blob, once");
+                     "; expected text, b64, blob, executable or directory");
+    if (std::exchange(given, true))
+      return in.fail(directory ? "a directory has no content" : "one of text, b64 and blob, once");
     if (key == "blob") {
       if (!read_digest(in, file.blob)) return false;
       continue;
@@ -68,7 +78,15 @@ bool read_content(JsonReader& in, InputFile& file) {
     if (key == "b64" && !append_from_base64(text, file.content)) return in.fail("not base64");
   }
   if (!in.ok()) return false;
+  if (directory && has_bit) return in.fail("executable: not of a directory");
+  if (directory) file.path += '/';
   return given || in.fail(std::string("expected ") + kForms);
+}
+
+// Of a directory without the slash: what it shares with a file in its place.
+std::string_view name_of(const InputFile& file) {
+  const std::string_view path = file.path;
+  return path.substr(0, path.size() - path.ends_with('/'));
 }
 
 // A file cannot be the folder of another.
@@ -190,12 +208,12 @@ bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& file
       wrong = "a path is too long";
     if (wrong == nullptr && !paths.insert(path).second) wrong = "given twice";
     if (wrong != nullptr) in.fail(wrong);
-    if (!in.ok() || !read_content(in, file)) return in.at_key(path);
     file.path = path;
+    if (!in.ok() || !read_content(in, file)) return in.at_key(path);
     fresh.push_back(std::move(file));
   }
   if (!in.ok()) return false;
-  merge(files, fresh, [](const InputFile& file) -> std::string_view { return file.path; });
+  merge(files, fresh, name_of);
   return paths_fit_together(in, files);
 }
 

@@ -67,6 +67,13 @@ class Fields {
     }
   }
 
+  void start(const char* name, bool& warm) {
+    std::string word = "exec";
+    text(name, word);
+    warm = word == "warm";
+    if (!warm && word != "exec") wrong(name, "warm or exec");
+  }
+
   void counts(const char* name, std::vector<std::pair<std::string, uint32_t>>& into) {
     const json* field = find(name, false);
     if (!field) return;
@@ -124,17 +131,6 @@ class Fields {
   std::set<std::string> known_;
 };
 
-Limits usual_compile_limits() {
-  Limits limits;
-  limits.cpu = sys::Milliseconds(30000);
-  limits.wall = sys::Milliseconds(120000);  // a busy machine is no fault of the source
-  limits.memory = sys::mebibytes(1024);
-  limits.pids = 128;
-  limits.disk = sys::mebibytes(256);
-  limits.out = limits.err = sys::kibibytes(256);
-  return limits;
-}
-
 std::string read_limits(const json& object, const std::string& where, Limits& limits) {
   Fields fields(object, where);
   fields.number("wall_ms", [&](int64_t n) { limits.wall = sys::Milliseconds(n); });
@@ -163,11 +159,26 @@ std::string objection(const RuntimeSpec& spec) {
       std::find(spec.artefacts.begin(), spec.artefacts.end(),
                 spec.run.front().substr(std::min<size_t>(2, spec.run.front().size()))) !=
       spec.artefacts.end();
+  const bool names_script =
+      std::find(spec.run.begin() + 1, spec.run.end(), spec.file) != spec.run.end();
+  if (spec.warm && (spec.compiled() || !names_script))
+    return "start: warm is for an interpreter that is called with " + spec.file;
   if (spec.runs_artefact() && !has_it) return "run: " + spec.run.front() + " is no artefact";
   return "";
 }
 
 }  // namespace
+
+Limits usual_compile_limits() {
+  Limits limits;
+  limits.cpu = sys::Milliseconds(30000);
+  limits.wall = sys::Milliseconds(120000);  // a busy machine is no fault of the source
+  limits.memory = sys::mebibytes(1024);
+  limits.pids = 128;
+  limits.disk = sys::mebibytes(256);
+  limits.out = limits.err = sys::kibibytes(256);
+  return limits;
+}
 
 Result<RuntimeSpec> parse_runtime(std::string_view text, const std::string& where) {
   const json object = json::parse(text, nullptr, false);
@@ -182,6 +193,7 @@ Result<RuntimeSpec> parse_runtime(std::string_view text, const std::string& wher
   fields.text("package", spec.package);
   fields.texts("version", spec.version);
   fields.text("file", spec.file, true);
+  fields.start("start", spec.warm);
   fields.texts("compile", spec.compile);
   fields.texts("artefacts", spec.artefacts);
   fields.texts("run", spec.run, true);

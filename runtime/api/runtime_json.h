@@ -16,4 +16,7 @@ sys::Result<RuntimeSpec> parse_runtime(std::string_view json, const std::string&
 // Every *.json of a directory, by name. Two runtimes that go by one word are an error.
 sys::Result<std::vector<RuntimeSpec>> load_runtimes(const std::string& directory);
 
+// Of a runtime that says nothing else.
+Limits usual_compile_limits();
+
 }  // namespace runtime

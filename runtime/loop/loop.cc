@@ -116,6 +116,11 @@ void run_aside(Loop& loop, std::function<void()> work, std::function<void()> don
   VERIFY(queued == 0);
 }
 
+void start_aside(Loop& loop) {
+  run_aside(
+      loop, [] {}, [] {});
+}
+
 Wakeup::Wakeup(Loop& loop, std::function<void()> woken)
     : woken_(std::move(woken)), handle_(new uv_async_s) {
   VERIFY(uv_async_init(loop.raw(), handle_.get(),

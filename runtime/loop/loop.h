@@ -100,6 +100,10 @@ class SocketWatch {
   Interest interest_;
 };
 
+// The threads of run_aside() are all started by its first call, and libuv ends the process if they
+// cannot be. For when there is certainly room for them: at the start.
+void start_aside(Loop& loop);
+
 // Runs `work` on a thread of libuv's pool, and then `done` in the loop. For what may block: disks.
 void run_aside(Loop& loop, std::function<void()> work, std::function<void()> done);
 

@@ -23,7 +23,7 @@ void check_shown(const std::optional<Mismatch>& found) {
 
 void compare_all(std::string_view a, std::string_view b, double tolerance) {
   for (Comparator each : {Comparator::kExact, Comparator::kLines, Comparator::kTokens,
-                          Comparator::kFloat, Comparator::kJson}) {
+                          Comparator::kFloat, Comparator::kJson, Comparator::kAlike}) {
     const auto found = runtime::compare(each, tolerance, a, b);
     check_shown(found);
     // Whatever is the same stays so; JSON must be JSON first.

@@ -81,7 +81,8 @@ TEST_CASE("a job's digests are replaced by their contents, or the field is named
   REQUIRE(store.put("abc"));
   Job job;
   job.source_blob = kOfAbc;
-  job.files = {{"a", "kept", false, ""}, {"b", "", true, kOfAbc}};
+  job.files = {{.path = "a", .content = "kept"},
+               {.path = "b", .content = "", .executable = true, .blob = kOfAbc}};
 
   REQUIRE(store.fill_in(job));
 

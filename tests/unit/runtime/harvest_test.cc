@@ -1,6 +1,7 @@
 #include "runtime/harvest.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +39,34 @@ std::vector<std::string> paths(const Harvest& harvest) {
   std::vector<std::string> all;
   for (const InputFile& file : harvest.files) all.push_back(file.path);
   return all;
+}
+
+// Of this process, for as long as it lives: none is left.
+struct NoDescriptors {
+  NoDescriptors() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const sys::OwnedFd free(::dup(0));
+    const rlimit none{static_cast<rlim_t>(free.get()), before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before); }
+  rlimit before{};
+};
+
+TEST_CASE("what cannot be read for want of descriptors is not taken for all there is",
+          "[harvest]") {
+  Folder folder;
+  folder.write("a", "1");
+  sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
+
+  Harvest starved = [&] {
+    NoDescriptors while_here;
+    return harvest(fd.get(), {"**"}, sys::Bytes{100}, std::nullopt);
+  }();
+
+  CHECK(starved.lack == EMFILE);
+  CHECK(starved.files.empty());
+  CHECK(folder.collect({"**"}).lack == 0);
 }
 
 TEST_CASE("globs match parts of paths", "[harvest]") {
@@ -106,6 +135,15 @@ TEST_CASE("links, pipes and what is too large are refused by name", "[harvest]")
                                       {"folder", "a symbolic link"},
                                       {"link", "a symbolic link"},
                                       {"pipe", "a pipe"}});
+}
+
+TEST_CASE("directories come back where a glob asks for them", "[harvest]") {
+  Folder folder;
+  folder.write("a/b/file", "x");
+
+  CHECK(paths(folder.collect({"**"})) == std::vector<std::string>{"a/b/file"});
+  CHECK(paths(folder.collect({"**/", "**"})) == std::vector<std::string>{"a/", "a/b/", "a/b/file"});
+  CHECK(paths(folder.collect({"a/"})) == std::vector<std::string>{"a/"});
 }
 
 TEST_CASE("a tree without end is walked within bounds", "[harvest]") {

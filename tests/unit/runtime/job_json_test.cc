@@ -119,6 +119,16 @@ TEST_CASE("a job with every field is read into its place", "[job]") {
   CHECK(job.deadline == sys::Milliseconds(50));
 }
 
+TEST_CASE("a directory among the files is a path with a slash, and stands for its name",
+          "[job][json]") {
+  const Job job = parsed(with(
+      R"("files":{"logs":{"directory":true},"in/deep":{"directory":true},"in/x":{"text":"y"}})"));
+
+  CHECK(job.files.at(0) == InputFile{"logs/", ""});
+  CHECK(job.files.at(1) == InputFile{"in/deep/", ""});
+  CHECK(job.files.at(2) == InputFile{"in/x", "y"});
+}
+
 TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
   const std::pair<std::string, const char*> table[] = {
       {with(R"("limits":{"cpu_ms":"a"})"), R"(limits.cpu_ms: expected an integer, got "a")"},
@@ -152,7 +162,16 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {with(R"("files":{"a":{"blob":"x"}})"),
        R"(files["a"]: expected sha256: and 64 hexadecimal digits)"},
       {with(R"("files":{"a":{}})"),
-       R"(files["a"]: expected {"text": ..}, {"b64": ..} or {"blob": ..})"},
+       R"(files["a"]: expected {"text": ..}, {"b64": ..}, {"blob": ..} or {"directory": true})"},
+      {with(R"("files":{"a":{"directory":false}})"), R"(files["a"]: directory: expected true)"},
+      {with(R"("files":{"a":{"directory":1}})"), R"(files["a"]: expected true, got 1)"},
+      {with(R"("files":{"a":{"directory":true,"text":""}})"),
+       R"(files["a"]: a directory has no content)"},
+      {with(R"("files":{"a":{"text":"","directory":true}})"),
+       R"(files["a"]: a directory has no content)"},
+      {with(R"("files":{"a":{"directory":true,"executable":true}})"),
+       R"(files["a"]: executable: not of a directory)"},
+      {with(R"("files":{"a/":{"directory":true}})"), R"(files["a/"]: a path has no empty part)"},
       {with(R"("files":{"a":{"b64":"x"}})"), R"(files["a"]: not base64)"},
       {with(R"("files":{"a":{"text":"x","b64":""}})"),
        R"(files["a"]: one of text, b64 and blob, once)"},
@@ -356,8 +375,7 @@ TEST_CASE("our reader of JSON accepts what the library accepts, and refuses what
 
 TEST_CASE("docs/jobs.md is what the table says (ZYGO_REGENERATE=1 zygo_unit_tests writes it)",
           "[job][docs]") {
-  const std::string here = __FILE__;
-  const std::string path = here.substr(0, here.rfind("tests/unit/")) + "docs/jobs.md";
+  const std::string path = ZYGO_SOURCE_DIR "/docs/jobs.md";
   const std::string page = jobs_reference_markdown();
   if (std::getenv("ZYGO_REGENERATE") != nullptr) std::ofstream(path, std::ios::binary) << page;
   INFO("regenerate it: ZYGO_REGENERATE=1 build/release/bin/zygo_unit_tests '[docs]'");

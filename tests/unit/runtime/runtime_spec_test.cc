@@ -47,6 +47,10 @@ TEST_CASE("what is wrong with a runtime is named, with its file", "[runtime]") {
         "x.json: env: expected an object of strings");
   CHECK(complaint(with(R"("run": ["x"], "compile_limits": {"wall_ms": 0})")) ==
         "x.json: compile_limits: wall_ms: expected a positive integer");
+  CHECK(complaint(with(R"("run": ["x", "main.x"], "start": "hot")")) ==
+        "x.json: start: expected warm or exec");
+  CHECK(complaint(with(R"("run": ["x"], "start": "warm")")) ==
+        "x.json: start: warm is for an interpreter that is called with main.x");
   CHECK(complaint(with(R"("run": ["x"], "forgiven": {"socket": 0})")) ==
         "x.json: forgiven: expected an object of numbers from 1 to 100");
 }
@@ -56,6 +60,25 @@ TEST_CASE("a memory limit is filled in, in megabytes", "[runtime]") {
   limits.memory = sys::mebibytes(300);
   CHECK(fill_in({"java", "-Xmx{memory_mb}m", "x"}, limits) ==
         std::vector<std::string>{"java", "-Xmx300m", "x"});
+}
+
+TEST_CASE("further sources are compiled where the runtime has a word for them", "[runtime]") {
+  using Words = std::vector<std::string>;
+  const Limits limits;
+  RuntimeSpec spec;
+  spec.compile = {"cc", "main.c", "{sources}", "-lm"};
+  CHECK(spec.takes_sources());
+  CHECK(compile_words(spec, limits, {}) == Words{"cc", "main.c", "-lm"});
+  CHECK(compile_words(spec, limits, {"a.c", "b/c.c", "-o.c", "@a.c"}) ==
+        Words{"cc", "main.c", "a.c", "b/c.c", "./-o.c", "./@a.c", "-lm"});
+
+  spec.compile = {"go", "main.go", "{sources_beside}"};
+  CHECK(spec.takes_sources());
+  CHECK(compile_words(spec, limits, {"a.go", "b/c.go"}) == Words{"go", "main.go", "a.go"});
+
+  spec.compile = {"rustc", "main.rs"};
+  CHECK_FALSE(spec.takes_sources());
+  CHECK(compile_words(spec, limits, {"a.rs"}) == Words{"rustc", "main.rs"});
 }
 
 TEST_CASE("a program is found by a path of directories", "[runtime]") {
@@ -91,8 +114,7 @@ TEST_CASE("another compiler behind the same links has another stamp", "[runtime]
 }
 
 TEST_CASE("every runtime of the source tree is well-formed, and no two share a name", "[runtime]") {
-  const std::string here = __FILE__;
-  auto specs = load_runtimes(here.substr(0, here.rfind("tests/unit/")) + "runtimes");
+  auto specs = load_runtimes(ZYGO_SOURCE_DIR "/runtimes");
 
   REQUIRE(specs);
   CHECK(specs->size() >= 13);

@@ -107,6 +107,8 @@ struct CheckedMachine {
   int code = 0;
   std::string err, message;
   Job seen;
+  std::string score = {};
+  std::optional<std::string> kept_score = {};
 
   Verdict run(Job job) {
     std::optional<JobResult> got;
@@ -120,6 +122,7 @@ struct CheckedMachine {
         result.err.bytes = err;
         if (!message.empty())
           result.files.files.push_back({"feedback/judgemessage.txt", message, false});
+        if (!score.empty()) result.files.files.push_back({"feedback/score.txt", score, false});
         seen = std::move(run);
       }
       done(std::move(result));
@@ -127,6 +130,7 @@ struct CheckedMachine {
     Suite::start(std::move(job), std::move(machine),
                  [&got](JobResult result) { got = std::move(result); });
     REQUIRE((got && got->tests.size() == 1));
+    kept_score = got->tests[0].score;
     return got->tests[0].verdict;
   }
 };
@@ -135,7 +139,11 @@ Job checked_job() {
   Job job = job_of({test_of("1", "one")});
   job.tests[0].comparator = Comparator::kChecker;
   job.tests[0].checker_argv = {"of", "test"};
-  job.checker = Checker{"checker", "source", {}, {"common"}, Checker::Protocol::kIcpc, {}};
+  job.checker.emplace();
+  job.checker->template_name = "checker";
+  job.checker->source = "source";
+  job.checker->argv = {"common"};
+  job.checker->protocol = Checker::Protocol::kIcpc;
   job.checker->limits.cpu = sys::Milliseconds(123);
   return job;
 }
@@ -158,6 +166,30 @@ TEST_CASE("what an ICPC checker writes to judgemessage.txt outranks its stderr",
 
   CHECK(quiet.run(checked_job()).detail.front() == Words{"checker", "to stderr"});
   CHECK(writes.run(checked_job()).detail.front() == Words{"checker", "to the file"});
+}
+
+TEST_CASE("a score is asked for where it is wanted, and is no message", "[suite]") {
+  using Words = std::pair<std::string, DetailValue>;
+  CheckedMachine machine{43, "to stderr", "", {}, "7\n"};
+  Job job = checked_job();
+  CHECK(machine.run(job).detail.front() == Words{"checker", "to stderr"});
+  CHECK(machine.seen.outputs == std::vector<std::string>{"feedback/judgemessage.txt"});
+  CHECK_FALSE(machine.kept_score);
+
+  job.checker->scores = true;
+  CHECK(machine.run(job).detail.front() == Words{"checker", "to stderr"});
+  CHECK(machine.seen.outputs.size() == 2);
+  CHECK(machine.kept_score == "7\n");
+}
+
+TEST_CASE("further sources go with the program, and with its checker", "[suite]") {
+  CheckedMachine machine{42, "", "", {}};
+  Job job = checked_job();
+  job.checker->sources = {"more.cpp"};
+
+  CHECK(machine.run(job).ok());
+
+  CHECK(machine.seen.sources == std::vector<std::string>{"more.cpp"});
 }
 
 TEST_CASE("rules of a test decide about its output", "[suite]") {

@@ -72,6 +72,23 @@ TEST_CASE("of a conversation, who failed first has failed", "[suite]") {
   CHECK(after(interactor, program) == "WrongAnswer");
 }
 
+TEST_CASE("who ended first is what the kernel says, if it was asked in time", "[suite]") {
+  JobResult program = exits(3), interactor = exits(1);
+  program.ended_at = sys::Nanoseconds(20);
+  interactor.ended_at = sys::Nanoseconds(10);
+  program.finish = shim::Finish::kFirst;
+  CHECK(after(interactor, program) == "NonZeroExit");
+  program.finish = shim::Finish::kUnknown;
+  interactor.finish = shim::Finish::kSecond;
+  CHECK(after(interactor, program) == "NonZeroExit");
+  std::swap(program.ended_at, interactor.ended_at);
+  interactor.finish = shim::Finish::kFirst;
+  CHECK(after(interactor, program) == "WrongAnswer");
+  interactor.finish = shim::Finish::kUnknown;
+  program.finish = shim::Finish::kSecond;
+  CHECK(after(interactor, program) == "WrongAnswer");
+}
+
 TEST_CASE("who writes to one that has left is not blamed for it", "[suite]") {
   CHECK(after(exits(0), dies(SIGPIPE)) == "OK");
   CHECK(after(exits(1), dies(SIGPIPE)) == "WrongAnswer");
