@@ -40,10 +40,22 @@ std::string jobs_of(const Exchange* exchange) {
   return list + "]";
 }
 
+// They come every few seconds for as long as the service lives.
+bool is_good_probe(const Exchange& exchange) {
+  const std::string& path = exchange.request.path;
+  return exchange.status() == 200 && (path == "/healthz" || path == "/readyz");
+}
+
 }  // namespace
 
+std::string noted(LogFormat format, std::string_view what) {
+  return format == LogFormat::kJson
+             ? fmt::format(R"({{"time":"{}","note":{}}})", time_text(), quoted(what))
+             : fmt::format("{} zygo serve: {}", time_text(), what);
+}
+
 void AccessLog::answered(const Exchange& exchange) {
-  if (format_ == LogFormat::kOff) return;
+  if (format_ == LogFormat::kOff || is_good_probe(exchange)) return;
   const auto took =
       std::chrono::duration_cast<sys::Microseconds>(sys::monotonic_now() - exchange.began());
   write({exchange.client, std::string(name_of(exchange.request.method)), exchange.request.path,
@@ -62,19 +74,26 @@ std::string AccessLog::text_of(const Line& line) const {
                   line.bytes, line.us / 1000, line.us % 1000);
   if (line.exchange && line.exchange->job_count > 0)
     text += fmt::format(" {} jobs {}", line.exchange->job_count, jobs_of(line.exchange));
+  if (line.exchange && line.exchange->trace)
+    text += fmt::format(" trace {} span {}", line.exchange->trace->trace_id,
+                        line.exchange->trace->span_id);
   return text;
 }
 
 std::string AccessLog::json_of(const Line& line) const {
   return fmt::format(
-      R"({{"time":"{}","client":{},"method":"{}","path":{},"status":{},"bytes":{},"us":{},"job_count":{},"jobs":{}}})",
+      R"({{"time":"{}","client":{},"method":"{}","path":{},"status":{},"bytes":{},"us":{},"job_count":{},"jobs":{}{}}})",
       time_text(), quoted(line.client), line.method, quoted(line.path), line.status, line.bytes,
-      line.us, line.exchange ? line.exchange->job_count : 0, jobs_of(line.exchange));
+      line.us, line.exchange ? line.exchange->job_count : 0, jobs_of(line.exchange),
+      line.exchange && line.exchange->trace ? ",\"trace\":" + line.exchange->trace->json() : "");
+}
+
+void AccessLog::write(const Line& line) {
+  write(format_ == LogFormat::kJson ? json_of(line) : text_of(line));
 }
 
 // A pipe that says it has room takes this much without waiting (pipe(7)).
-void AccessLog::write(const Line& line) {
-  std::string text = format_ == LogFormat::kJson ? json_of(line) : text_of(line);
+void AccessLog::write(std::string text) {
   text += '\n';
   if (dropped_ > 0) {
     const char* form = format_ == LogFormat::kJson ? "{{\"dropped\":{}}}\n" : "{} lines dropped\n";

@@ -1,9 +1,11 @@
 #pragma once
-// The access log: one line for each answer, to stderr. Never waits for its reader: a line that
-// would block is dropped, and the next one says how many were. Loop thread only.
+// The access log: one line for each answer, to stderr; a probe of health that found it well has
+// none. Never waits for its reader: a line that would block is dropped, and the next one says how
+// many were. Loop thread only.
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "service/http/exchange.h"
 
@@ -11,11 +13,16 @@ namespace service {
 
 enum class LogFormat : uint8_t { kOff, kText, kJson };
 
+// The line for what the service has to say of itself, in every format; with its time.
+std::string noted(LogFormat format, std::string_view what);
+
 class AccessLog {
  public:
   AccessLog(LogFormat format, int fd) : format_(format), fd_(fd) {}
   void answered(const Exchange& exchange);
   void refused(const Peer& peer, int status);  // what was no request
+  void note(std::string_view what) { write(noted(format_, what)); }
+  void set_format(LogFormat format) { format_ = format; }
 
  private:
   struct Line {
@@ -26,6 +33,7 @@ class AccessLog {
     const Exchange* exchange = nullptr;  // for its jobs
   };
   void write(const Line& line);
+  void write(std::string text);
   std::string text_of(const Line& line) const;
   std::string json_of(const Line& line) const;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/api/result_json.h"
+#include "service/failure_note.h"
 
 namespace service {
 
@@ -24,7 +25,13 @@ Finished finished_from(const runtime::JobResult& result, std::string template_na
   finished.label = result.verdict.label();
   finished.template_name = std::move(template_name);
   finished.timing = result.timing;
+  finished.failure = failure_note(result);
+  finished.cpu_us = result.usage.cpu_us;
   return finished;
+}
+
+int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
+  return std::chrono::duration_cast<sys::Microseconds>(end - begin).count();
 }
 
 }  // namespace
@@ -74,6 +81,7 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
   entry.id = job.id;
   entry.tag = job.tag;
   entry.template_name = job.template_name;
+  entry.since = sys::monotonic_now();
   entry.watch = job.watch = std::make_shared<runtime::JobWatch>();
   if (closed_) {
     entry.given = true;
@@ -100,7 +108,14 @@ void Desk::pump() {
 
 void Desk::start(Ticket ticket, Entry& entry) {
   entry.given = true;
+  entry.given_at = sys::monotonic_now();
   ++running_;
+  if (entry.order.run) {
+    auto told = [inbox = inbox_, ticket](Finished finished) {
+      inbox->put(ticket, std::move(finished));
+    };
+    return std::exchange(entry.order.run, nullptr)(engine_, entry.watch, std::move(told));
+  }
   auto done = [inbox = inbox_, ticket, name = entry.template_name](runtime::JobResult result) {
     inbox->put(ticket, finished_from(result, name));
   };
@@ -168,9 +183,18 @@ Finished Desk::cancelled(const Entry& entry) {
 
 void Desk::conclude(Ticket ticket, Finished finished) {
   auto entry = entries_.extract(ticket);
-  deadlines_.forget(entry.mapped().deadline);
+  Entry& ended = entry.mapped();
+  deadlines_.forget(ended.deadline);
+  const sys::Nanoseconds now = sys::monotonic_now();
+  finished.total_us = micros_between(ended.since, now);
+  finished.queued_us =
+      micros_between(ended.since, ended.given_at.count() > 0 ? ended.given_at : now);
+  finished.id = std::move(ended.id);
+  finished.client = ended.order.client;
+  finished.api = ended.order.api;
+  add_service_object(ended.order.trace, finished.json);
   options_.ended(finished);
-  entry.mapped().order.done(std::move(finished));
+  ended.order.done(std::move(finished));
 }
 
 void Desk::cancel_all() {

@@ -16,8 +16,10 @@
 #include "runtime/loop/loop.h"
 #include "service/deadlines.h"
 #include "service/fair_queue.h"
+#include "service/foreign/apis.h"
 #include "service/http/allowance.h"
 #include "service/service_rate.h"
+#include "service/trace_context.h"
 
 namespace service {
 
@@ -27,6 +29,12 @@ struct Finished {
   std::string label;  // of the closed set, or a program's own word
   std::string template_name;
   runtime::Timing timing;
+  std::string failure;     // failure_note(); empty: it ended well
+  int64_t cpu_us = 0;      // of the program
+  int64_t queued_us = 0;   // at the desk, before the engine had it
+  int64_t total_us = 0;    // at the desk and with the engine
+  std::string id, client;  // of the order
+  Api api = Api::kNative;
   bool ran = false;      // it was given to the engine
   bool expired = false;  // it could not be started in the time that its caller gave it
 };
@@ -34,9 +42,16 @@ struct Finished {
 class Desk {
  public:
   using Ticket = FairQueue::Ticket;
+  // What becomes of an order once it is its turn, if not one job of the engine's. Tells the end
+  // once, on any thread. A job that it starts has the `watch` of the order's.
+  using Told = std::function<void(Finished)>;
+  using Run = std::function<void(runtime::Engine&, std::shared_ptr<runtime::JobWatch>, Told)>;
   struct Order {
     runtime::Job job;
+    Run run;  // none: `job` is run, and told as JSON
     std::string client;
+    Api api = Api::kNative;                     // by which it came
+    std::optional<TraceContext> trace;          // told in the result
     Allowance::Share share;                     // held until the job has ended
     std::optional<sys::Milliseconds> patience;  // to be started within
     std::function<void(Finished)> done;
@@ -57,13 +72,15 @@ class Desk {
   // Would it be taken, with such patience?
   std::optional<Busy> refusal(std::optional<sys::Milliseconds> patience) const;
   void withdraw(Ticket ticket);
-  void cancel_all();  // and whatever comes later
+  void cancel_all();                               // and whatever comes later
+  void pass_signals() { engine_.pass_signals(); }  // of live jobs
 
   bool has_room() const { return queue_.size() < options_.queue; }
   bool has_started(Ticket ticket) const;
   size_t queued() const { return queue_.size(); }
   size_t running() const { return running_; }  // or about to
   size_t most_queued() const { return options_.queue; }
+  void set_most_queued(size_t jobs) { options_.queue = jobs; }
 
  private:
   struct Entry {
@@ -71,6 +88,7 @@ class Desk {
     std::string id, tag, template_name;
     std::shared_ptr<runtime::JobWatch> watch;
     Deadlines::Id deadline = 0;
+    sys::Nanoseconds since{}, given_at{};
     bool given = false;    // to the engine
     bool expired = false;  // withdrawn from there because its time to start was over
   };
@@ -92,7 +110,7 @@ class Desk {
 
   runtime::Engine& engine_;
   Deadlines& deadlines_;
-  const Options options_;
+  Options options_;
   const size_t window_;  // with the engine at once: its workers are busy, and no queue of its own
   FairQueue queue_;
   ServiceRate rate_;

@@ -44,12 +44,15 @@ void Service::with_runtimes(std::function<void(const std::string&)> use) {
   if (!runtimes_.empty()) return use(runtimes_);
   waiting_for_runtimes_.push_back(std::move(use));
   if (std::exchange(fetching_runtimes_, true)) return;
-  auto text = std::make_shared<std::string>();
+  auto told = std::make_shared<std::pair<std::string, bool>>();
   runtime::run_aside(
-      loop_, [text, ask = facts_.runtimes] { *text = ask(); },
-      [this, text] {
-        runtimes_ = *text;
-        for (const auto& waiting : std::exchange(waiting_for_runtimes_, {})) waiting(runtimes_);
+      loop_, [told, ask = facts_.runtimes] { *told = ask(); },
+      [this, told] {
+        const auto& [text, is_whole] = *told;
+        // Where a tool could not be started the next one who asks gets another answer.
+        if (is_whole) runtimes_ = text;
+        fetching_runtimes_ = false;
+        for (const auto& waiting : std::exchange(waiting_for_runtimes_, {})) waiting(text);
       });
 }
 
@@ -64,6 +67,7 @@ void Service::get_info(const ExchangePtr& exchange) {
                              {"enforced", names_of(standing.layers)},
                              {"workers", engine_.workers()},
                              {"template", options_.defaults.job.template_name},
+                             {"durable", durable_ != nullptr},
                              {"limits",
                               {{"queue", options_.queue},
                                {"body_bytes", options_.http.limits.parser.body},
@@ -71,17 +75,6 @@ void Service::get_info(const ExchangePtr& exchange) {
                                {"connections", options_.http.connections},
                                {"kept_ms", options_.kept.keep.count()}}}};
   exchange->answer({.body = info.dump(2) + "\n"});
-}
-
-void Service::get_metrics(const ExchangePtr& exchange) {
-  const Gauges gauges{.queued = desk_->queued(),
-                      .most_queued = desk_->most_queued(),
-                      .running = desk_->running(),
-                      .workers = engine_.workers(),
-                      .connections = server_->connections(),
-                      .held_bytes = held_.held(),
-                      .most_held_bytes = held_.most()};
-  exchange->answer({.body = metrics_.text(gauges), .type = "text/plain; version=0.0.4"});
 }
 
 void Service::put_blob(const ExchangePtr& exchange, const std::string& digest) {

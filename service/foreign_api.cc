@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "service/foreign/dify.h"
+#include "service/foreign/piston_connect.h"
 #include "service/foreign/sandbox_fusion.h"
+#include "service/foreign/sandbox_fusion_jupyter.h"
+#include "service/foreign/sandbox_fusion_submit.h"
 #include "service/service.h"
 
 namespace service {
@@ -14,6 +17,11 @@ namespace {
 // begun by then would be run for nobody.
 constexpr sys::Milliseconds kForeignPatience{10'000};
 
+bool begins_jobs_of_go_judge(Endpoint endpoint) {
+  return endpoint == Endpoint::kGoJudgeRun || endpoint == Endpoint::kGoJudgeSocket ||
+         endpoint == Endpoint::kGoJudgeStream;
+}
+
 }  // namespace
 
 void Service::submit_foreign(const ExchangePtr& exchange, runtime::Job job, ForeignWords words) {
@@ -22,6 +30,8 @@ void Service::submit_foreign(const ExchangePtr& exchange, runtime::Job job, Fore
   order.job = std::move(job);
   if (order.job.id.empty()) order.job.id = new_id();
   order.client = exchange->client;
+  order.api = words.api;
+  order.trace = exchange->trace;
   order.patience = kForeignPatience;
   exchange->request.body = std::string();  // the job has it now
   order.share = std::move(exchange->share);
@@ -37,16 +47,29 @@ void Service::submit_foreign(const ExchangePtr& exchange, runtime::Job job, Fore
   exchange->when_gone([this, ticket = std::get<Desk::Ticket>(taken)] { desk_->withdraw(ticket); });
 }
 
-void Service::perform_foreign(const ExchangePtr& exchange, Endpoint endpoint) {
+void Service::perform_foreign(const ExchangePtr& exchange, Endpoint endpoint,
+                              const std::string& parameter) {
   switch (endpoint) {
     case Endpoint::kRunCode:
       return run_code(exchange);
     case Endpoint::kRunCodePing:
       return exchange->answer({.body = "\"pong\""});
+    case Endpoint::kRunJupyter:
+      return run_jupyter(exchange);
+    case Endpoint::kSubmitCompletion:
+      return submit_completion(exchange);
     case Endpoint::kPistonRuntimes:
       return piston_runtimes(exchange);
     case Endpoint::kPistonExecute:
       return piston_execute(exchange);
+    case Endpoint::kPistonConnect:
+      return piston_connect(exchange);
+    case Endpoint::kPistonPackages:
+      return piston_packages(exchange);
+    case Endpoint::kPistonAddPackage:
+      return piston_change_packages(exchange, piston::Change::kAdd);
+    case Endpoint::kPistonRemovePackage:
+      return piston_change_packages(exchange, piston::Change::kRemove);
     case Endpoint::kDifyRun:
       return dify_run(exchange);
     case Endpoint::kDifyDependencies:
@@ -54,20 +77,62 @@ void Service::perform_foreign(const ExchangePtr& exchange, Endpoint endpoint) {
     case Endpoint::kDifyHealth:
       return exchange->answer({.body = "\"ok\""});
     default:
-      VERIFY(false);
+      if (begins_jobs_of_go_judge(endpoint) && ending_)
+        return exchange->answer(go_judge::text_response(500, "worker is shutting down"));
+      if (endpoint == Endpoint::kGoJudgeStream)
+        return open_session(exchange, go_judge_->stream(*exchange, options_.http.limits.head), "",
+                            std::nullopt);
+      // Whoever has shown a token is no page that a browser lets loose on this host.
+      if (endpoint == Endpoint::kGoJudgeSocket && exchange->peer.is_unix &&
+          !is_welcome(exchange->request))
+        return exchange->answer(error_response(403, "origin", "web pages may not speak to this"));
+      return go_judge_->perform(exchange, endpoint, parameter);
   }
 }
 
 void Service::run_code(const ExchangePtr& exchange) {
   auto read = sandbox_fusion::read_run_code(exchange->request.body, options_.defaults);
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
-  submit_foreign(exchange, std::get<runtime::Job>(std::move(read)),
-                 {sandbox_fusion::run_code_response, sandbox_fusion::try_again});
+  submit_foreign(
+      exchange, std::get<runtime::Job>(std::move(read)),
+      {sandbox_fusion::run_code_response, sandbox_fusion::try_again, Api::kSandboxFusion});
+}
+
+void Service::run_jupyter(const ExchangePtr& exchange) {
+  auto read = sandbox_fusion::read_run_jupyter(exchange->request.body, options_.defaults);
+  if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
+  submit_foreign(
+      exchange, std::get<runtime::Job>(std::move(read)),
+      {sandbox_fusion::run_jupyter_response, sandbox_fusion::try_again, Api::kSandboxFusion});
+}
+
+void Service::submit_completion(const ExchangePtr& exchange) {
+  auto read = sandbox_fusion::read_submit(exchange->request.body, options_.defaults);
+  if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
+  auto& submission = std::get<sandbox_fusion::Submission>(read);
+  auto answer = [cases = submission.cases](std::string_view result) {
+    return sandbox_fusion::submit_response(result, *cases);
+  };
+  submit_foreign(exchange, std::move(submission.job),
+                 {answer, sandbox_fusion::try_again, Api::kSandboxFusion});
 }
 
 void Service::piston_runtimes(const ExchangePtr& exchange) {
   with_runtimes([exchange](const std::string& runtimes) {
     exchange->answer(piston::runtimes_response(piston::languages_of(runtimes)));
+  });
+}
+
+void Service::piston_packages(const ExchangePtr& exchange) {
+  with_runtimes([exchange](const std::string& runtimes) {
+    exchange->answer(piston::packages_response(piston::languages_of(runtimes)));
+  });
+}
+
+void Service::piston_change_packages(const ExchangePtr& exchange, piston::Change change) {
+  with_runtimes([exchange, change](const std::string& runtimes) {
+    exchange->answer(
+        piston::change_packages(exchange->request, piston::languages_of(runtimes), change));
   });
 }
 
@@ -81,15 +146,24 @@ void Service::piston_execute(const ExchangePtr& exchange) {
       return piston::execute_response(result, language);
     };
     auto busy = [](std::string_view why) { return piston::message_response(503, why); };
-    submit_foreign(exchange, std::move(execution.job), {answer, busy});
+    submit_foreign(exchange, std::move(execution.job), {answer, busy, Api::kPiston});
+  });
+}
+
+void Service::piston_connect(const ExchangePtr& exchange) {
+  with_runtimes([this, exchange](const std::string& runtimes) {
+    auto dialect = std::make_unique<piston::ConnectDialect>(piston::languages_of(runtimes),
+                                                            options_.piston, options_.defaults);
+    open_session(exchange, std::move(dialect), "", kForeignPatience);
   });
 }
 
 void Service::dify_run(const ExchangePtr& exchange) {
   auto read = dify::read_run(exchange->request.body, options_.defaults);
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
-  submit_foreign(exchange, std::get<runtime::Job>(std::move(read)),
-                 {dify::run_response, [](std::string_view) { return dify::overloaded(); }});
+  submit_foreign(
+      exchange, std::get<runtime::Job>(std::move(read)),
+      {dify::run_response, [](std::string_view) { return dify::overloaded(); }, Api::kDify});
 }
 
 }  // namespace service

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/json_text.h"
+#include "service/refusals.h"
 #include "service/service.h"
 
 namespace service {
@@ -19,26 +19,6 @@ constexpr size_t kBatchJobsPerWorker = 4;
 sys::Milliseconds from_seconds(double seconds) {
   return sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
 }
-
-// In the words and with the path that `zygo batch` gives.
-Response bad_job_response(std::string message) {
-  const runtime::JobResult bad = runtime::bad_job(1, "", "", message);
-  std::string path;
-  for (const auto& [key, value] : bad.verdict.detail) {
-    if (key == "path") path = std::get<std::string>(value);
-  }
-  return error_response(400, "bad_job", message, path);
-}
-
-Response busy(const Desk::Busy& why) {
-  return busy_response(429, "busy", why.why, why.retry_after);
-}
-
-Response expired() {
-  return busy_response(429, "patience", "the job could not be started in the time given", 1);
-}
-
-Response ending() { return busy_response(503, "ending", "the service is ending", 1); }
 
 }  // namespace
 
@@ -64,20 +44,21 @@ std::optional<Response> Service::read_patience(const Exchange& exchange,
 
 void Service::post_job(const ExchangePtr& exchange) {
   if (ending_) return exchange->answer(ending());
+  const std::optional<bool> durable = wants_durable(*exchange);
+  if (!durable) return;
   Desk::Order order;
   if (auto bad = read_patience(*exchange, order.patience)) return exchange->answer(*bad);
   sys::Result<runtime::Job> job = runtime::parse_job(exchange->request.body, options_.defaults);
   if (!job) return exchange->answer(bad_job_response(job.error().text()));
   if (!facts_.knows_template(job->template_name))
-    return exchange->answer(bad_job_response("template: \"" + job->template_name +
-                                             "\" is not known; GET /v1/templates has them"));
-  const std::string* async = exchange->request.query_value("async");
-  if (async && *async != "0" && *async != "1")
-    return exchange->answer(error_response(400, "async", "async: expected 0 or 1"));
+    return exchange->answer(unknown_template(job->template_name));
   if (job->deadline)
     order.patience = std::min(order.patience.value_or(*job->deadline), *job->deadline);
+  if (*durable) return keep_job(exchange, *job, order.patience);
+  const std::string* async = exchange->request.query_value("async");
   order.job = std::move(job).value();
   order.client = exchange->client;
+  order.trace = exchange->trace;
   exchange->request.body = std::string();  // the job has it now
   order.share = std::move(exchange->share);
   async&&* async == "1" ? submit_kept(exchange, std::move(order))
@@ -124,7 +105,7 @@ Response Service::job_response(const std::string& id, const KeptJobs::Job& job) 
 
 void Service::get_job(const ExchangePtr& exchange, const std::string& id) {
   const KeptJobs::Job* job = kept_->find(id, exchange->client);
-  if (!job) return exchange->answer(error_response(404, "no_job", "there is no such job"));
+  if (!job) return get_durable_job(exchange, id);
   exchange->jobs.push_back(id);
   const std::string* wait = exchange->request.query_value("wait");
   const std::optional<double> seconds = wait ? read_seconds(*wait, kLongestWait) : 0.0;
@@ -138,7 +119,7 @@ void Service::get_job(const ExchangePtr& exchange, const std::string& id) {
 
 void Service::delete_job(const ExchangePtr& exchange, const std::string& id) {
   const KeptJobs::Job* job = kept_->find(id, exchange->client);
-  if (!job) return exchange->answer(error_response(404, "no_job", "there is no such job"));
+  if (!job) return delete_durable_job(exchange, id);
   exchange->jobs.push_back(id);
   const Desk::Ticket ticket = job->ticket;
   kept_->wait(id, std::nullopt, [exchange](const KeptJobs::Job& now) {
@@ -149,6 +130,12 @@ void Service::delete_job(const ExchangePtr& exchange, const std::string& id) {
 
 void Service::post_batch(const ExchangePtr& exchange) {
   if (ending_) return exchange->answer(ending());
+  const std::optional<bool> durable = wants_durable(*exchange);
+  if (!durable) return;
+  if (*durable) return keep_batch(exchange);
+  const std::string* async = exchange->request.query_value("async");
+  if (async && *async == "1")
+    return exchange->answer(error_response(400, "async", "async: of batches only with durable=1"));
   std::optional<sys::Milliseconds> patience;
   if (auto bad = read_patience(*exchange, patience)) return exchange->answer(*bad);
   sys::Result<BatchBody> body = BatchBody::read(exchange->request.body);

@@ -40,6 +40,28 @@ void gauge(std::string& out, const char* name, const char* help, size_t value) {
   out += fmt::format("{} {}\n", name, value);
 }
 
+void counter(std::string& out, const char* name, const char* help, double value) {
+  describe(out, name, "counter", help);
+  out += fmt::format("{} {}\n", name, value);
+}
+
+void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) {
+  const runtime::Engine::Counts& engine = now.engine;
+  gauge(out, "zygo_cells_alive", "Cells there are, idle ones included.", engine.cells);
+  gauge(out, "zygo_templates_alive", "Warm interpreters there are.", engine.templates);
+  counter(out, "zygo_cells_made_total", "Cells made.", static_cast<double>(engine.cells_made));
+  counter(out, "zygo_forks_total", "Runs of programs, each a fork of a cell's first process.",
+          static_cast<double>(engine.forks));
+  counter(out, "zygo_job_cpu_seconds_total", "CPU time of all programs.",
+          static_cast<double>(cpu_of_jobs) / 1e6);
+  const Resources& own = now.resources;
+  gauge(out, "process_resident_memory_bytes", "Of the service itself.", own.resident_bytes);
+  gauge(out, "process_open_fds", "Of the service itself; 0: not told.", own.open_descriptors);
+  counter(out, "process_cpu_seconds_total", "Of the service itself.",
+          static_cast<double>(own.cpu_us) / 1e6);
+  gauge(out, "process_start_time_seconds", "Since 1970.", static_cast<size_t>(own.started_s));
+}
+
 }  // namespace
 
 void Metrics::Histogram::add(int64_t us) {
@@ -48,23 +70,48 @@ void Metrics::Histogram::add(int64_t us) {
   sum_us += us;
 }
 
-void Metrics::job_ended(std::string_view label, std::string_view template_name,
-                        const runtime::Timing* timing) {
-  std::pair<std::string, std::string> key(runtime::utf8_head(label, kLongestLabel),
-                                          runtime::utf8_head(template_name, kLongestLabel));
-  if (!jobs_.contains(key) && jobs_.size() >= kMostSeries) key = {"(other)", "(other)"};
+void Metrics::job_ended(const JobEnd& job) {
+  std::array<std::string, 3> key{std::string(runtime::utf8_head(job.label, kLongestLabel)),
+                                 std::string(runtime::utf8_head(job.template_name, kLongestLabel)),
+                                 std::string(job.api)};
+  if (!jobs_.contains(key) && jobs_.size() >= kMostSeries) key = {"(other)", "(other)", "(other)"};
   ++jobs_[std::move(key)];
-  if (!timing) return;
-  const auto values = stages_of(*timing);
+  totals_.add(job.total_us);
+  cpu_us_ += job.cpu_us;
+  if (!job.timing) return;
+  queued_.add(job.queued_us);
+  const auto values = stages_of(*job.timing);
   for (size_t i = 0; i < kStages; ++i) stages_[i].add(values[i]);
+}
+
+std::map<std::string, uint64_t> Metrics::jobs_by_label() const {
+  std::map<std::string, uint64_t> all;
+  for (const auto& [key, count] : jobs_) all[runtime::repaired_utf8(key[0])] += count;
+  return all;
+}
+
+void Metrics::append_histogram(std::string& out, const std::string& name, const std::string& labels,
+                               const Histogram& histogram) {
+  const std::string more = labels.empty() ? "" : labels + ",";
+  const std::string whole = labels.empty() ? "" : "{" + labels + "}";
+  uint64_t below = 0;
+  for (size_t bucket = 0; bucket <= kBounds.size(); ++bucket) {
+    below += histogram.counts[bucket];
+    const std::string bound = bucket == kBounds.size()
+                                  ? "+Inf"
+                                  : fmt::format("{:g}", static_cast<double>(kBounds[bucket]) / 1e6);
+    out += fmt::format("{}_bucket{{{}le=\"{}\"}} {}\n", name, more, bound, below);
+  }
+  out += fmt::format("{}_sum{} {:.6f}\n", name, whole, static_cast<double>(histogram.sum_us) / 1e6);
+  out += fmt::format("{}_count{} {}\n", name, whole, below);
 }
 
 std::string Metrics::text(const Gauges& now) const {
   std::string out;
-  describe(out, "zygo_jobs_total", "counter", "Jobs that have ended, by label and template.");
+  describe(out, "zygo_jobs_total", "counter", "Jobs that have ended, by label, template and API.");
   for (const auto& [key, count] : jobs_)
-    out += fmt::format("zygo_jobs_total{{label=\"{}\",template=\"{}\"}} {}\n", escaped(key.first),
-                       escaped(key.second), count);
+    out += fmt::format("zygo_jobs_total{{label=\"{}\",template=\"{}\",api=\"{}\"}} {}\n",
+                       escaped(key[0]), escaped(key[1]), escaped(key[2]), count);
   describe(out, "zygo_http_responses_total", "counter", "Answers, by status; 0: the client left.");
   for (const auto& [status, count] : answers_)
     out += fmt::format("zygo_http_responses_total{{status=\"{}\"}} {}\n", status, count);
@@ -75,22 +122,18 @@ std::string Metrics::text(const Gauges& now) const {
   gauge(out, "zygo_connections", "Open connections.", now.connections);
   gauge(out, "zygo_held_bytes", "Bytes of requests and unfetched results.", now.held_bytes);
   gauge(out, "zygo_held_bytes_limit", "The most of them.", now.most_held_bytes);
+  append_resources(out, now, cpu_us_);
+  describe(out, "zygo_job_seconds", "histogram", "Time of a job from admission to its result.");
+  append_histogram(out, "zygo_job_seconds", "", totals_);
+  describe(out, "zygo_queue_seconds", "histogram", "Time that a job has waited to be started.");
+  append_histogram(out, "zygo_queue_seconds", "", queued_);
+  gauge(out, "zygo_durable_jobs", "Durable jobs without a verdict.", now.durable_waiting);
+  gauge(out, "zygo_durable_unwritten_verdicts", "Verdicts that are not on the disk yet.",
+        now.durable_unwritten);
   describe(out, "zygo_stage_seconds", "histogram", "Time of a job at each station.");
-  for (size_t i = 0; i < kStages; ++i) {
-    uint64_t below = 0;
-    for (size_t bucket = 0; bucket <= kBounds.size(); ++bucket) {
-      below += stages_[i].counts[bucket];
-      const std::string bound =
-          bucket == kBounds.size()
-              ? "+Inf"
-              : fmt::format("{:g}", static_cast<double>(kBounds[bucket]) / 1e6);
-      out += fmt::format("zygo_stage_seconds_bucket{{stage=\"{}\",le=\"{}\"}} {}\n", kStageNames[i],
-                         bound, below);
-    }
-    out += fmt::format("zygo_stage_seconds_sum{{stage=\"{}\"}} {:.6f}\n", kStageNames[i],
-                       static_cast<double>(stages_[i].sum_us) / 1e6);
-    out += fmt::format("zygo_stage_seconds_count{{stage=\"{}\"}} {}\n", kStageNames[i], below);
-  }
+  for (size_t i = 0; i < kStages; ++i)
+    append_histogram(out, "zygo_stage_seconds", fmt::format("stage=\"{}\"", kStageNames[i]),
+                     stages_[i]);
   return out;
 }
 

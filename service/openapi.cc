@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runtime/api/schema.h"
 #include "service/router.h"
 
 namespace service {
@@ -37,17 +38,27 @@ ordered_json parameters_of(const Route& route) {
   return list;
 }
 
-ordered_json content_of(const Route& route) {
+// Of jobs one, of batches a line each.
+bool gives_results(Endpoint endpoint) {
+  using enum Endpoint;
+  return endpoint == kPostJob || endpoint == kGetJob || endpoint == kDeleteJob ||
+         endpoint == kPostBatch || endpoint == kGetBatch;
+}
+
+ordered_json content_of(const Route& route, int status) {
+  constexpr int kAccepted = 202;
+  if (status == kAccepted)
+    return {{"application/json", {{"schema", reference("schemas/Accepted")}}}};
   ordered_json schema = ordered_json::object();
-  if (route.endpoint == Endpoint::kPostJob || route.endpoint == Endpoint::kDeleteJob)
-    schema = reference("schemas/Result");
+  if (gives_results(route.endpoint)) schema = reference("schemas/Result");
   return {{route.gives, {{"schema", schema}}}};
 }
 
 ordered_json response_of(const Route& route, int status) {
   if (status >= 400) return reference("responses/Error");
   ordered_json response = {{"description", reason_of(status)}};
-  if (route.method != Method::kHead) response["content"] = content_of(route);
+  if (route.method != Method::kHead && status != 101)
+    response["content"] = content_of(route, status);
   return response;
 }
 
@@ -68,22 +79,24 @@ ordered_json operation_of(const Route& route) {
   return operation;
 }
 
+ordered_json closed(ordered_json properties, ordered_json required) {
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
 ordered_json components() {
   const ordered_json text = {{"type", "string"}};
-  const ordered_json error = {
-      {"type", "object"},
-      {"required", {"error"}},
-      {"properties",
-       {{"error",
-         {{"type", "object"},
-          {"required", {"code", "message"}},
-          {"properties", {{"code", text}, {"message", text}, {"path", text}}}}}}}};
+  const ordered_json whole = {{"type", "integer"}, {"minimum", 0}};
+  const ordered_json error = closed({{"code", text}, {"message", text}, {"path", text}},
+                                    ordered_json::array({"code", "message"}));
   return {{"schemas",
-           {{"Error", error},
-            {"Job",
-             {{"type", "object"},
-              {"description", "docs/jobs.md; the smallest is {\"source\": \"print(1)\"}"}}},
-            {"Result", {{"type", "object"}, {"required", {"id", "tag", "label", "by", "ok"}}}}}},
+           {{"Error", closed({{"error", error}}, ordered_json::array({"error"}))},
+            {"Accepted", closed({{"id", text}, {"state", text}, {"jobs", whole}, {"left", whole}},
+                                ordered_json::array({"id"}))},
+            {"Job", ordered_json::parse(runtime::job_schema())},
+            {"Result", ordered_json::parse(runtime::result_schema())}}},
           {"responses",
            {{"Error",
              {{"description", "What was wrong, or when to come back (Retry-After)."},

@@ -1,7 +1,9 @@
 #include "service/service.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "service/http/handshake.h"
 #include "service/systemd.h"
 
 namespace service {
@@ -25,28 +27,36 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept)) {
   Desk::Options desk;
   desk.queue = options_.queue;
-  desk.ended = [this](const Finished& job) {
-    metrics_.job_ended(job.label, job.template_name, job.ran ? &job.timing : nullptr);
-  };
+  desk.ended = [this](const Finished& job) { note_end(job); };
   desk.room = [this] {
     const auto batches = batches_;  // one that is over takes itself out
     for (const auto& batch : batches) batch->feed();
+    if (durable_) durable_->feed();
     end_if_idle();
   };
   desk_ = std::make_unique<Desk>(engine_, loop_, *deadlines_, std::move(desk));
+  go_judge_ = std::make_unique<GoJudgeApi>(
+      GoJudgeApi::Parts{*desk_, loop_, engine_.standing().layers, options_.defaults,
+                        options_.version, options_.held, !options_.tokens.empty(), *deadlines_,
+                        held_, options_.websocket},
+      options_.go_judge);
   Server::Handler handler;
   handler.handle = [this](const ExchangePtr& exchange) { handle(exchange); };
   handler.finished = [this](const Exchange& exchange) {
-    metrics_.answered(exchange.status());
+    note_answer(exchange.status());
     log_.answered(exchange);
     if (ending_) idle_check_->wake();
   };
   handler.refused = [this](const Peer& peer, int status) {
-    metrics_.answered(status);
+    note_answer(status);
     log_.refused(peer, status);
   };
   handler.changed = [this] { end_if_idle(); };
   idle_check_ = std::make_unique<runtime::Wakeup>(loop_, [this] { end_if_idle(); });
+  session_news_ = std::make_unique<runtime::Wakeup>(loop_, [this] {
+    const auto sessions = sessions_;
+    for (const auto& session : sessions) session->look();
+  });
   server_ = std::make_unique<Server>(loop_, options_.http, held_, std::move(handler));
 }
 
@@ -54,11 +64,13 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
 Service::~Service() {
   server_.reset();
   batches_.clear();
+  sessions_.clear();
   waiting_for_runtimes_.clear();
 }
 
-sys::Result<void> Service::run(int stop, std::function<void()> ready) {
+sys::Result<void> Service::run(int stop, int reload, std::function<void()> ready) {
   on_ready_ = std::move(ready);
+  TRY(open_ledger());
   std::optional<runtime::Readable> stop_watch;
   if (stop >= 0) {
     stop_watch.emplace(loop_, stop, [this, &stop_watch] {
@@ -67,6 +79,17 @@ sys::Result<void> Service::run(int stop, std::function<void()> ready) {
     });
     stop_watch->start();
   }
+  std::optional<runtime::Readable> reload_watch;
+  if (reload >= 0) {
+    reload_watch.emplace(loop_, reload, [this, reload] {
+      char asked[64];
+      while (::read(reload, asked, sizeof asked) > 0) {
+      }
+      reread();
+    });
+    reload_watch->start();
+  }
+  runtime::start_aside(loop_);
   warm_up();
   loop_.run();
   if (failure_) return *failure_;
@@ -82,6 +105,7 @@ void Service::warm_up() {
       return loop_.stop();
     }
     ready_ = true;
+    if (durable_) durable_->start();
     notify_supervisor("READY=1");
     on_ready_();
   };
@@ -99,6 +123,10 @@ void Service::begin_end() {
   ready_ = false;
   notify_supervisor("STOPPING=1");
   server_->drain();
+  if (durable_) durable_->begin_end();
+  const auto sessions = sessions_;  // one that is over takes itself out
+  for (const auto& session : sessions) session->end();
+  go_judge_->begin_end();
   deadlines_->at(sys::monotonic_now() + options_.grace, [this] { cancel_rest(); });
   end_if_idle();
 }
@@ -115,12 +143,18 @@ void Service::cancel_rest() {
 void Service::end_if_idle() {
   if (!ending_ || ended_) return;
   if (desk_->queued() > 0 || desk_->running() > 0 || server_->busy()) return;
+  if (durable_ && durable_->busy()) return;
   ended_ = true;
   loop_.stop();
 }
 
 void Service::handle(const ExchangePtr& exchange) {
   const Request& request = exchange->request;
+  exchange->headers = options_.cors.headers(request);
+  exchange->trace = read_trace_context(request.headers);
+  if (exchange->trace) exchange->headers.emplace_back("traceresponse", exchange->trace->response());
+  if (options_.cors.is_preflight(request)) return exchange->answer(Cors::preflight_response());
+  if (answer_page(exchange)) return;
   const Match found = match(request.method, request.path, options_.apis);
   const bool pistons = options_.apis.has(Api::kPiston) && request.path.starts_with("/api/v2/");
   if (!found.route && pistons) return exchange->answer(piston::message_response(404, "Not Found"));
@@ -135,11 +169,16 @@ void Service::handle(const ExchangePtr& exchange) {
   perform(exchange, found.route->endpoint, found.parameter);
 }
 
+// A page in somebody's browser may send requests to this host, too.
+bool Service::is_welcome(const Request& request) const {
+  return request.header("origin") == nullptr || options_.cors.allows(request) ||
+         (options_.page && is_own_page(request));
+}
+
 bool Service::admit(Exchange& exchange, Scope scope) {
   if (scope == Scope::kOpen || exchange.peer.is_unix) return true;
   if (options_.tokens.empty()) {
-    // A page in somebody's browser may send requests to this host, too.
-    if (exchange.request.header("origin") == nullptr) return true;
+    if (is_welcome(exchange.request)) return true;
     exchange.answer(error_response(403, "origin", "requests of web pages need a token"));
     return false;
   }
@@ -176,6 +215,12 @@ void Service::perform(const ExchangePtr& exchange, Endpoint endpoint,
       return delete_job(exchange, parameter);
     case Endpoint::kPostBatch:
       return post_batch(exchange);
+    case Endpoint::kGetBatch:
+      return get_batch(exchange, parameter);
+    case Endpoint::kDeleteBatch:
+      return delete_batch(exchange, parameter);
+    case Endpoint::kAttach:
+      return attach(exchange);
     case Endpoint::kRuntimes:
       return get_runtimes(exchange);
     case Endpoint::kTemplates:
@@ -194,10 +239,14 @@ void Service::perform(const ExchangePtr& exchange, Endpoint endpoint,
           ready_ ? fine : busy_response(503, "not_ready", ending_ ? "ending" : "warming up", 1));
     case Endpoint::kMetrics:
       return get_metrics(exchange);
+    case Endpoint::kStats:
+      return get_stats(exchange);
+    case Endpoint::kSelfcheck:
+      return post_selfcheck(exchange);
     case Endpoint::kOpenApi:
       return exchange->answer({.body = openapi_json(options_.version)});
     default:
-      return perform_foreign(exchange, endpoint);
+      return perform_foreign(exchange, endpoint, parameter);
   }
 }
 

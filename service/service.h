@@ -15,11 +15,17 @@
 #include "runtime/loop/loop.h"
 #include "service/access_log.h"
 #include "service/batch_stream.h"
+#include "service/changeable.h"
+#include "service/cors.h"
 #include "service/deadlines.h"
 #include "service/desk.h"
+#include "service/durable/durable_jobs.h"
 #include "service/foreign/piston.h"
+#include "service/go_judge_api.h"
+#include "service/history.h"
 #include "service/http/server.h"
 #include "service/kept_jobs.h"
+#include "service/live_session.h"
 #include "service/metrics.h"
 #include "service/router.h"
 #include "service/tokens.h"
@@ -35,18 +41,29 @@ struct ServiceOptions {
   LogFormat log = LogFormat::kOff;
   Tokens tokens;  // empty: none is asked for
   runtime::JobDefaults defaults;
-  std::string blobs;  // root of the store; empty: there is none
+  std::string defaults_text;       // what they were parsed from; empty: nothing
+  std::shared_ptr<Ledger> ledger;  // of durable jobs; none: there are none
+  std::string blobs;               // root of the store; empty: there is none
   Apis apis;
+  Cors cors;
+  bool page = true;  // for people, at /
   piston::Limits piston;
+  GoJudgeApi::Options go_judge;
   std::string version;
+  WebSocket::Limits websocket;
   bool warm = true;  // a job of the default template before /readyz says yes
 };
 
 // What the service tells, but others know.
 struct Facts {
   std::function<bool(const std::string&)> knows_template;
-  std::string templates;                  // JSON
-  std::function<std::string()> runtimes;  // JSON; may take its time, on another thread
+  std::string templates;  // JSON
+  // JSON, and whether all could be asked for it; may take its time, on another thread.
+  std::function<std::pair<std::string, bool>()> runtimes;
+  // The same; tries to break out of cells of its own. Empty: there is no such check.
+  std::function<sys::Result<std::string>()> selfcheck;
+  // The configuration as it is now; on another thread. Empty: it is as it was at the start.
+  std::function<sys::Result<Changeable>()> reread = {};
 };
 
 class Service {
@@ -55,9 +72,10 @@ class Service {
   ~Service();
 
   void add(Listener listener) { server_->add(std::move(listener)); }
-  // Returns when `stop` is readable and everything accepted is answered; -1: never. An error: the
-  // default template does not start.
-  sys::Result<void> run(int stop, std::function<void()> ready);
+  // Returns when `stop` is readable and everything accepted is answered; -1: never. Each byte of
+  // `reload` asks for the configuration to be read again; -1: nobody does. An error: the default
+  // template does not start.
+  sys::Result<void> run(int stop, int reload, std::function<void()> ready);
 
  private:
   // service.cc
@@ -67,7 +85,11 @@ class Service {
   void end_if_idle();
   void handle(const ExchangePtr& exchange);
   bool admit(Exchange& exchange, Scope scope);
+  bool is_welcome(const Request& request) const;
   void perform(const ExchangePtr& exchange, Endpoint endpoint, const std::string& parameter);
+  // reload.cc
+  void reread();
+  void change(Changeable to);
   // jobs_api.cc
   void post_job(const ExchangePtr& exchange);
   void submit_job(const ExchangePtr& exchange, Desk::Order order);
@@ -79,27 +101,62 @@ class Service {
                                         std::optional<sys::Milliseconds>& patience) const;
   Response job_response(const std::string& id, const KeptJobs::Job& job) const;
   std::string new_id();
+  // durable_api.cc
+  sys::Result<void> open_ledger();
+  std::optional<bool> wants_durable(Exchange& exchange) const;
+  Arrival arrival_of(const Exchange& exchange, std::string id) const;
+  void keep_arrival(const ExchangePtr& exchange, Arrival arrival, std::string_view place);
+  void keep_job(const ExchangePtr& exchange, const runtime::Job& job,
+                std::optional<sys::Milliseconds> patience);
+  void keep_batch(const ExchangePtr& exchange);
+  void find_durable(const ExchangePtr& exchange, const std::string& id, Response missing,
+                    std::function<void(const Progress&)> then);
+  void answer_verdict(const ExchangePtr& exchange, int64_t request);
+  void await_verdict(const ExchangePtr& exchange, const std::string& id, int64_t request,
+                     std::optional<sys::Milliseconds> wait);
+  void get_durable_job(const ExchangePtr& exchange, const std::string& id);
+  void delete_durable_job(const ExchangePtr& exchange, const std::string& id);
+  void get_batch(const ExchangePtr& exchange, const std::string& id);
+  void delete_batch(const ExchangePtr& exchange, const std::string& id);
+  // attach_api.cc
+  void open_session(const ExchangePtr& exchange, std::unique_ptr<Dialect> dialect,
+                    std::string_view protocol, std::optional<sys::Milliseconds> patience);
+  void attach(const ExchangePtr& exchange);
+  void piston_connect(const ExchangePtr& exchange);
   // foreign_api.cc
   struct ForeignWords {
     std::function<Response(std::string_view result)> answer;
     std::function<Response(std::string_view why)> busy;
+    Api api;
   };
   void submit_foreign(const ExchangePtr& exchange, runtime::Job job, ForeignWords words);
-  void perform_foreign(const ExchangePtr& exchange, Endpoint endpoint);
+  void perform_foreign(const ExchangePtr& exchange, Endpoint endpoint,
+                       const std::string& parameter);
   void run_code(const ExchangePtr& exchange);
+  void run_jupyter(const ExchangePtr& exchange);
+  void submit_completion(const ExchangePtr& exchange);
   void piston_runtimes(const ExchangePtr& exchange);
   void piston_execute(const ExchangePtr& exchange);
+  void piston_packages(const ExchangePtr& exchange);
+  void piston_change_packages(const ExchangePtr& exchange, piston::Change change);
   void dify_run(const ExchangePtr& exchange);
   // facts_api.cc
   void with_runtimes(std::function<void(const std::string& runtimes)> use);
   void get_runtimes(const ExchangePtr& exchange);
   void get_info(const ExchangePtr& exchange);
-  void get_metrics(const ExchangePtr& exchange);
   void put_blob(const ExchangePtr& exchange, const std::string& digest);
   void get_blob(const ExchangePtr& exchange, const std::string& digest);
+  // stats_api.cc
+  void note_end(const Finished& job);
+  void note_answer(int status);
+  Gauges gauges() const;
+  void get_metrics(const ExchangePtr& exchange);
+  void get_stats(const ExchangePtr& exchange);
+  void post_selfcheck(const ExchangePtr& exchange);
+  bool answer_page(const ExchangePtr& exchange);
 
   runtime::Engine& engine_;
-  const ServiceOptions options_;
+  ServiceOptions options_;  // the defaults of jobs are others' to read, and stay
   const Facts facts_;
   const std::optional<runtime::BlobStore> blobs_;
   // Errands on other threads end with the loop: what they come back to goes after it.
@@ -108,15 +165,21 @@ class Service {
   std::vector<std::function<void(const std::string&)>> waiting_for_runtimes_;
   runtime::Loop loop_;
   Metrics metrics_;
+  History history_;
   AccessLog log_;
   std::unique_ptr<Deadlines> deadlines_;
   std::unique_ptr<KeptJobs> kept_;
   std::unique_ptr<Desk> desk_;
+  std::unique_ptr<DurableJobs> durable_;  // none without a ledger
+  std::unique_ptr<GoJudgeApi> go_judge_;
   std::set<std::shared_ptr<BatchStream>> batches_;
+  std::set<std::shared_ptr<LiveSession>> sessions_;
+  std::unique_ptr<runtime::Wakeup> session_news_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<runtime::Wakeup> idle_check_;
   std::function<void()> on_ready_;
-  bool ready_ = false, ending_ = false, ended_ = false, fetching_runtimes_ = false;
+  bool ready_ = false, ending_ = false, ended_ = false, fetching_runtimes_ = false,
+       checking_ = false, rereading_ = false, reread_again_ = false;
   std::optional<sys::Error> failure_;
 };
 

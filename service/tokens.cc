@@ -16,7 +16,8 @@ using sys::Result;
 namespace {
 
 constexpr size_t kShortestToken = 16;
-constexpr std::array kScopes{Scope::kInfo, Scope::kJobs, Scope::kBlobs, Scope::kMetrics};
+constexpr std::array kScopes{Scope::kInfo, Scope::kJobs, Scope::kBlobs, Scope::kMetrics,
+                             Scope::kAdmin};
 
 constexpr unsigned bit(Scope scope) { return 1u << static_cast<unsigned>(scope); }
 
@@ -37,7 +38,7 @@ Result<unsigned> scopes_in(std::string_view text) {
                               [word](Scope each) { return name_of(each) == word; });
     if (scope == kScopes.end())
       return Error::because(
-          fmt::format("\"{}\" is no scope; there are info, jobs, blobs and metrics", word));
+          fmt::format("\"{}\" is no scope; there are info, jobs, blobs, metrics and admin", word));
     scopes |= bit(*scope);
   }
   return scopes;
@@ -56,9 +57,11 @@ std::string_view name_of(Scope scope) {
     case Scope::kBlobs:
       return "blobs";
     case Scope::kMetrics:
+      return "metrics";
+    case Scope::kAdmin:
       break;
   }
-  return "metrics";
+  return "admin";
 }
 
 Result<Tokens> Tokens::parse(std::string_view text) {
@@ -77,7 +80,8 @@ Result<Tokens> Tokens::parse(std::string_view text) {
       return Error::because(
           fmt::format("{}: a token has at least {} characters", line, kShortestToken));
     Holder holder{std::string(words[0]), bit(Scope::kInfo) | bit(Scope::kJobs) |
-                                             bit(Scope::kBlobs) | bit(Scope::kMetrics)};
+                                             bit(Scope::kBlobs) | bit(Scope::kMetrics) |
+                                             bit(Scope::kAdmin)};
     if (words.size() == 3) {
       Result<unsigned> scopes = scopes_in(words[2]);
       if (!scopes) return std::move(scopes).error().context(line);

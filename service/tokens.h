@@ -12,7 +12,14 @@
 
 namespace service {
 
-enum class Scope : uint8_t { kOpen, kInfo, kJobs, kBlobs, kMetrics };  // kOpen: no token is needed
+enum class Scope : uint8_t {
+  kOpen,
+  kInfo,
+  kJobs,
+  kBlobs,
+  kMetrics,
+  kAdmin
+};  // kOpen: no token is needed
 std::string_view name_of(Scope scope);
 
 class Tokens {

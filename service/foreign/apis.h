@@ -10,7 +10,7 @@
 
 namespace service {
 
-enum class Api : uint8_t { kNative, kSandboxFusion, kPiston, kDify };
+enum class Api : uint8_t { kNative, kSandboxFusion, kPiston, kDify, kGoJudge };
 
 class Apis {
  public:
@@ -22,7 +22,9 @@ class Apis {
   unsigned bits_ = 0;
 };
 
-// "sandbox-fusion", "piston", "dify".
+// "zygo" for the native one.
+std::string_view name_of(Api api);
+// "sandbox-fusion", "piston", "dify", "go-judge".
 std::optional<Api> api_named(std::string_view name);
 
 // What "python" means to all of them: the service's default template, if that is one of Python's,

@@ -8,10 +8,9 @@
 namespace service {
 
 // Discarded if the bytes are not JSON.
-inline nlohmann::json parsed(std::string_view body) {
-  constexpr int kDeepest = 4;
-  const auto keep = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    return depth <= kDeepest;
+inline nlohmann::json parsed(std::string_view body, int deepest = 4) {
+  const auto keep = [deepest](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    return depth <= deepest;
   };
   return nlohmann::json::parse(body, keep, false);
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "runtime/api/job_parts.h"
 #include "runtime/json_text.h"
 #include "runtime/signal_names.h"
 #include "service/foreign/apis.h"
@@ -30,6 +31,7 @@ class Reader {
   Reader(const json& request, const Limits& limits) : request_(request), limits_(limits) {}
 
   bool fine() const { return refusal_.empty(); }
+  const std::vector<std::string>& names() const { return names_; }  // of the texts
   const std::string& refusal() const { return refusal_; }
   void refuse(std::string message) {
     if (fine()) refusal_ = std::move(message);
@@ -109,11 +111,12 @@ class Reader {
         return refuse(fmt::format("files[{}].content is required as a string", i));
       const std::string encoding = text_or(file, "encoding", "utf8");
       const bool binary = encoding == "base64" || encoding == "hex";
+      const std::string name = text_or(file, "name", fmt::format("file{}.code", i));
+      if (!binary) names_.push_back(name);
       if (!binary && !job.contains("source")) {
         job["source"] = *content;
       } else {
-        job["files"][text_or(file, "name", fmt::format("file{}.code", i))] =
-            placed(*content, encoding, i);
+        job["files"][name] = placed(*content, encoding, i);
       }
     }
   }
@@ -144,16 +147,19 @@ class Reader {
   const json& request_;
   const Limits& limits_;
   std::string refusal_;
+  std::vector<std::string> names_;
 };
 
 const Language* find(const std::vector<Language>& languages, const std::string& name,
                      const std::string& range) {
+  const Language* latest = nullptr;
   for (const Language& language : languages) {
     const bool named = language.name == name ||
                        std::ranges::find(language.aliases, name) != language.aliases.end();
-    if (named && in_range(language.version, range)) return &language;
+    if (!named || !in_range(language.version, range)) continue;
+    if (!latest || latest->version < language.version) latest = &language;
   }
-  return nullptr;
+  return latest;
 }
 
 ordered_json stage(const json& result) {
@@ -229,6 +235,41 @@ ordered_json compile_stage(const json& result, bool failed) {
   return made;
 }
 
+enum class Input : uint8_t { kGiven, kLive };
+
+std::variant<Execution, std::string> read_job(const json& body,
+                                              const std::vector<Language>& languages,
+                                              const Limits& limits,
+                                              const runtime::JobDefaults& defaults, Input input) {
+  Reader reader(body, limits);
+  const std::string name = reader.text("language"), range = reader.text("version");
+  json job = {{"argv", reader.argv()}};
+  if (input == Input::kGiven) job["stdin"] = reader.input();
+  reader.files(job);
+  const Language* language = find(languages, name, range);
+  if (!language) reader.refuse(fmt::format("{}-{} runtime is unknown", name, range));
+  if (!job.contains("source")) reader.refuse("files must include at least one utf8 encoded file");
+  job["limits"] = reader.limits();
+  if (input == Input::kLive) {
+    for (const char* stream : {"stdout_kb", "stderr_kb"}) job["limits"].erase(stream);
+  }
+  if (!reader.fine()) return reader.refusal();
+  const std::string& ours =
+      language->template_name.empty() ? language->name : language->template_name;
+  job["template"] = ours == "python" ? python_template(defaults) : ours;
+  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  if (!read) return read.error().text();
+  Execution execution{std::move(read).value(), *language};
+  if (!language->package) return execution;
+  for (const std::string& file : reader.names()) {
+    if (const char* wrong = runtime::objection_to_path(file))
+      return fmt::format("files: \"{}\" {}", file, wrong);
+  }
+  execution.job.source_names = reader.names();
+  execution.job.source_name = reader.names().front();
+  return execution;
+}
+
 }  // namespace
 
 std::vector<Language> languages_of(std::string_view runtimes) {
@@ -240,7 +281,9 @@ std::vector<Language> languages_of(std::string_view runtimes) {
     const std::optional<Version> version = version_in(runtime.value("version", ""));
     if (!version) continue;
     Language& language = languages.emplace_back();
-    language.name = runtime.value("name", "");
+    language.template_name = runtime.value("name", "");
+    language.package = runtime.contains("language");
+    language.name = runtime.value("language", language.template_name);
     language.version = *version;
     language.aliases = runtime.value("aliases", std::vector<std::string>());
     for (const std::string& extension : runtime.value("extensions", std::vector<std::string>())) {
@@ -277,20 +320,34 @@ std::variant<Execution, Response> read_execute(const Request& request,
   const json body = parsed(request.body);
   if (!body.is_object())
     return json_response(400, {{"stack", "SyntaxError: the body is not a JSON object"}});
+  auto read = read_job(body, languages, limits, defaults, Input::kGiven);
+  if (const auto* refusal = std::get_if<std::string>(&read)) return message_response(400, *refusal);
+  return std::get<Execution>(std::move(read));
+}
 
-  Reader reader(body, limits);
-  const std::string name = reader.text("language"), range = reader.text("version");
-  json job = {{"argv", reader.argv()}, {"stdin", reader.input()}};
-  reader.files(job);
-  const Language* language = find(languages, name, range);
-  if (!language) reader.refuse(fmt::format("{}-{} runtime is unknown", name, range));
-  if (!job.contains("source")) reader.refuse("files must include at least one utf8 encoded file");
-  job["limits"] = reader.limits();
-  if (!reader.fine()) return message_response(400, reader.refusal());
-  job["template"] = language->name == "python" ? python_template(defaults) : language->name;
-  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
-  if (!read) return message_response(400, read.error().text());
-  return Execution{std::move(read).value(), *language};
+std::variant<Execution, std::string> read_init(std::string_view text,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults) {
+  const json body = parsed(text);
+  if (!body.is_object()) return "the message is not a JSON object";
+  runtime::JobDefaults once = defaults;
+  once.job.determinism_runs = 1;
+  once.job.tests.clear();
+  return read_job(body, languages, limits, once, Input::kLive);
+}
+
+Ending ending_of(std::string_view text) {
+  const json result = json::parse(text);
+  Ending ending;
+  ending.compile_failed = result.at("label") == "CompilationError";
+  ordered_json ran = ending.compile_failed ? compile_stage(result, true) : stage(result);
+  if (!ending.compile_failed) end(ran, result);
+  if (ran.at("status") == "XX") ending.why = ran.at("message");
+  if (ending.compile_failed) ending.complaint = ran.at("stderr");
+  ending.code = ran.at("code").dump();
+  ending.signal = ran.at("signal").dump();
+  return ending;
 }
 
 Response execute_response(std::string_view text, const Language& language) {

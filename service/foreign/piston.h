@@ -4,6 +4,7 @@
 // those of the original (engineer-man/piston 3.1.1), except where it loses output or hides how a
 // program ended. Pure; bytes come from strangers.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,12 +27,20 @@ struct Language {
   Version version;
   std::vector<std::string> aliases;
   bool compiled = false;
+  std::string template_name{};  // ours; empty: the same as the name
+  bool package = false;       // called with the names of files
 };
 
 // From the JSON of GET /v1/runtimes: what is installed here and says its version.
 std::vector<Language> languages_of(std::string_view runtimes);
 
 Response runtimes_response(const std::vector<Language>& languages);
+
+// GET, and POST or DELETE, of /api/v2/packages.
+Response packages_response(const std::vector<Language>& languages);
+enum class Change : uint8_t { kAdd, kRemove };
+Response change_packages(const Request& request, const std::vector<Language>& languages,
+                         Change change);
 
 struct Execution {
   runtime::Job job;
@@ -42,8 +51,24 @@ std::variant<Execution, Response> read_execute(const Request& request,
                                                const Limits& limits,
                                                const runtime::JobDefaults& defaults);
 
+// The same of the body alone, for a program whose input comes live: it has none of its own, and its
+// output has the service's limits. A text: why not.
+std::variant<Execution, std::string> read_init(std::string_view body,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults);
+
 // `result`: the JSON of one of our results.
 Response execute_response(std::string_view result, const Language& language);
+
+// How the run, or a build that failed, ended; as JSON.
+struct Ending {
+  std::string code, signal;
+  bool compile_failed = false;
+  std::string complaint;           // of a compiler
+  std::optional<std::string> why;  // it never ran, through no fault of its own
+};
+Ending ending_of(std::string_view result);
 
 Response message_response(int status, std::string_view message);
 

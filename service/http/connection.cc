@@ -42,7 +42,11 @@ void Connection::on_ready(runtime::SocketWatch::Ready ready) {
     if (unsent_ == 0) drained();
   }
   if (state_ == State::kOver) return;
-  if (exchange_) {
+  if (exchange_ && exchange_->listens()) {
+    if (ready.readable || ready.gone) read_some();
+  } else if (exchange_ && exchange_->arrived_) {
+    if (ready.gone) return give_up();
+  } else if (exchange_) {
     if (ready.gone) {
       hang_up_seen_ = true;
       if (client_is_gone()) return give_up();
@@ -68,12 +72,33 @@ void Connection::read_some() {
   if (n < 0) return give_up();
   if (n == 0) {
     no_more_ = true;
+    if (exchange_) return give_up();  // upgraded: nobody is left to talk to
     return end_if_done();
   }
   if (state_ == State::kLingering || closing_) return;  // thrown away
+  if (exchange_) return hand_over({bytes.data(), static_cast<size_t>(n)});
   if (parser_.untouched() && in_.empty()) since_ = sys::monotonic_now();
   in_.append(bytes.data(), static_cast<size_t>(n));
   process();
+}
+
+void Connection::hand_over(std::string_view bytes) {
+  if (bytes.empty() || !exchange_) return;
+  const auto arrived = exchange_->arrived_;  // it may be the end of the exchange
+  arrived(bytes);
+}
+
+// What came behind the request is the first of the other protocol.
+void Connection::upgraded() {
+  const std::string rest = in_.substr(in_at_);
+  in_.clear();
+  in_at_ = 0;
+  hand_over(rest);
+  if (state_ != State::kOver) update();
+}
+
+void Connection::resumed() {
+  if (state_ != State::kOver) update();
 }
 
 // Until there is nothing more to parse, or something that must be answered first.
@@ -234,10 +259,12 @@ Nanoseconds Connection::deadline() const {
 }
 
 void Connection::update() {
-  const bool reads = state_ == State::kLingering || (!exchange_ && has_room());
-  watch_.want({.read = reads && !no_more_,
-               .write = unsent_ > 0,
-               .hang_up = exchange_ != nullptr && !hang_up_seen_});
+  const bool listens = exchange_ == nullptr || exchange_->listens();
+  const bool reads = state_ == State::kLingering || (listens && has_room());
+  watch_.want(
+      {.read = reads && !no_more_,
+       .write = unsent_ > 0,
+       .hang_up = exchange_ != nullptr && !hang_up_seen_ && !(reads && exchange_->arrived_)});
   const Nanoseconds next = deadline();
   if (next == kNever || (armed_ != Nanoseconds(0) && armed_ <= next)) return;
   armed_ = next;

@@ -51,6 +51,8 @@ class Connection {
   // For its exchange.
   void send(std::string bytes);
   void completed(bool close);
+  void upgraded();
+  void resumed();
 
  private:
   enum class State : uint8_t { kOpen, kLingering, kOver };
@@ -62,6 +64,7 @@ class Connection {
   void dispatch();
   void reject(Response response);
   bool client_is_gone();
+  void hand_over(std::string_view bytes);
   void flush();
   void drained();
   void linger();

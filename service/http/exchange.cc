@@ -30,15 +30,20 @@ std::string date_text() {
 }  // namespace
 
 std::string Exchange::head_of(const Response& response, bool streamed) const {
-  std::string head =
-      fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\nContent-Type: {}\r\n", response.status,
-                  reason_of(response.status), date_text(), response.type);
-  if (!streamed) {
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status,
+                                 reason_of(response.status), date_text());
+  const bool bodiless = response.status == 204 || response.status == 304;
+  if (!bodiless) head += fmt::format("Content-Type: {}\r\n", response.type);
+  if (bodiless) {
+    // By RFC 9110 these two end with their head, and have no length.
+  } else if (!streamed) {
     head += fmt::format("Content-Length: {}\r\n", response.body.size());
   } else if (chunked_) {
     head += "Transfer-Encoding: chunked\r\n";
   }
-  for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
+  for (const Headers* each : {&headers, &response.headers}) {
+    for (const auto& [name, value] : *each) head += fmt::format("{}: {}\r\n", name, value);
+  }
   if (close_) {
     head += "Connection: close\r\n";
   } else if (request.http_1_0) {
@@ -87,11 +92,31 @@ void Exchange::end() {
   complete();
 }
 
+void Exchange::upgrade(const Headers& words, std::function<void(std::string_view)> arrived) {
+  if (!connection_ || begun_) return;
+  begun_ = close_ = true;
+  status_ = 101;
+  arrived_ = std::move(arrived);
+  std::string head =
+      fmt::format("HTTP/1.1 101 {}\r\nDate: {}\r\n", reason_of(status_), date_text());
+  for (const auto& [name, value] : words) head += fmt::format("{}: {}\r\n", name, value);
+  connection_->send(head + "\r\n");
+  if (connection_) connection_->upgraded();
+}
+
+void Exchange::pause() { paused_ = true; }
+
+void Exchange::resume() {
+  if (!std::exchange(paused_, false) || !connection_) return;
+  connection_->resumed();
+}
+
 bool Exchange::has_room() const { return connection_ != nullptr && connection_->has_room(); }
 
 void Exchange::complete() {
   auto self = shared_from_this();  // the connection lets go of us
   gone_ = room_ = nullptr;
+  arrived_ = nullptr;
   std::exchange(connection_, nullptr)->completed(close_);
 }
 
@@ -99,6 +124,7 @@ void Exchange::lose() {
   connection_ = nullptr;
   lost_ = true;
   room_ = nullptr;
+  arrived_ = nullptr;
   if (auto gone = std::exchange(gone_, nullptr)) gone();
 }
 

@@ -6,12 +6,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/sys/units.h"
 #include "service/http/allowance.h"
 #include "service/http/request.h"
+#include "service/trace_context.h"
 
 namespace service {
 
@@ -33,12 +36,20 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Allowance::Share share;         // for the body
   std::vector<std::string> jobs;  // ids, for the log
   size_t job_count = 0;
+  Headers headers;                    // of the answer, whichever it is going to be
+  std::optional<TraceContext> trace;  // that the request belongs to
 
   void answer(Response response);
   // An answer in pieces; `head.body` is the first of them.
   void begin(Response head);
   void write(std::string piece);
   void end();
+  // 101: from here on the connection carries bytes of another protocol. write() sends them as they
+  // are, end() closes, and `arrived` gets what the client sends, perhaps before this returns.
+  void upgrade(const Headers& headers, std::function<void(std::string_view)> arrived);
+  // Of an upgraded one: nothing is read until resume(), and a client that goes is noticed.
+  void pause();
+  void resume();
 
   bool open() const { return connection_ != nullptr; }
   // Has the client taken what was written so far, but for a bounded rest?
@@ -57,14 +68,16 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   friend class Connection;
   void lose();
   void complete();
+  bool listens() const { return arrived_ && !paused_; }
   std::string head_of(const Response& response, bool streamed) const;
 
   Connection* connection_;
   std::function<void()> gone_, room_;
+  std::function<void(std::string_view)> arrived_;  // none: not upgraded
   sys::Nanoseconds began_;
   int status_ = 0;
   size_t sent_ = 0;
-  bool begun_ = false, lost_ = false, chunked_ = false, close_ = false;
+  bool begun_ = false, lost_ = false, chunked_ = false, close_ = false, paused_ = false;
 };
 
 using ExchangePtr = std::shared_ptr<Exchange>;

@@ -54,24 +54,31 @@ struct Reason {
 };
 constexpr std::array kReasons{
     Reason{100, "Continue"},
+    Reason{101, "Switching Protocols"},
     Reason{200, "OK"},
     Reason{201, "Created"},
     Reason{202, "Accepted"},
+    Reason{204, "No Content"},
+    Reason{304, "Not Modified"},
     Reason{400, "Bad Request"},
     Reason{401, "Unauthorized"},
     Reason{403, "Forbidden"},
     Reason{404, "Not Found"},
     Reason{405, "Method Not Allowed"},
     Reason{408, "Request Timeout"},
+    Reason{409, "Conflict"},
     Reason{413, "Content Too Large"},
     Reason{414, "URI Too Long"},
     Reason{417, "Expectation Failed"},
+    Reason{422, "Unprocessable Content"},
+    Reason{426, "Upgrade Required"},
     Reason{429, "Too Many Requests"},
     Reason{431, "Request Header Fields Too Large"},
     Reason{500, "Internal Server Error"},
     Reason{501, "Not Implemented"},
     Reason{503, "Service Unavailable"},
     Reason{505, "HTTP Version Not Supported"},
+    Reason{507, "Insufficient Storage"},
 };
 
 }  // namespace
@@ -88,6 +95,8 @@ std::string_view name_of(Method method) {
       return "PUT";
     case Method::kDelete:
       return "DELETE";
+    case Method::kOptions:
+      return "OPTIONS";
     case Method::kOther:
       break;
   }

@@ -11,7 +11,7 @@
 
 namespace service {
 
-enum class Method : uint8_t { kGet, kHead, kPost, kPut, kDelete, kOther };
+enum class Method : uint8_t { kGet, kHead, kPost, kPut, kDelete, kOptions, kOther };
 std::string_view name_of(Method method);
 
 using Headers = std::vector<std::pair<std::string, std::string>>;  // of a request: lower-case names

@@ -21,6 +21,8 @@ Method method_of(uint8_t number) {
       return Method::kPut;
     case HTTP_DELETE:
       return Method::kDelete;
+    case HTTP_OPTIONS:
+      return Method::kOptions;
     default:
       return Method::kOther;
   }

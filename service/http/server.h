@@ -33,6 +33,7 @@ class Server : private ConnectionHost {
   void drain();
   bool busy() const;  // something is to be answered yet
   size_t connections() const { return connections_.size(); }
+  void set_options(const Options& options) { options_ = options; }
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -56,7 +57,7 @@ class Server : private ConnectionHost {
   Allowance& bodies() override { return bodies_; }
 
   runtime::Loop& loop_;
-  const Options options_;
+  Options options_;
   Allowance& bodies_;
   const Handler handler_;
   bool draining_ = false;

@@ -3,9 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "service/foreign/completion_code.h"
 #include "service/foreign/dify.h"
 #include "service/foreign/piston.h"
 #include "service/foreign/sandbox_fusion.h"
+#include "service/foreign/sandbox_fusion_jupyter.h"
+#include "service/foreign/sandbox_fusion_submit.h"
 #include "tests/fuzz/input.h"
 
 namespace {
@@ -29,7 +32,9 @@ void check(const Read& read) {
 
 void piston_request(std::string_view body) {
   static const std::vector<service::piston::Language> kLanguages = {
-      {"python", {3, 11, 2}, {"py"}, false}, {"cpp", {12, 2, 0}, {"c++"}, true}};
+      {"python", {3, 11, 2}, {"py"}, false, "python"},
+      {"cpp", {12, 2, 0}, {"c++"}, true, "cpp"},
+      {"cms", {1, 0, 0}, {}, true, "cms-1.0.0", true}};
   service::Request request;
   request.headers = {{"content-type", "application/json"}};
   request.body = body;
@@ -39,6 +44,32 @@ void piston_request(std::string_view body) {
   check_job(execution.job);
   VERIFY(execution.job.limits.wall <= sys::Milliseconds(3000));
   VERIFY(execution.job.stdin_bytes.ends_with('\n'));
+  VERIFY(execution.language.package != execution.job.source_names.empty());
+  for (const std::string& name : execution.job.source_names)
+    VERIFY(!name.empty() && name.front() != '/' && name != "..");
+  change_packages(request, kLanguages, service::piston::Change::kAdd);
+}
+
+void completion(std::string_view body) {
+  for (const char* language : {"python", "bash", "cpp"}) {
+    const std::string code = service::code_of_completion(body, language);
+    VERIFY(code.size() <= body.size() + 1);  // a last line without an end gets one
+  }
+}
+
+void fusion_submission(std::string_view body) {
+  const auto read = service::sandbox_fusion::read_submit(body, {});
+  if (const auto* answer = std::get_if<service::Response>(&read)) {
+    // No cases need no job.
+    if (answer->status != 200) return check_refusal(*answer);
+    VERIFY(nlohmann::json::parse(answer->body).at("accepted") == true);
+    return;
+  }
+  const auto& submission = std::get<service::sandbox_fusion::Submission>(read);
+  check_job(submission.job);
+  VERIFY(!submission.job.tests.empty() && submission.cases);
+  for (const runtime::TestCase& test : submission.job.tests)
+    VERIFY(test.expect && test.comparator == runtime::Comparator::kAlike);
 }
 
 }  // namespace
@@ -47,15 +78,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const uint8_t api = input.byte();
   const std::string_view body = input.rest();
-  switch (api % 3) {
+  switch (api % 6) {
     case 0:
       check(service::sandbox_fusion::read_run_code(body, {}));
       break;
     case 1:
       piston_request(body);
       break;
-    default:
+    case 2:
       check(service::dify::read_run(body, {}));
+      break;
+    case 3:
+      fusion_submission(body);
+      break;
+    case 4:
+      check(service::sandbox_fusion::read_run_jupyter(body, {}));
+      break;
+    default:
+      completion(body);
   }
   return 0;
 }

@@ -126,30 +126,44 @@ TEST_CASE("metrics are text that hostile labels cannot break", "[service][metric
   Metrics metrics;
   runtime::Timing timing;
   timing.run = 300;
-  metrics.job_ended("OK", "python", &timing);
-  metrics.job_ended("E\"\n\\\xff", "python", nullptr);
+  metrics.job_ended({.label = "OK",
+                     .template_name = "python",
+                     .api = "zygo",
+                     .timing = &timing,
+                     .queued_us = 40,
+                     .total_us = 600,
+                     .cpu_us = 250'000});
+  metrics.job_ended({.label = "E\"\n\\\xff", .template_name = "python", .api = "zygo"});
   metrics.answered(200);
 
   const std::string text = metrics.text({.queued = 3});
 
-  CHECK(text.find("zygo_jobs_total{label=\"OK\",template=\"python\"} 1\n") != text.npos);
+  CHECK(text.find("zygo_jobs_total{label=\"OK\",template=\"python\",api=\"zygo\"} 1\n") !=
+        text.npos);
   CHECK(text.find("{label=\"E\\\"\\n\\\\\xEF\xBF\xBD\",template") != text.npos);
   CHECK(text.find("zygo_queue_jobs 3\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_bucket{stage=\"run\",le=\"0.00025\"} 0\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_bucket{stage=\"run\",le=\"0.0005\"} 1\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_bucket{stage=\"run\",le=\"+Inf\"} 1\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_sum{stage=\"run\"} 0.000300\n") != text.npos);
+  CHECK(text.find("zygo_queue_seconds_bucket{le=\"5e-05\"} 1\n") != text.npos);
+  CHECK(text.find("zygo_job_seconds_count 2\n") != text.npos);
+  CHECK(text.find("zygo_job_cpu_seconds_total 0.25\n") != text.npos);
 }
 
 TEST_CASE("names that programs make up do not fill the memory", "[service][metrics]") {
   Metrics metrics;
   for (int i = 0; i < 5000; ++i)
-    metrics.job_ended("E" + std::to_string(i) + std::string(1000, 'x'), "python", nullptr);
+    metrics.job_ended({.label = "E" + std::to_string(i) + std::string(1000, 'x'),
+                       .template_name = "python",
+                       .api = "zygo"});
 
   const std::string text = metrics.text({});
 
   CHECK(text.size() < 200'000);
-  CHECK(text.find("zygo_jobs_total{label=\"(other)\",template=\"(other)\"} 4500\n") != text.npos);
+  CHECK(
+      text.find("zygo_jobs_total{label=\"(other)\",template=\"(other)\",api=\"(other)\"} 4500\n") !=
+      text.npos);
 }
 
 TEST_CASE("a batch is lines, or an object with defaults and jobs", "[service][batch]") {

@@ -9,8 +9,9 @@ using nlohmann::json;
 
 namespace {
 
-const std::vector<Language> kLanguages = {{"python", {3, 11, 2}, {"py", "python3"}, false},
-                                          {"cpp17", {12, 2, 0}, {"c++17"}, true}};
+const std::vector<Language> kLanguages = {
+    {"python", {3, 11, 2}, {"py", "python3"}, false, "python"},
+    {"cpp17", {12, 2, 0}, {"c++17"}, true, "cpp17"}};
 
 Request request_of(const json& body) {
   Request request;
@@ -222,6 +223,61 @@ TEST_CASE("compiled languages have a compile stage; one that fails is the run, t
   CHECK(answer["compile"]["code"] == 1);
   CHECK(answer["compile"]["stderr"] == "err");
   CHECK(answer["run"] == answer["compile"]);
+}
+
+TEST_CASE("of several versions the latest that fits is meant", "[service][piston]") {
+  const json runtimes = {
+      {{"name", "python"}, {"available", true}, {"version", "Python 3.11.2"}},
+      {{"name", "python-3.10.0"},
+       {"language", "python"},
+       {"available", true},
+       {"version", "3.10.0"}},
+      {{"name", "cms-1.0.0"}, {"language", "cms"}, {"available", true}, {"version", "1.0.0"}}};
+  const std::vector<Language> languages = languages_of(runtimes.dump());
+  auto template_of = [&languages](const char* name, const char* range) {
+    auto made =
+        read_execute(request_of(with({{"language", name}, {"version", range}})), languages, {}, {});
+    return std::get<Execution>(std::move(made)).job.template_name;
+  };
+  CHECK(template_of("python", "*") == "python");
+  CHECK(template_of("python", "3.10.x") == "python-3.10.0");
+  CHECK(template_of("cms", "1") == "cms-1.0.0");
+}
+
+TEST_CASE("the scripts of a package learn the names of the texts", "[service][piston]") {
+  const std::vector<Language> languages = {{"cms", {1, 0, 0}, {}, true, "cms-1.0.0", true}};
+  const json files = {{{"name", "in.bin"}, {"content", "aGk="}, {"encoding", "base64"}},
+                      {{"name", "src/a.cpp"}, {"content", "x"}},
+                      {{"content", "y"}}};
+  json body = with({{"language", "cms"}});
+  body["files"] = files;
+  auto made = read_execute(request_of(body), languages, {}, {});
+  const runtime::Job job = std::get<Execution>(std::move(made)).job;
+  CHECK(job.source_name == "src/a.cpp");
+  CHECK(job.source_names == std::vector<std::string>{"src/a.cpp", "file2.code"});
+  CHECK(job.files.size() == 2);
+
+  body["files"] = {{{"name", "../a"}, {"content", "x"}}};
+  made = read_execute(request_of(body), languages, {}, {});
+  CHECK(std::get<Response>(made).status == 400);
+}
+
+TEST_CASE("packages can be listed, but not changed", "[service][piston]") {
+  auto change = [](const json& body, Change what) {
+    const Response response = change_packages(request_of(body), kLanguages, what);
+    return std::pair(response.status, json::parse(response.body).at("message").get<std::string>());
+  };
+  const json list = json::parse(packages_response(kLanguages).body);
+  CHECK(list[0] ==
+        json{{"language", "python"}, {"language_version", "3.11.2"}, {"installed", true}});
+  CHECK(change({{"language", "python"}, {"version", "3.x"}}, Change::kAdd) ==
+        std::pair(500, std::string("Already installed")));
+  CHECK(change({{"language", "cobol"}, {"version", "1"}}, Change::kAdd) ==
+        std::pair(404, std::string("Requested package cobol-1 does not exist")));
+  CHECK(change({{"language", "python"}, {"version", "*"}}, Change::kRemove).first == 500);
+  Request typeless = request_of({});
+  typeless.headers.clear();
+  CHECK(change_packages(typeless, kLanguages, Change::kAdd).status == 415);
 }
 
 }  // namespace service::piston

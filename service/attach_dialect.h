@@ -1,0 +1,42 @@
+#pragma once
+// The native words of a job that one takes part in: /v1/attach (docs/http.md). The first message is
+// a job, as POST /v1/jobs takes it; then stdin and cancel come in, and the output goes out as it is
+// written, and at last the result. Pure.
+
+#include <functional>
+
+#include "runtime/api/job_json.h"
+#include "service/dialect.h"
+#include "service/http/request.h"
+
+namespace service {
+
+class AttachDialect : public Dialect {
+ public:
+  using KnowsTemplate = std::function<bool(const std::string&)>;
+  // `defaults` are borrowed. How often a job is run is no default here: it is once.
+  AttachDialect(const runtime::JobDefaults& defaults, KnowsTemplate knows_template,
+                sys::Milliseconds patience)
+      : defaults_(defaults), knows_template_(std::move(knows_template)), patience_(patience) {}
+
+  Heard hear(const Frames::Message& message) override;
+  sys::Milliseconds patience() const override { return patience_; }
+  Goodbye too_late() override;
+  std::vector<std::string> stage(runtime::Live::Stage stage, const std::string& id) override;
+  std::string output(runtime::Stream stream, std::string_view bytes) override;
+  Goodbye ended(const Finished& finished) override;
+  Goodbye busy(const Desk::Busy& why) override;
+
+  // An answer of POST /v1/jobs as a message and a close: 4000 and its status.
+  static Goodbye goodbye(const Response& refusal);
+
+ private:
+  Heard hear_job(std::string_view text);
+
+  const runtime::JobDefaults& defaults_;
+  KnowsTemplate knows_template_;
+  const sys::Milliseconds patience_;
+  bool has_job_ = false;
+};
+
+}  // namespace service

@@ -1,0 +1,23 @@
+#pragma once
+// Changeable: what of a service's configuration can be put in the place of the old while it runs.
+// All the rest is settled at the start.
+
+#include <cstddef>
+
+#include "service/access_log.h"
+#include "service/cors.h"
+#include "service/http/connection.h"
+#include "service/tokens.h"
+
+namespace service {
+
+struct Changeable {
+  Tokens tokens;
+  Cors cors;
+  LogFormat log = LogFormat::kOff;
+  size_t queue = 1000;        // jobs that wait; those that are there already stay
+  size_t connections = 256;   // the same
+  ConnectionLimits limits{};  // of its times; also of the connections that are there
+};
+
+}  // namespace service

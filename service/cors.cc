@@ -1,0 +1,88 @@
+#include "service/cors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace service {
+
+using sys::Error;
+using sys::Result;
+
+namespace {
+
+constexpr std::string_view kSchemes[] = {"http://", "https://"};
+
+bool is_host_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+         std::string_view("-._:[]").find(c) != std::string_view::npos;
+}
+
+// "127.0.0.1:8000" without the port.
+std::string_view name_in(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, std::min(host.find(']'), host.size() - 1) + 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_address(std::string_view name) {
+  if (name == "localhost" || (name.starts_with('[') && name.ends_with(']'))) return true;
+  const size_t last = name.rfind('.') + 1;  // of a name the last part is never a number
+  return last > 0 && last < name.size() &&
+         name.find_first_not_of("0123456789", last) == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<void> Cors::add(std::string_view origin) {
+  if (origin == "*") {
+    anyone_ = true;
+    return {};
+  }
+  for (std::string_view scheme : kSchemes) {
+    if (!origin.starts_with(scheme)) continue;
+    const std::string_view host = origin.substr(scheme.size());
+    if (host.empty() || !std::all_of(host.begin(), host.end(), is_host_character)) break;
+    origins_.emplace_back(origin);
+    return {};
+  }
+  return Error::because(
+      fmt::format("\"{}\" is no origin; write e.g. https://grader.example, in lower case and "
+                  "without a path",
+                  origin));
+}
+
+bool Cors::allows(const Request& request) const {
+  const std::string* origin = request.header("origin");
+  if (!origin) return false;
+  return anyone_ || std::find(origins_.begin(), origins_.end(), *origin) != origins_.end();
+}
+
+Headers Cors::headers(const Request& request) const {
+  if (!anyone_ && origins_.empty()) return {};
+  if (!allows(request)) return {{"Vary", "Origin"}};
+  return {{"Access-Control-Allow-Origin", anyone_ ? "*" : *request.header("origin")},
+          {"Access-Control-Expose-Headers", "Location, Retry-After, traceresponse"},
+          {"Vary", "Origin"}};
+}
+
+bool Cors::is_preflight(const Request& request) const {
+  return request.method == Method::kOptions && allows(request) &&
+         request.header("access-control-request-method") != nullptr;
+}
+
+Response Cors::preflight_response() {
+  Response response{.status = 204};
+  response.headers = {{"Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"},
+                      {"Access-Control-Allow-Headers",
+                       "Authorization, Content-Type, X-Zygo-Patience, traceparent, tracestate"},
+                      {"Access-Control-Max-Age", "600"}};
+  return response;
+}
+
+bool is_own_page(const Request& request) {
+  const std::string* origin = request.header("origin");
+  const std::string* host = request.header("host");
+  return origin && host && *origin == "http://" + *host && is_address(name_in(*host));
+}
+
+}  // namespace service

@@ -1,0 +1,36 @@
+#pragma once
+// Cors: which pages of others may send requests from a browser. None, unless the operator names
+// their origins. Pure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/sys/result.h"
+#include "service/http/request.h"
+
+namespace service {
+
+class Cors {
+ public:
+  // "https://grader.example", with a port if it is not the usual one; or "*".
+  sys::Result<void> add(std::string_view origin);
+
+  bool anyone() const { return anyone_; }
+  bool allows(const Request& request) const;  // it comes from such a page
+  // What an answer to it says besides; nothing for all other requests.
+  Headers headers(const Request& request) const;
+  // A browser asks before it sends such a request.
+  bool is_preflight(const Request& request) const;
+  static Response preflight_response();
+
+ private:
+  std::vector<std::string> origins_;
+  bool anyone_ = false;
+};
+
+// A request of the page that this service itself has given out, at an address that stands for this
+// host and nothing else: a name could have been made to point here by whoever owns it.
+bool is_own_page(const Request& request);
+
+}  // namespace service

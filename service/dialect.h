@@ -1,0 +1,67 @@
+#pragma once
+// Dialect: what is said over a WebSocket about one job, in one API's words. A session
+// (live_session.h) carries; a dialect reads the client's messages and writes ours, knows nothing of
+// sockets, clocks or the desk, and is the only part that parses what a client sends.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/job.h"
+#include "runtime/live.h"
+#include "service/desk.h"
+#include "service/http/frames.h"
+
+namespace service {
+
+// The last words: messages, and a close.
+struct Goodbye {
+  std::vector<std::string> messages;
+  uint16_t code = kCloseNormal;
+  std::string reason;
+};
+
+// What one message of a client means.
+struct Heard {
+  std::optional<runtime::Job> job;
+  // How the job is run, with whoever takes part in it, if not as any job.
+  std::function<Desk::Run(const std::shared_ptr<runtime::Live>&)> run;
+  uint64_t bytes = 0;         // that the job holds, if they are more than its message
+  std::string input;          // for the program's stdin
+  bool end_of_input = false;  // of a job: its stdin_bytes are all
+  bool cancel = false;
+  int signal = 0;  // for the program
+  std::optional<Goodbye> refusal;
+};
+
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  virtual Api api() const { return Api::kNative; }
+  // Are messages text, and their contents? If not, output is passed on without regard to
+  // characters.
+  virtual bool is_text() const { return true; }
+  // Bytes of a stranger. A job comes of it at most once.
+  virtual Heard hear(const Frames::Message& message) = 0;
+  // The next message may make us wait for disks: it is heard on another thread, and nothing else is
+  // asked meanwhile.
+  virtual bool hears_aside() const { return false; }
+  // How long the first job may keep us waiting, and what is said then.
+  virtual sys::Milliseconds patience() const = 0;
+  virtual Goodbye too_late() = 0;
+
+  // The job is at the desk.
+  virtual std::vector<std::string> accepted() { return {}; }
+  virtual std::vector<std::string> stage(runtime::Live::Stage stage, const std::string& id) = 0;
+  // `bytes` ends with a whole character, if it is text. Empty: the client does not want it.
+  virtual std::string output(runtime::Stream stream, std::string_view bytes) = 0;
+  virtual Goodbye ended(const Finished& finished) = 0;
+  virtual Goodbye busy(const Desk::Busy& why) = 0;
+};
+
+}  // namespace service

@@ -1,0 +1,150 @@
+#include "service/durable/clerk.h"
+
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+namespace service {
+
+using sys::Result;
+
+namespace {
+
+constexpr sys::Milliseconds kRetry{1000};  // what could not be written, and what could not be read
+
+}  // namespace
+
+int64_t system_now_ms() {
+  return std::chrono::duration_cast<sys::Milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Clerk::Clerk(runtime::Loop& loop, Deadlines& deadlines, std::shared_ptr<Ledger> ledger,
+             std::function<void()> rested)
+    : loop_(loop), deadlines_(deadlines), ledger_(std::move(ledger)), rested_(std::move(rested)) {}
+
+void Clerk::accept(Arrival arrival, std::function<void(Result<Receipt>)> then) {
+  arrivals_.push_back({.arrival = std::move(arrival), .then = std::move(then)});
+  go();
+}
+
+void Clerk::record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then) {
+  unwritten_bytes_ += verdict.json.size();
+  verdicts_.push_back({.verdict = std::move(verdict), .then = std::move(then)});
+  go();
+}
+
+void Clerk::read(std::function<void(Ledger&)> work, std::function<void()> then) {
+  readings_.push_back({.work = std::move(work), .then = std::move(then)});
+  go();
+}
+
+void Clerk::tidy() {
+  tidy_ = true;
+  go();
+}
+
+bool Clerk::busy() const {
+  return under_way_ || !arrivals_.empty() || !verdicts_.empty() || !readings_.empty();
+}
+
+void Clerk::go() {
+  if (under_way_) return;
+  under_way_ = true;
+  deadlines_.forget(std::exchange(retry_, 0));
+  auto errand = std::make_shared<Errand>();
+  errand->arrivals.swap(arrivals_);
+  errand->verdicts.swap(verdicts_);
+  errand->readings.swap(readings_);
+  errand->tidy = std::exchange(tidy_, false);
+  verdicts_under_way_ = errand->verdicts.size();
+  runtime::run_aside(
+      loop_, [errand, ledger = ledger_] { errand->perform(*ledger); },
+      [this, errand, here = std::weak_ptr<bool>(here_)] {
+        if (!here.expired()) come_back(*errand);
+      });
+}
+
+void Clerk::Errand::perform(Ledger& ledger) {
+  if (!arrivals.empty() || !verdicts.empty()) write(ledger);
+  for (Reading& reading : readings) reading.work(ledger);
+  if (tidy || !verdicts.empty()) next_tidy = ledger.forget(system_now_ms());
+}
+
+void Clerk::Errand::write(Ledger& ledger) {
+  std::vector<const Arrival*> new_ones;
+  std::vector<const VerdictEntry*> entries;
+  for (const Acceptance& each : arrivals) new_ones.push_back(&each.arrival);
+  for (const Recording& each : verdicts) entries.push_back(&each.verdict);
+  const int64_t now_ms = system_now_ms();
+  auto receipts = ledger.write(new_ones, entries, now_ms);
+  if (!receipts) return write_one_by_one(ledger, now_ms);
+  for (Recording& each : verdicts) each.written = true;
+  for (size_t i = 0; i < arrivals.size(); ++i) arrivals[i].outcome = std::move((*receipts)[i]);
+}
+
+// So that what is too large for the disk takes nothing else along. Verdicts first: they are owed.
+void Clerk::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
+  for (Recording& each : verdicts) {
+    const VerdictEntry* entry = &each.verdict;
+    each.written = ledger.write({}, {&entry, 1}, now_ms).ok();
+  }
+  for (Acceptance& each : arrivals) {
+    const Arrival* arrival = &each.arrival;
+    auto receipts = ledger.write({&arrival, 1}, {}, now_ms);
+    if (receipts) {
+      each.outcome = std::move(receipts->front());
+    } else {
+      each.outcome = std::move(receipts).error();
+    }
+  }
+}
+
+// What is called from here may bring more: that goes with the next errand.
+void Clerk::come_back(Errand& errand) {
+  verdicts_under_way_ = 0;
+  keep_unwritten(errand);
+  plan_tidying(errand);
+  for (Recording& each : errand.verdicts) {
+    if (each.written) each.then(each.verdict);
+  }
+  for (Acceptance& each : errand.arrivals) each.then(std::move(each.outcome));
+  for (Reading& each : errand.readings) each.then();
+  under_way_ = false;
+  const bool only_retries = arrivals_.empty() && readings_.empty() && !tidy_ && retry_ != 0;
+  if (!only_retries && (busy() || tidy_)) go();
+  if (!busy()) rested_();
+}
+
+void Clerk::keep_unwritten(Errand& errand) {
+  std::vector<Recording> kept;
+  for (Recording& each : errand.verdicts) {
+    if (each.written) {
+      unwritten_bytes_ -= each.verdict.json.size();
+    } else {
+      kept.push_back(std::move(each));
+    }
+  }
+  if (kept.empty()) return;
+  verdicts_.insert(verdicts_.begin(), std::make_move_iterator(kept.begin()),
+                   std::make_move_iterator(kept.end()));
+  retry_ = deadlines_.at(sys::monotonic_now() + kRetry, [this] {
+    retry_ = 0;
+    go();
+  });
+}
+
+void Clerk::plan_tidying(const Errand& errand) {
+  if (!errand.tidy && errand.verdicts.empty()) return;
+  deadlines_.forget(std::exchange(next_tidy_, 0));
+  if (errand.next_tidy && !*errand.next_tidy) return;  // nothing is kept
+  sys::Milliseconds pause = kRetry;
+  if (errand.next_tidy) pause = sys::Milliseconds(**errand.next_tidy - system_now_ms());
+  next_tidy_ = deadlines_.at(sys::monotonic_now() + pause, [this] {
+    next_tidy_ = 0;
+    tidy();
+  });
+}
+
+}  // namespace service

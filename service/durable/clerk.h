@@ -1,0 +1,84 @@
+#pragma once
+// Clerk: keeps the ledger for the loop. Collects what is to be written while the disk is busy and
+// writes it in one commit, on a thread of libuv's pool; one errand at a time, in order, so what is
+// read was written before. Loop thread only; the ledger is touched by errands alone.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtime/loop/loop.h"
+#include "service/deadlines.h"
+#include "service/durable/ledger.h"
+
+namespace service {
+
+class Clerk {
+ public:
+  // `rested` is called whenever nothing is left to be done.
+  Clerk(runtime::Loop& loop, Deadlines& deadlines, std::shared_ptr<Ledger> ledger,
+        std::function<void()> rested);
+
+  // `then` is called once, when it is on the disk or has been refused. An error: it is not on the
+  // disk, and nobody need know of it.
+  void accept(Arrival arrival, std::function<void(sys::Result<Receipt>)> then);
+  // `then` is called once, when it is on the disk: as long as it cannot be written it is kept, and
+  // tried again and again.
+  void record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then);
+  // Runs `work` on another thread after what is to be written, then `then`.
+  void read(std::function<void(Ledger&)> work, std::function<void()> then);
+  void tidy();  // forgets what is due, now and from now on
+
+  bool busy() const;
+  // Verdicts, and their bytes, that are to be written yet.
+  size_t unwritten() const { return verdicts_.size() + verdicts_under_way_; }
+  size_t unwritten_bytes() const { return unwritten_bytes_; }
+
+ private:
+  struct Acceptance {
+    Arrival arrival;
+    std::function<void(sys::Result<Receipt>)> then;
+    sys::Result<Receipt> outcome = Receipt{};
+  };
+  struct Recording {
+    VerdictEntry verdict;
+    std::function<void(const VerdictEntry&)> then;
+    bool written = false;
+  };
+  struct Reading {
+    std::function<void(Ledger&)> work;
+    std::function<void()> then;
+  };
+  // One errand: what it takes along, and what it brings back.
+  struct Errand {
+    std::vector<Acceptance> arrivals;
+    std::vector<Recording> verdicts;
+    std::vector<Reading> readings;
+    bool tidy = false;
+    sys::Result<std::optional<int64_t>> next_tidy = std::optional<int64_t>();
+    void perform(Ledger& ledger);
+    void write(Ledger& ledger);
+    void write_one_by_one(Ledger& ledger, int64_t now_ms);
+  };
+
+  void go();
+  void come_back(Errand& errand);
+  void keep_unwritten(Errand& errand);
+  void plan_tidying(const Errand& errand);
+
+  runtime::Loop& loop_;
+  Deadlines& deadlines_;
+  const std::shared_ptr<Ledger> ledger_;
+  const std::function<void()> rested_;
+  std::vector<Acceptance> arrivals_;
+  std::vector<Recording> verdicts_;
+  std::vector<Reading> readings_;
+  size_t unwritten_bytes_ = 0, verdicts_under_way_ = 0;
+  bool under_way_ = false, tidy_ = false;
+  Deadlines::Id retry_ = 0, next_tidy_ = 0;
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for errands that come late
+};
+
+int64_t system_now_ms();
+
+}  // namespace service

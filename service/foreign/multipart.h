@@ -1,0 +1,19 @@
+#pragma once
+// A file out of a form (RFC 7578, multipart/form-data). Pure; bytes come from strangers.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace service {
+
+struct FormFile {
+  std::string name;          // what the client calls it; may be empty
+  std::string_view content;  // a view into the body
+};
+
+// The first file of this field; nothing when there is none, or the body is no such form.
+std::optional<FormFile> file_of_form(std::string_view content_type, std::string_view body,
+                                     std::string_view field);
+
+}  // namespace service

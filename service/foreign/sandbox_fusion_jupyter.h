@@ -1,0 +1,24 @@
+#pragma once
+// SandboxFusion's POST /run_jupyter in terms of ours: the cells of a notebook are calls of one
+// function of a job, which runs them one after another in one process (notebook.py). There is no
+// kernel and no IPython. Pure; bytes come from strangers.
+
+#include <string_view>
+#include <variant>
+
+#include "runtime/api/job_json.h"
+#include "service/http/request.h"
+
+namespace service::sandbox_fusion {
+
+// The program that runs cells; made at build time from notebook.py.
+std::string_view notebook_source();
+
+// A job, or what tells the client why it is none.
+std::variant<runtime::Job, Response> read_run_jupyter(std::string_view body,
+                                                      const runtime::JobDefaults& defaults);
+
+// `result`: the JSON of one of our results.
+Response run_jupyter_response(std::string_view result);
+
+}  // namespace service::sandbox_fusion

@@ -1,0 +1,95 @@
+#pragma once
+// What the requests and answers of SandboxFusion's API have in common: its languages, its fields
+// and what pydantic says of wrong ones, and the account of one run. Pure; bytes come from
+// strangers.
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/api/job_json.h"
+#include "service/http/request.h"
+
+namespace service::sandbox_fusion {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+struct Language {
+  std::string_view name;
+  std::string_view runtime;  // ours; empty: none of them
+};
+
+// What is wrong with a request, in the words of pydantic: a list of all that is.
+class Complaints {
+ public:
+  using Where = std::vector<std::string>;
+  // `where`: below the body.
+  void add(std::string_view type, const Where& where, std::string_view message);
+  bool empty() const { return list_.empty(); }
+  Response response() const;  // 422
+
+ private:
+  ordered_json list_ = ordered_json::array();
+};
+
+// A request as an object; nothing, and a complaint, if it is none.
+std::optional<json> read_object(std::string_view body, Complaints& complaints, int deepest);
+
+// The fields of one object; each reader complains and goes on.
+class Fields {
+ public:
+  // `object` is borrowed. `where`: the path of the object in the body.
+  Fields(const json& object, Complaints& complaints, Complaints::Where where = {})
+      : object_(object), complaints_(complaints), where_(std::move(where)) {}
+
+  std::string text(const char* name, bool required);
+  // Above 0; none: the field is not there.
+  std::optional<double> seconds(const char* name);
+  // The same, but null and 0 mean that there is none.
+  std::optional<double> seconds_or_none(const char* name);
+  int64_t whole(const char* name);  // negative: no limit is asked for
+  // Null: it is not one of theirs. `otherwise`: of those that leave it out.
+  const Language* language(const char* name, const Language* otherwise);
+  std::vector<std::string> texts(const char* name, bool required);
+  json files();        // as those of a job
+  json fetch_files();  // the same
+  void complain(std::string_view type, const char* name, std::string_view message);
+  // Null: it is not there, or null.
+  const json* find(const char* name) const;
+  bool has(const char* name) const { return object_.contains(name); }
+
+ private:
+  const json& object_;
+  Complaints& complaints_;
+  const Complaints::Where where_;
+};
+
+const Language& python();
+// The template of ours. Not of a language that is none of ours.
+std::string template_of(const Language& language, const runtime::JobDefaults& defaults);
+Response not_offered(const Language& language);
+
+// {"detail": ..}
+Response detail_response(int status, std::string_view detail);
+
+// The most and the usual of all their limits.
+inline constexpr double kUsualSeconds = 10;
+int64_t milliseconds_of(double seconds);
+
+// How one run ended.
+struct Account {
+  std::string_view status = "Success";
+  std::string message;
+  ordered_json compile, run;  // null: there was none
+};
+// Of the JSON of a result of ours.
+Account account_of(const json& result);
+ordered_json files_of(const json& result);
+// What is ours in an answer: of the result, those that it has.
+ordered_json our_facts(const json& result);
+ordered_json run_code_answer(const json& result);
+
+}  // namespace service::sandbox_fusion

@@ -1,0 +1,90 @@
+#include "service/http/handshake.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/json_text.h"
+#include "sandbox/sys/result.h"
+
+namespace service {
+
+namespace {
+
+constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+constexpr size_t kKeyBytes = 16;
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  text.remove_prefix(begin);
+  return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
+// Is `word` in one of the lists of this name?
+bool lists(const Request& request, std::string_view name, std::string_view word) {
+  for (const auto& [header, value] : request.headers) {
+    if (header != name) continue;
+    for (std::string_view left = value; !left.empty();) {
+      const size_t end = std::min(left.find(','), left.size());
+      if (same(trimmed(left.substr(0, end)), word)) return true;
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+  return false;
+}
+
+// The one header of this name; null when there is none, or more than one.
+const std::string* only(const Request& request, std::string_view name) {
+  const auto count = std::count_if(request.headers.begin(), request.headers.end(),
+                                   [name](const auto& header) { return header.first == name; });
+  return count == 1 ? request.header(name) : nullptr;
+}
+
+std::string accept_of(std::string_view key) {
+  const std::string text = std::string(key) + std::string(kGuid);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned size = 0;
+  VERIFY(EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr) == 1);
+  std::string encoded;
+  runtime::append_base64({reinterpret_cast<const char*>(digest.data()), size}, encoded);
+  return encoded;
+}
+
+Response upgrade_required(std::string_view message) {
+  Response response = error_response(426, "websocket", message);
+  response.headers = {
+      {"Upgrade", "websocket"}, {"Connection", "Upgrade"}, {"Sec-WebSocket-Version", "13"}};
+  return response;
+}
+
+}  // namespace
+
+std::variant<Headers, Response> shake_hands(const Request& request, std::string_view protocol) {
+  if (request.http_1_0 || !lists(request, "upgrade", "websocket") ||
+      !lists(request, "connection", "upgrade"))
+    return upgrade_required("this path is spoken to over a WebSocket");
+  const std::string* version = only(request, "sec-websocket-version");
+  if (!version || *version != "13")
+    return upgrade_required("Sec-WebSocket-Version: only 13 is spoken here");
+  const std::string* key = only(request, "sec-websocket-key");
+  std::string nonce;
+  if (!key || !runtime::append_from_base64(*key, nonce) || nonce.size() != kKeyBytes)
+    return error_response(400, "websocket", "Sec-WebSocket-Key: expected 16 bytes in base64");
+  if (!request.body.empty()) return error_response(400, "websocket", "a handshake has no body");
+  Headers headers = {{"Upgrade", "websocket"},
+                     {"Connection", "Upgrade"},
+                     {"Sec-WebSocket-Accept", accept_of(*key)}};
+  if (!protocol.empty() && lists(request, "sec-websocket-protocol", protocol))
+    headers.emplace_back("Sec-WebSocket-Protocol", protocol);
+  return headers;
+}
+
+}  // namespace service

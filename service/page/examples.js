@@ -1,0 +1,22 @@
+// Programs to begin with: each shows one kind of end. What they need besides is set in the form.
+
+export const examples = [
+  { name: "Hello", source: 'print("hello")\nprint(6 * 7)\n' },
+  {
+    name: "Call a function", mode: "call", func: "solve", inputs: "[1, 2, 10, 30]",
+    source: "def solve(n):\n    a, b = 0, 1\n    for _ in range(n):\n        a, b = b, a + b\n    return a\n",
+  },
+  { name: "Read standard input", stdin: "3 4\n", source: "a, b = map(int, input().split())\nprint(a + b)\n" },
+  { name: "An exception", source: "def mean(values):\n    return sum(values) / len(values)\n\nprint(mean([]))\n" },
+  {
+    name: "An endless loop", cpu: 0.5,
+    source: "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n" +
+      "        pass  # no timeout gets out of here\n",
+  },
+  { name: "Too much memory", memory: 64, source: "x = b\"x\" * (1 << 30)\n" },
+  {
+    name: "A forbidden call",
+    source: 'import socket\n\ntry:\n    socket.socket()\nexcept OSError as error:\n    print("swallowed:", error)\n',
+  },
+  { name: "Chance", twice: true, source: "print({\"apple\", \"pear\", \"plum\", \"fig\", \"lime\"})\n" },
+];

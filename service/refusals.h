@@ -1,0 +1,18 @@
+#pragma once
+// Why a job is not taken, as answers: the same words on every way to the desk. Pure.
+
+#include <string>
+
+#include "service/desk.h"
+#include "service/http/request.h"
+
+namespace service {
+
+// In the words and with the path that `zygo batch` gives.
+Response bad_job_response(std::string message);
+Response unknown_template(const std::string& name);
+Response busy(const Desk::Busy& why);
+Response expired();
+Response ending();
+
+}  // namespace service

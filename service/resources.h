@@ -1,0 +1,18 @@
+#pragma once
+// Resources: what the service's own process takes of the host, for metrics. What the host does not
+// tell is 0.
+
+#include <cstdint>
+
+namespace service {
+
+struct Resources {
+  uint64_t resident_bytes = 0;
+  uint64_t open_descriptors = 0;
+  int64_t cpu_us = 0;     // of the process and its threads
+  int64_t uptime_us = 0;  // of the process
+  int64_t started_s = 0;  // by the clock of the host, since 1970
+  static Resources now();
+};
+
+}  // namespace service

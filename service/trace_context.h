@@ -1,0 +1,31 @@
+#pragma once
+// Trace context of the W3C (headers traceparent and tracestate): taken from a request, told to its
+// results, to the log and in the answer. What is malformed counts as not being there. Pure, but for
+// the span id, which is random.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "service/http/request.h"
+
+namespace service {
+
+struct TraceContext {
+  std::string trace_id;   // 32 hexadecimal digits
+  std::string parent_id;  // 16: the caller's span
+  std::string span_id;    // 16: ours, for this request
+  std::string state;      // tracestate, as it came; may be empty
+  unsigned flags = 0;     // bit 0: the caller samples this trace
+
+  std::string json() const;  // an object
+  // The header traceresponse, by which a caller finds our span.
+  std::string response() const;
+};
+
+std::optional<TraceContext> read_trace_context(const Headers& headers);
+
+// Adds the field "service" to a result, an object of JSON; nothing without a trace.
+void add_service_object(const std::optional<TraceContext>& trace, std::string& result);
+
+}  // namespace service
