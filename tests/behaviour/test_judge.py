@@ -46,7 +46,7 @@ class WithACopy(unittest.TestCase):
 
 class ThePackagesOwnSubmissions(WithACopy):
     def test_each_ends_as_its_folder_says(self) -> None:
-        for name in ("sum", "float", "custom", "custom_python", "guess"):
+        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread"):
             with self.subTest(package=name):
                 ended = judge("--self", PACKAGES / name)
 
@@ -64,6 +64,22 @@ class ThePackagesOwnSubmissions(WithACopy):
         self.assertEqual(len(bad), 2, ended.stdout)
         self.assertRegex(bad[0], r"submissions/accepted/same\.py .* AC +WA ")
         self.assertRegex(bad[1], r"^7 submissions, 1 not as expected")
+
+    def test_one_may_say_itself_how_it_ends(self) -> None:
+        package = self.copy("sum", submissions=False)
+        for name, source in {"mixed/a.py": "# @EXPECTED_RESULTS@: WRONG-ANSWER, TIMELIMIT\nprint(1)\n",
+                             "mixed/b.py": "print(1)  # @EXPECTED_RESULTS@: CORRECT\n",
+                             "accepted/c.py": "print(1)\n# @EXPECTED_RESULTS@: PERFECT\n"}.items():
+            path = package / "submissions" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source)
+
+        ended = judge("--self", "--json", package)
+
+        results = objects(ended)
+        self.assertEqual([(each["expected"], each["verdict"], each["as_expected"]) for each in results],
+                         [("AC", "JE", False), ("WA or TLE", "WA", True), ("AC", "WA", False)])
+        self.assertIn('"PERFECT" is the name of no result', results[0]["detail"]["message"])
 
     def test_what_cannot_be_judged_is_no_verdict(self) -> None:
         package = self.copy("custom_python")
@@ -163,6 +179,128 @@ class ASubmission(WithACopy):
         self.assertEqual(objects(ended)[0]["time_limit_ms"], 10000)
 
 
+class AFolder(WithACopy):
+    """One program in several files."""
+
+    MAIN = "int main() { long long a, b; std::cin >> a >> b; std::cout << add(a, b) << std::endl; }\n"
+    ADD = "long long add(long long a, long long b) { return a + b; }\n"
+
+    def verdict(self, files: dict[str, str], package: str = "sum") -> dict[str, Any]:
+        for name, source in files.items():
+            self.submission("many/" + name, source)
+        result = objects(judge("--json", PACKAGES / package, self.folder / "many"))[0]
+        self.assertEqual(result["submission"], str(self.folder / "many"))
+        return result
+
+    def accepted(self, language: str, files: dict[str, str]) -> None:
+        result = self.verdict(files)
+        self.assertEqual((result["verdict"], result["language"]), ("AC", language), result)
+
+    def test_of_c_plus_plus(self) -> None:
+        self.accepted("cpp", {"sum.h": "#include <iostream>\nlong long add(long long a, long long b);\n",
+                              "adds.cpp": '#include "sum.h"\n' + self.ADD,
+                              "program.cc": '#include "sum.h"\n' + self.MAIN})
+
+    def test_of_c_with_a_folder_in_it(self) -> None:
+        self.accepted("c", {"lib/add.c": self.ADD, "lib/add.h": "long long add(long long, long long);\n",
+                            "main.c": '#include <stdio.h>\n#include "lib/add.h"\nint main(void) { long long a, b; '
+                                      'return scanf("%lld%lld", &a, &b) == 2 && printf("%lld\\n", add(a, b)) > 0 ? 0 : 1; }\n'})
+
+    def test_of_python(self) -> None:
+        self.accepted("python", {"__main__.py": "from sums.add import add\nprint(add(*map(int, input().split())))\n",
+                                 "sums/__init__.py": "", "sums/add.py": "def add(a, b): return a + b\n"})
+
+    @unittest.skipUnless(shutil.which("javac"), "javac is not installed (Debian package default-jdk-headless)")
+    def test_of_java(self) -> None:
+        """A class that only its name leads to is compiled, too."""
+        self.accepted("java", {
+            "Main.java": "import java.util.*;\npublic class Main { public static void main(String[] a) throws Exception { "
+                         "Scanner in = new Scanner(System.in); Adder adder = "
+                         "(Adder) Class.forName(\"Sum\").getDeclaredConstructor().newInstance(); "
+                         "System.out.println(adder.add(in.nextLong(), in.nextLong())); } }\n",
+            "Adder.java": "interface Adder { long add(long a, long b); }\n",
+            "Sum.java": "public class Sum implements Adder { public long add(long a, long b) { return a + b; } }\n"})
+
+    @unittest.skipUnless(shutil.which("go"), "go is not installed (Debian package golang-go)")
+    def test_of_go(self) -> None:
+        self.accepted("go", {"add.go": "package main\nfunc add(a, b int64) int64 { return a + b }\n",
+                             "sum.go": "package main\nimport \"fmt\"\n"
+                                       "func main() { var a, b int64; fmt.Scan(&a, &b); fmt.Println(add(a, b)) }\n"})
+
+    def test_a_source_that_does_not_compile_is_a_compiler_error(self) -> None:
+        result = self.verdict({"main.cpp": "#include <iostream>\nlong long add(long long, long long);\n" + self.MAIN,
+                               "add.cpp": "long long add(\n"})
+
+        self.assertEqual(result["verdict"], "CE")
+        self.assertIn("add.cpp", result["stderr"])
+
+    def test_whose_beginning_nobody_knows(self) -> None:
+        self.submission("many/a.py", "print(1)\n")
+        self.submission("many/b.py", "print(1)\n")
+
+        ended = judge(PACKAGES / "sum", self.folder / "many")
+
+        self.assertEqual(ended.code, 2)
+        self.assertIn("a.py and b.py could each be the program", ended.stderr)
+
+
+class Scores(WithACopy):
+    """Problems of type scoring: by groups, with the default grader."""
+
+    NARROW = PACKAGES / "points/submissions/partially_accepted/narrow.c"
+
+    def test_a_part_of_the_groups_gives_a_part_of_the_points(self) -> None:
+        result = objects(judge("--json", PACKAGES / "points", self.NARROW))[0]
+
+        self.assertEqual((result["verdict"], result["label"], result["score"]), ("PAC", "OK", 40))
+        self.assertEqual(result["groups"], [
+            {"name": "sample", "verdict": "AC", "score": 1}, {"name": "secret", "verdict": "AC", "score": 40},
+            {"name": "secret/1-small", "verdict": "AC", "score": 40}, {"name": "secret/2-large", "verdict": "WA", "score": 0}])
+        # The test after the one that failed in its group is not run.
+        self.assertEqual([(test["name"], test["verdict"]) for test in result["tests"]],
+                         [("sample/1", "AC"), ("secret/1-small/1", "AC"), ("secret/1-small/2", "AC"), ("secret/2-large/1", "WA")])
+
+    def test_all_tests_at_once_give_the_same(self) -> None:
+        result = objects(judge("--json", "--all", PACKAGES / "points", self.NARROW))[0]
+
+        self.assertEqual((result["verdict"], result["score"], len(result["tests"])), ("PAC", 40, 5))
+
+    def test_the_table_shows_them(self) -> None:
+        ended = judge(PACKAGES / "points", self.NARROW, PACKAGES / "points/submissions/wrong_answer/same.py")
+
+        lines = ended.stdout.splitlines()
+        self.assertRegex(lines[2], r"narrow\.c +c +PAC +40 .* OK$")
+        self.assertRegex(lines[6], r"^ +secret/2-large +WA +0$")
+        self.assertRegex(lines[7], r"same\.py +python +WA +- .* WrongAnswer .* on secret/1-small/1$")
+
+    def test_a_validator_gives_them(self) -> None:
+        results = objects(judge("--json", PACKAGES / "spread", *sorted((PACKAGES / "spread/submissions").glob("*/*.py"))))
+
+        self.assertEqual([(result["verdict"], result["score"]) for result in results], [("AC", 4), ("PAC", 1), ("WA", None)])
+        self.assertEqual([test["score"] for test in results[0]["tests"]], [2, 3, 5])
+
+    def test_a_score_that_is_no_number_or_out_of_range_is_no_verdict(self) -> None:
+        package = self.copy("spread")
+        submission = package / "submissions/accepted/most.py"
+        validator = package / "output_validators/validate.py"
+        source = validator.read_text()
+        for score, message in (("many", "checker: score.txt: expected a number"), ("7", "data/: its score 7 is outside of its range, 0 to 4")):
+            with self.subTest(score):
+                validator.write_text(source.replace("{len(set(numbers))}", score))
+                ended = judge("--json", package, submission)
+                self.assertEqual((ended.code, objects(ended)[0]["verdict"]), (1, "JE"), ended.stdout)
+                self.assertIn(message, objects(ended)[0]["detail"]["message"])
+
+    def test_a_grader_of_its_own_is_refused_by_name(self) -> None:
+        package = self.copy("points")
+        (package / "data/secret/testdata.yaml").write_text("grading: custom\n")
+
+        ended = judge("--self", package)
+
+        self.assertEqual(ended.code, 2)
+        self.assertIn("data/secret/testdata.yaml: grading: graders of a package's own are not supported yet", ended.stderr)
+
+
 class Mistakes(WithACopy):
     def refused(self, *arguments: str | Path) -> str:
         ended = judge(*arguments)
@@ -181,7 +319,7 @@ class Mistakes(WithACopy):
     def test_of_a_package(self) -> None:
         package = self.copy("sum")
         yaml = package / "problem.yaml"
-        for text, why in (("validation: custom score\n", "scoring problems are not supported yet"),
+        for text, why in (("validation: custom score\n", "score is for problems of type scoring"),
                           ("limits: {memory: much}\n", "problem.yaml: limits.memory: expected a number"),
                           ("a: &a [*a, *a]\n", "problem.yaml: line 1: anchors are not accepted"),
                           ("validator_flags: float_tolerance\n", "problem.yaml: validator_flags: float_tolerance wants"),

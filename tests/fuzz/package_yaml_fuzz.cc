@@ -1,11 +1,15 @@
 // problem.yaml and testdata.yaml: any bytes. The first says which; what is read is within its
-// bounds, and errors say something. The flags go on to the default validator.
+// bounds, and errors say something. The flags go on to the default validator. The same bytes are
+// also a submission that may say what it ends as.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "tests/fuzz/input.h"
+#include "tools/cli/judge/grading.h"
 #include "tools/cli/judge/problem_yaml.h"
+#include "tools/cli/judge/promise.h"
 #include "tools/cli/judge/validation.h"
 #include "tools/cli/judge/yaml.h"
 
@@ -56,8 +60,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (tree) VERIFY(check_tree(*tree, 1) <= cli::kMostYamlValues + 1);
   if (!tree) VERIFY(tree.error().text().starts_with("line "));
   check_problem(text);
+  const auto promise = cli::promise_in(text);
+  if (!promise) VERIFY(promise.error().text().size() < 200);
   if (!group) return 0;
-  const auto settings = cli::read_testdata_yaml(text);
-  if (settings && settings->validator_flags) check_flags(*settings->validator_flags);
+  for (const auto type : {cli::ProblemType::kPassFail, cli::ProblemType::kScoring}) {
+    const auto settings = cli::read_testdata_yaml(text, type);
+    if (!settings) continue;
+    if (settings->validator_flags) check_flags(*settings->validator_flags);
+    if (settings->grading.range)
+      VERIFY(settings->grading.range->least <= settings->grading.range->most);
+    if (settings->grading.accept_score) VERIFY(std::isfinite(*settings->grading.accept_score));
+  }
+  if (const auto score = cli::parse_score(text)) VERIFY(std::isfinite(*score));
   return 0;
 }

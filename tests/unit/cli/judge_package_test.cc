@@ -74,10 +74,69 @@ TEST_CASE("what makes no difference is named", "[judge][package]") {
   PackageFolder folder;
   folder.small("limits: {code: 128}\nlanguages: all\n").file("input_validators/v.py", "");
   folder.file("output_validators/v.py", "").file("submissions/README", "");
+  folder.file("data/testdata.yaml", "grading: default\ngrader_flags: ''\non_reject: continue\n");
+  folder.file("data/secret/testdata.yaml", "grading: custom\ngrader_flags: max\n");
 
-  CHECK(folder.read().ignored == Flags{"limits.code", "languages",
+  CHECK(folder.read().ignored == Flags{"limits.code", "languages", "testdata.yaml: grading",
+                                       "testdata.yaml: grader_flags",
                                        "output_validators/ (validation: default)",
                                        "submissions/README", "input_validators/"});
+}
+
+TEST_CASE("a scoring problem: groups, with what each inherits", "[judge][package][grading]") {
+  PackageFolder folder;
+  folder.small("type: scoring\nvalidation: default\ngrading: {objective: min}\n");
+  folder.test("data/secret/b/1").test("data/secret/a/2").test("data/sample/9");
+  folder.file("data/secret/empty/README", "");
+  folder.file("data/testdata.yaml",
+              "on_reject: continue\ngrader_flags: ignore_sample max\nrange: -inf 10\n");
+  folder.file(
+      "data/secret/a/testdata.yaml",
+      "on_reject: break\naccept_score: 2.5\nreject_score: -1\ngrader_flags: min first_error\n");
+
+  const Package package = folder.read();
+
+  CHECK(package.settings.type == ProblemType::kScoring);
+  CHECK(package.settings.less_is_better);
+  Flags names, tests;
+  for (const TestGroup& group : package.groups) names.push_back(group.name);
+  for (const PackageTest& test : package.tests) tests.push_back(test.name);
+  CHECK(names == Flags{"", "sample", "secret", "secret/a", "secret/b"});
+  CHECK(tests == Flags{"sample/9", "secret/1", "secret/a/2", "secret/b/1"});
+  const Grading& root = package.groups[0].grading;
+  const Grading& a = package.groups[3].grading;
+  const Grading& b = package.groups[4].grading;
+  CHECK((root.flags.ignores_sample && root.flags.scores == ScoreMode::kMost));
+  CHECK((!root.stops_at_reject && root.range.most == 10));
+  CHECK((a.stops_at_reject && a.accept_score == 2.5 && a.reject_score == -1));
+  CHECK(a.flags == GraderFlags{VerdictMode::kFirstError, ScoreMode::kLeast, false, false});
+  CHECK(a.range == root.range);
+  CHECK((!b.stops_at_reject && b.accept_score == 1 && !b.flags.ignores_sample));
+  CHECK(package.ignored.empty());
+}
+
+TEST_CASE("a mistake in a scoring problem's testdata.yaml is named", "[judge][package][grading]") {
+  struct Case {
+    const char *yaml, *error;
+  };
+  const Case cases[] = {
+      {"on_reject: stop\n", "data/secret/testdata.yaml: on_reject: expected break or continue"},
+      {"grading: custom\n", "grading: graders of a package's own are not supported yet"},
+      {"grading: own\n", "grading: expected default"},
+      {"grader_flags: sum median\n",
+       "grader_flags: \"median\" is not a flag of the default grader"},
+      {"grader_flags: ignore_sample\n", "ignore_sample is for data/testdata.yaml"},
+      {"accept_score: lots\n", "accept_score: expected a number"},
+      {"reject_score: inf\n", "reject_score: expected a number"},
+      {"range: 5\n", "range: expected two numbers"},
+      {"range: 5 1\n", "range: expected two numbers, the smaller one first"},
+  };
+  for (const Case& each : cases) {
+    PackageFolder folder;
+    folder.small("type: scoring\n").file("data/secret/testdata.yaml", each.yaml);
+    INFO(each.yaml);
+    CHECK_THAT(folder.error(), Contains(each.error));
+  }
 }
 
 TEST_CASE("a custom validator is exactly one program", "[judge][package]") {
@@ -110,8 +169,11 @@ TEST_CASE("a mistake in problem.yaml is named with its file, field and line", "[
       {"validation: maybe\n", "validation: expected default, custom"},
       {"validation: default interactive\n", "validation: expected default, custom"},
       {"validation: []\n", "validation: expected a string"},
-      {"validation: custom score\n", "scoring problems are not supported yet"},
-      {"type: scoring\n", "scoring problems are not supported yet"},
+      {"validation: custom score\n", "validation: score is for problems of type scoring"},
+      {"validation: custom score score\ntype: scoring\n", "validation: expected default, custom"},
+      {"type: graded\n", "type: expected pass-fail or scoring"},
+      {"type: scoring\ngrading: {objective: most}\n", "grading.objective: expected min or max"},
+      {"grading: {accept_score: 1}\ntype: scoring\n", "accept_score: unknown field; see testdata"},
       {"problem_format_version: 2023-07\n", "only version legacy is supported"},
       {"a: &x 1\n", "problem.yaml: line 1: anchors are not accepted"},
       {"a: *x\n", "problem.yaml: line 1: "},

@@ -1,4 +1,5 @@
 #include "tests/unit/cli/judge_fixture.h"
+#include "tools/cli/judge/promise.h"
 #include "tools/cli/judge/validation.h"
 #include "tools/cli/judge/words.h"
 
@@ -119,14 +120,43 @@ TEST_CASE("every outcome has a contest's word", "[judge][words]") {
 }
 
 TEST_CASE("what a folder promises; a judge in trouble never keeps it", "[judge][words]") {
-  CHECK(as_expected("accepted", Word::kAC));
-  CHECK_FALSE(as_expected("accepted", Word::kWA));
-  CHECK(as_expected("run_time_error", Word::kRTE));
-  CHECK(as_expected("run_time_error", Word::kMLE));
-  CHECK_FALSE(as_expected("time_limit_exceeded", Word::kRTE));
-  CHECK(as_expected("mixed", Word::kCE));
-  CHECK_FALSE(as_expected("mixed", Word::kJE));
-  CHECK(expected_word("mixed") == "any");
+  CHECK(keeps(promise_of("accepted"), Word::kAC));
+  CHECK_FALSE(keeps(promise_of("accepted"), Word::kWA));
+  CHECK(keeps(promise_of("run_time_error"), Word::kRTE));
+  CHECK(keeps(promise_of("run_time_error"), Word::kMLE));
+  CHECK_FALSE(keeps(promise_of("time_limit_exceeded"), Word::kRTE));
+  CHECK(keeps(promise_of("mixed"), Word::kCE));
+  CHECK_FALSE(keeps(promise_of("mixed"), Word::kJE));
+  CHECK(text_of(promise_of("mixed")) == "any");
+  CHECK(keeps(promise_of("accepted"), Word::kPAC));
+  CHECK(keeps(promise_of("partially_accepted"), Word::kPAC));
+  CHECK_FALSE(keeps(promise_of("partially_accepted"), Word::kAC));
+}
+
+TEST_CASE("what a line in a submission promises", "[judge][words]") {
+  auto [source, words] = GENERATE(table<std::string, std::string>({
+      {"// @EXPECTED_RESULTS@: TIMELIMIT, RUN-ERROR\nint main() {}\n", "TLE or RTE"},
+      {"/* @EXPECTED_RESULTS@: WRONG_ANSWER */", "WA"},
+      {"<!-- @EXPECTED_RESULTS@:correct-->", "AC"},
+      {"# @EXPECTED_RESULTS@: ACCEPTED\r\n# @EXPECTED_RESULTS@: NO-OUTPUT,COMPILER_ERROR\r\n",
+       "WA or CE"},
+      {"@EXPECTED_RESULTS@: OUTPUT_LIMIT, memory_limit_exceeded", "OLE or MLE"},
+      {"@EXPECTED_RESULTS@: CORRECT, CHECK-MANUALLY", "any"},
+      {"int main() {}", "nothing"},
+      {"// @EXPECTED_RESULTS@ AC", "nothing"},
+      {"@EXPECTED_RESULTS@: PERFECT, CORRECT", "\"PERFECT\" is the name of no result"},
+      {"@EXPECTED_RESULTS@:\nCORRECT", "\"\" is the name of no result"},
+      {"@EXPECTED_RESULTS@: CORRECT,", "AC"},
+  }));
+  CAPTURE(source);
+
+  const auto promise = promise_in(source);
+
+  if (!promise) {
+    CHECK_THAT(promise.error().text(), Catch::EndsWith(words));
+  } else {
+    CHECK((*promise ? text_of(**promise) : "nothing") == words);
+  }
 }
 
 }  // namespace

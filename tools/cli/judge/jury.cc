@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 
@@ -34,21 +34,30 @@ runtime::Verdict trouble(const std::string& message) {
   return {runtime::Outcome::kSandboxError, "", runtime::By::kSandbox, {{"message", message}}};
 }
 
+runtime::Verdict no_number() {
+  return {runtime::Outcome::kBadJob,
+          "",
+          runtime::By::kCaller,
+          {{"message", "checker: score.txt: expected a number"}}};
+}
+
 TestVerdict verdict_of(const std::string& name, JobResult result) {
-  TestVerdict made{name, Word::kJE, result.verdict, {}, result.err.bytes, result.usage};
+  TestVerdict made{name, Word::kJE, result.verdict, {}, result.err.bytes, result.usage, {}};
   if (result.tests.size() == 1 && !result.tests[0].skipped) {
     runtime::TestResult& test = result.tests[0];
     made.verdict = std::move(test.verdict);
     made.exception = std::move(test.exception);
     made.err = std::move(test.err.bytes);
     made.usage = test.usage;
+    if (test.score) made.score = parse_score(*test.score);
+    if (test.score && !made.score && made.verdict.ok()) made.verdict = no_number();
   }
   made.word = word_of(made.verdict);
   return made;
 }
 
 // The first failure decides, except that a judge in trouble has nothing to say at all.
-void conclude(Judged& judged) {
+void conclude_by_first(Judged& judged) {
   for (size_t i = 0; i < judged.tests.size(); ++i) {
     const TestVerdict& test = judged.tests[i];
     judged.slowest_cpu_us = std::max(judged.slowest_cpu_us, test.usage.cpu_us);
@@ -60,6 +69,18 @@ void conclude(Judged& judged) {
       judged.word = test.word;
     }
   }
+}
+
+TestScores scores_of(const std::map<size_t, TestVerdict>& ended, size_t count) {
+  TestScores scores(count);
+  for (const auto& [index, verdict] : ended) scores[index] = {verdict.word, verdict.score};
+  return scores;
+}
+
+bool has_best(double score, const ScoreRange& range, bool less_is_better) {
+  constexpr double kNear = 1e-9;
+  const double best = less_is_better ? range.least : range.most;
+  return std::isfinite(best) && std::abs(score - best) <= kNear * std::max(1.0, std::abs(best));
 }
 
 }  // namespace
@@ -108,6 +129,7 @@ void Jury::submit(const SourceProgram& program, const PackageTest& test, size_t 
   job.template_name = program.template_name;
   job.source = program.source;
   job.files = program.files;
+  job.sources = program.sources;
   job.limits = limits;
   (package_.settings.interactive ? job.interactor : job.checker) = checker_;
   job.tests.push_back(std::move(loaded).value());
@@ -123,11 +145,21 @@ Judged Jury::judge(const SourceProgram& program, sys::Milliseconds time_limit, T
   const unsigned cells = engine_.workers() / (package_.settings.interactive ? 2 : 1);
   const size_t room = tests == Tests::kAll ? std::max(1u, cells) : 1;
   std::map<size_t, TestVerdict> ended;
-  size_t next = 0, open = 0;
+  size_t following = 0, open = 0;
   bool enough = false;
-  while (open > 0 || (!enough && next < package_.tests.size())) {
-    for (; !enough && open < room && next < package_.tests.size(); ++next, ++open)
-      submit(program, package_.tests[next], next, limits, inbox);
+  const bool by_groups = follows_groups(tests);
+  auto next = [&]() -> std::optional<size_t> {
+    if (by_groups) return next_test(package_.groups, scores_of(ended, package_.tests.size()));
+    return following < package_.tests.size() ? std::optional(following++) : std::nullopt;
+  };
+  for (;;) {
+    while (!enough && open < room) {
+      const std::optional<size_t> index = next();
+      if (!index) break;
+      submit(program, package_.tests[*index], *index, limits, inbox);
+      ++open;
+    }
+    if (open == 0) break;
     std::optional<Inbox::Arrived> arrived = inbox->take(stop_);
     if (!arrived) {
       engine_.cancel_all();
@@ -139,20 +171,51 @@ Judged Jury::judge(const SourceProgram& program, sys::Milliseconds time_limit, T
     TestVerdict verdict = verdict_of(package_.tests[index].name, std::move(arrived->second));
     // A program that cannot be compiled, and a judge in trouble, are so for every test.
     const bool for_all = verdict.word == Word::kCE || verdict.word == Word::kJE;
-    enough |= for_all || (tests == Tests::kUntilFailure && verdict.word != Word::kAC);
+    const bool stops = tests == Tests::kUntilFailure && !by_groups;
+    enough |= for_all || (stops && verdict.word != Word::kAC);
     if (on_test) on_test(program, verdict, ended.size() + 1);
     ended.emplace(index, std::move(verdict));
   }
-  Judged judged{program.path, program.template_name, Word::kAC, {}, 0, 0, {}};
-  for (auto& [index, verdict] : ended) judged.tests.push_back(std::move(verdict));
-  if (stopped_) judged.word = Word::kJE;
-  conclude(judged);
+  Judged judged;
+  judged.path = program.path;
+  judged.language = program.template_name;
+  judged.word = stopped_ ? Word::kJE : Word::kAC;
+  conclude(ended, judged);
   return judged;
 }
 
+// The next test depends on how the last one ended.
+bool Jury::follows_groups(Tests tests) const {
+  return !package_.groups.empty() && tests == Tests::kUntilFailure;
+}
+
+void Jury::conclude(const std::map<size_t, TestVerdict>& ended, Judged& judged) const {
+  for (const auto& [index, verdict] : ended) judged.tests.push_back(verdict);
+  conclude_by_first(judged);
+  const bool is_graded = judged.word != Word::kJE && judged.word != Word::kCE;
+  if (package_.groups.empty() || !is_graded) return;
+  const Graded graded = grade(package_.groups, scores_of(ended, package_.tests.size()));
+  judged.word = graded.word;
+  judged.groups = graded.groups;
+  judged.complaint = graded.complaint;
+  judged.decisive.reset();
+  if (graded.decisive) {
+    const auto at = std::distance(ended.begin(), ended.find(*graded.decisive));
+    judged.decisive = static_cast<size_t>(at);
+  }
+  if (graded.word != Word::kAC) return;
+  const ScoreRange& range = package_.groups.front().grading.range;
+  const double best = package_.settings.less_is_better ? range.least : range.most;
+  judged.score = graded.score;
+  judged.has_best_score = has_best(graded.score, range, package_.settings.less_is_better);
+  if (!judged.has_best_score && std::isfinite(best)) judged.word = Word::kPAC;
+}
+
 Judged not_judged(const std::string& path, const sys::Error& error) {
-  Judged judged{path, "", Word::kJE, size_t{0}, 0, 0, {}};
-  judged.tests.push_back({"", Word::kJE, trouble(error.text()), {}, "", {}});
+  Judged judged;
+  judged.path = path;
+  judged.decisive = 0;
+  judged.tests.push_back({"", Word::kJE, trouble(error.text()), {}, "", {}, {}});
   return judged;
 }
 

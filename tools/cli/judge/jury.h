@@ -4,6 +4,7 @@
 // thread and waits; results come from the engine's.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,14 +23,19 @@ struct TestVerdict {
   std::optional<runtime::Exception> exception;
   std::string err;  // what the program, or its compiler, wrote to stderr; cut short
   runtime::Usage usage;
+  std::optional<double> score;  // that the validator gave it
 };
 
 struct Judged {
   std::string path, language;
-  Word word = Word::kJE;           // of the first test that failed; JE before all others
+  Word word = Word::kJE;  // of the first test that failed, or by grading; JE before all others
   std::optional<size_t> decisive;  // its index in `tests`; none: accepted
   int64_t slowest_cpu_us = 0, memory_peak_bytes = 0;
   std::vector<TestVerdict> tests;  // that were run, in their order
+  std::optional<double> score;     // of one that is accepted, where the problem gives scores
+  bool has_best_score = true;      // or there are no scores
+  std::vector<GroupScore> groups;
+  std::string complaint;  // of the package, where no test is to blame for JE
 };
 
 enum class Tests { kUntilFailure, kAll };
@@ -49,6 +55,8 @@ class Jury {
 
  private:
   struct Inbox;
+  bool follows_groups(Tests tests) const;
+  void conclude(const std::map<size_t, TestVerdict>& ended, Judged& judged) const;
   void submit(const SourceProgram& program, const PackageTest& test, size_t index,
               const runtime::Limits& limits, const std::shared_ptr<Inbox>& inbox);
 

@@ -60,40 +60,90 @@ bool takes_off(std::string& name, std::string_view ending) {
   return true;
 }
 
+// Each once, however many groups have it.
+void note(const Flags& fields, std::vector<std::string>& ignored) {
+  for (const std::string& field : fields) {
+    if (std::find(ignored.begin(), ignored.end(), field) == ignored.end()) ignored.push_back(field);
+  }
+}
+
+// Tests in the order of their paths, or of a scoring problem in that of their groups.
 class TestReader {
  public:
-  TestReader(const Folder& folder, const Flags& common, std::vector<PackageTest>& into)
-      : folder_(folder), common_(common), into_(into) {}
+  TestReader(const Folder& folder, Package& into) : folder_(folder), into_(into) {}
 
-  // `path` below data/; `inherited`: the flags of the nearest group above.
-  sys::Result<void> read_group(const std::string& path, const Flags& inherited, unsigned depth) {
-    if (depth > kDeepestGroup)
-      return sys::Error::because(
-          fmt::format("{}: more than {} groups in each other", path, kDeepestGroup));
-    const Flags flags = TRY(flags_of(path, inherited));
-    const std::vector<Folder::Entry> entries = TRY(folder_.list(path));
-    for (const Folder::Entry& entry : entries) {
-      const std::string below = joined(path, entry.name);
-      std::string stem = entry.name;
-      if (entry.kind == Kind::kFolder) {
-        TRY(read_group(below, flags, depth + 1));
-      } else if (takes_off(stem, ".in")) {
-        TRY(add(path, stem, flags));
-      } else if (takes_off(stem, ".ans")) {
-        TRY(check_pair(joined(path, stem), ".ans", ".in"));
-      }
+  sys::Result<void> read() {
+    const bool scoring = into_.settings.type == ProblemType::kScoring;
+    const Said said = TRY(said_by("data", {}));
+    into_.groups.push_back({"", said.grading, {}});
+    const Said inner = for_groups_in(said);
+    for (const char* path : {"data/sample", "data/secret"}) {
+      if (TRY(folder_.kind_of(path)) != Kind::kFolder) continue;
+      const size_t before = into_.tests.size();
+      if (auto item = TRY(read_group(path, inner, 1))) into_.groups[0].items.push_back(*item);
+      if (scoring) continue;
+      std::sort(into_.tests.begin() + static_cast<ptrdiff_t>(before), into_.tests.end(),
+                [](const PackageTest& a, const PackageTest& b) { return a.name < b.name; });
     }
+    if (!scoring) into_.groups.clear();
     return {};
   }
 
  private:
-  sys::Result<Flags> flags_of(const std::string& path, const Flags& inherited) {
+  // What the nearest testdata.yaml says.
+  struct Said {
+    Flags flags;  // of the validator
+    Grading grading;
+  };
+
+  // The flag is about the groups of data/ alone.
+  static Said for_groups_in(Said said) {
+    said.grading.flags.ignores_sample = false;
+    return said;
+  }
+
+  // Nothing: there is no test in it.
+  sys::Result<std::optional<TestGroup::Item>> read_group(const std::string& path, const Said& outer,
+                                                         unsigned depth) {
+    if (depth > kDeepestGroup)
+      return sys::Error::because(
+          fmt::format("{}: more than {} groups in each other", path, kDeepestGroup));
+    const Said said = TRY(said_by(path, outer));
+    const size_t index = into_.groups.size();
+    into_.groups.push_back({path.substr(path.find('/') + 1), said.grading, {}});
+    std::vector<TestGroup::Item> items;
+    for (const Folder::Entry& entry : TRY(folder_.list(path))) {
+      const std::string below = joined(path, entry.name);
+      std::string stem = entry.name;
+      if (entry.kind == Kind::kFolder) {
+        if (auto item = TRY(read_group(below, said, depth + 1))) items.push_back(*item);
+      } else if (takes_off(stem, ".in")) {
+        items.push_back({false, into_.tests.size()});
+        TRY(add(path, stem, said.flags));
+      } else if (takes_off(stem, ".ans")) {
+        TRY(check_pair(joined(path, stem), ".ans", ".in"));
+      }
+    }
+    if (items.empty()) {
+      into_.groups.pop_back();
+      return std::optional<TestGroup::Item>();
+    }
+    into_.groups[index].items = std::move(items);
+    return std::optional(TestGroup::Item{true, index});
+  }
+
+  sys::Result<Said> said_by(const std::string& path, const Said& outer) {
     const std::string file = joined(path, "testdata.yaml");
     const auto text = TRY(text_if_any(folder_, file, kLongestYaml));
-    if (!text) return inherited;
-    sys::Result<GroupSettings> settings = read_testdata_yaml(*text);
+    if (!text) return Said{outer.flags, inherited(outer.grading, {})};
+    sys::Result<GroupSettings> settings = read_testdata_yaml(*text, into_.settings.type);
     if (!settings) return std::move(settings).error().context(file);
-    return settings->validator_flags.value_or(inherited);
+    const std::optional<GraderFlags>& flags = settings->grading.flags;
+    if (flags && flags->ignores_sample && path != "data")
+      return sys::Error::because(file + ": grader_flags: ignore_sample is for data/testdata.yaml");
+    note(settings->ignored, into_.ignored);
+    return Said{settings->validator_flags.value_or(outer.flags),
+                inherited(outer.grading, settings->grading)};
   }
 
   sys::Result<void> check_pair(const std::string& stem, std::string_view there,
@@ -104,50 +154,33 @@ class TestReader {
   }
 
   sys::Result<void> add(const std::string& path, const std::string& stem, const Flags& flags) {
-    if (into_.size() == kMostTests)
+    if (into_.tests.size() == kMostTests)
       return sys::Error::because(fmt::format("{}: more than {} tests", path, kMostTests));
     const std::string base = joined(path, stem);
     TRY(check_pair(base, ".in", ".ans"));
-    PackageTest test{base.substr(base.find('/') + 1), base + ".in", base + ".ans", common_};
+    PackageTest test{base.substr(base.find('/') + 1), base + ".in", base + ".ans",
+                     into_.settings.validator_flags};
     for (const std::string& file : {test.input, test.answer}) {
       if (TRY(folder_.size_of(file)) > kLargestTestFile)
         return sys::Error::because(
             fmt::format("{}: longer than {} MiB", file, kLargestTestFile.count >> 20));
     }
     test.flags.insert(test.flags.end(), flags.begin(), flags.end());
-    into_.push_back(std::move(test));
+    into_.tests.push_back(std::move(test));
     return {};
   }
 
   const Folder& folder_;
-  const Flags& common_;
-  std::vector<PackageTest>& into_;
+  Package& into_;
 };
 
-// data/testdata.yaml is about both groups.
-sys::Result<Flags> common_group_flags(const Folder& folder) {
-  const auto text = TRY(text_if_any(folder, "data/testdata.yaml", kLongestYaml));
-  if (!text) return Flags();
-  sys::Result<GroupSettings> settings = read_testdata_yaml(*text);
-  if (!settings) return std::move(settings).error().context("data/testdata.yaml");
-  return settings->validator_flags.value_or(Flags());
-}
-
-sys::Result<std::vector<PackageTest>> read_tests(const Folder& folder, const Flags& common) {
+sys::Result<void> read_tests(const Folder& folder, Package& package) {
   if (TRY(folder.kind_of("data")) != Kind::kFolder)
     return sys::Error::because("data/: there is no such folder");
-  const Flags outer = TRY(common_group_flags(folder));
-  std::vector<PackageTest> tests;
-  for (const char* group : {"data/sample", "data/secret"}) {
-    if (TRY(folder.kind_of(group)) != Kind::kFolder) continue;
-    const size_t before = tests.size();
-    TRY(TestReader(folder, common, tests).read_group(group, outer, 1));
-    std::sort(tests.begin() + static_cast<ptrdiff_t>(before), tests.end(),
-              [](const PackageTest& a, const PackageTest& b) { return a.name < b.name; });
-  }
-  if (tests.empty())
+  TRY(TestReader(folder, package).read());
+  if (package.tests.empty())
     return sys::Error::because("data/: no test; expected *.in with *.ans in sample or secret");
-  return tests;
+  return {};
 }
 
 sys::Result<std::vector<Folder::Entry>> list_if_any(const Folder& folder, const char* path) {
@@ -187,7 +220,7 @@ sys::Result<void> read_examples(const Folder& folder, Package& package) {
 }
 
 sys::Result<void> note_input_validators(const Folder& folder, Package& package) {
-  for (const char* name : {"input_validators", "input_format_validators", "graders"}) {
+  for (const char* name : {"input_validators", "input_format_validators", "graders", "include"}) {
     if (TRY(folder.kind_of(name)) != Kind::kNothing)
       package.ignored.push_back(std::string(name) + "/");
   }
@@ -201,7 +234,7 @@ sys::Result<Package> read_package(const Folder& folder) {
   package.settings = TRY(read_settings(folder));
   package.ignored = package.settings.ignored;
   package.time_limit = TRY(read_time_limit(folder, package.settings.limits));
-  package.tests = TRY(read_tests(folder, package.settings.validator_flags));
+  TRY(read_tests(folder, package));
   TRY(read_validator(folder, package));
   TRY(read_examples(folder, package));
   TRY(note_input_validators(folder, package));

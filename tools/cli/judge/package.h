@@ -28,6 +28,7 @@ struct Package {
   ProblemSettings settings;
   std::optional<sys::Milliseconds> time_limit;  // given; none: derived from what is accepted
   std::vector<PackageTest> tests;               // samples first, then by path
+  std::vector<TestGroup> groups;                // of a scoring problem; data/ itself is the first
   std::string validator;                        // a file or a folder; empty: the default one
   std::vector<ExampleSubmission> examples;      // by path
   std::vector<std::string> ignored;             // files and fields that make no difference here

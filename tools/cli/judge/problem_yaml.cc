@@ -31,7 +31,8 @@ constexpr std::array kMetadata = {"uuid",
                                   "event",
                                   "problem_format_version"};
 // Fields that do, elsewhere.
-constexpr std::array kIgnored = {"grading", "libraries", "languages", "show_test_data_groups"};
+constexpr std::array kIgnored = {"libraries", "languages", "show_test_data_groups"};
+constexpr double kLargestScore = 1e15;
 
 sys::Error wrong(const std::string& field, const YamlValue& at, std::string_view why) {
   return sys::Error::because(at.line > 0 ? fmt::format("{}: {} (line {})", field, why, at.line)
@@ -107,17 +108,33 @@ sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
 sys::Result<void> read_validation(const YamlValue& value, ProblemSettings& into) {
   const std::string text = TRY(text_of("validation", value));
   const std::vector<std::string> words = words_of(text);
-  auto says = [&words](const char* word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  if (says("score")) return wrong("validation", value, "scoring problems are not supported yet");
-  if (words.empty())
-    return wrong("validation", value, "expected default, custom or custom interactive");
-  into.custom_validation = words[0] == "custom";
-  into.interactive = words.size() == 2 && into.custom_validation && words[1] == "interactive";
-  const bool known = words.size() == 1 && (into.custom_validation || words[0] == "default");
-  if (!known && !into.interactive)
-    return wrong("validation", value, "expected default, custom or custom interactive");
+  into.custom_validation = !words.empty() && words[0] == "custom";
+  bool known = into.custom_validation || (words.size() == 1 && words[0] == "default");
+  for (size_t i = 1; i < words.size(); ++i) {
+    bool& said = words[i] == "score" ? into.validator_scores : into.interactive;
+    known = known && !said && (words[i] == "score" || words[i] == "interactive");
+    said = true;
+  }
+  if (!known)
+    return wrong("validation", value,
+                 "expected default, custom, or custom with interactive or score");
+  if (into.validator_scores && into.type != ProblemType::kScoring)
+    return wrong("validation", value, "score is for problems of type scoring");
+  return {};
+}
+
+// Of a scoring problem; what belongs to testdata.yaml was once here.
+sys::Result<void> read_grading(const YamlValue& value, ProblemSettings& into) {
+  if (value.kind != Kind::kMap && value.kind != Kind::kNull)
+    return wrong("grading", value, "expected a map");
+  for (const auto& [name, each] : value.fields) {
+    const std::string field = "grading." + name;
+    if (name == "show_test_data_groups") continue;
+    if (name != "objective") return wrong(field, each, "unknown field; see testdata.yaml");
+    const std::string objective = TRY(text_of(field, each));
+    if (objective != "min" && objective != "max") return wrong(field, each, "expected min or max");
+    into.less_is_better = objective == "min";
+  }
   return {};
 }
 
@@ -133,10 +150,6 @@ sys::Result<std::string> name_in(const YamlValue& value) {
 }
 
 sys::Result<void> check_kind(const std::string& field, const YamlValue& value) {
-  if (field == "type" && value.kind == Kind::kScalar && value.scalar == "scoring")
-    return wrong(field, value, "scoring problems are not supported yet");
-  if (field == "type" && (value.kind != Kind::kScalar || value.scalar != "pass-fail"))
-    return wrong(field, value, "expected pass-fail");
   if (field == "problem_format_version" &&
       (value.kind != Kind::kScalar || value.scalar != "legacy"))
     return wrong(field, value, "only version legacy is supported");
@@ -149,6 +162,10 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
     into.name = TRY(name_in(value));
   } else if (field == "validation") {
     return read_validation(value, into);
+  } else if (field == "grading" && into.type == ProblemType::kScoring) {
+    return read_grading(value, into);
+  } else if (field == "grading") {
+    into.ignored.push_back(field);
   } else if (field == "validator_flags") {
     into.validator_flags = TRY(flags_of(field, value));
   } else if (field == "limits") {
@@ -163,6 +180,67 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
     return wrong(field, value, "unknown field");
   }
   return {};
+}
+
+// What another grader than the default one, or it with flags, would do with the verdicts.
+bool is_of_graders(const std::string& field, const YamlValue& value) {
+  if (field == "grading") return value.kind != Kind::kScalar || value.scalar != "default";
+  return field == "grader_flags" &&
+         (value.kind != Kind::kScalar || !words_of(value.scalar).empty());
+}
+
+// What else a group says depends on it.
+sys::Result<ProblemType> type_in(const YamlValue& root) {
+  for (const auto& [field, value] : root.fields) {
+    if (field != "type") continue;
+    const std::string type = TRY(text_of(field, value));
+    if (type == "scoring") return ProblemType::kScoring;
+    if (type != "pass-fail") return wrong(field, value, "expected pass-fail or scoring");
+  }
+  return ProblemType::kPassFail;
+}
+
+// "0 100", "-inf +inf".
+sys::Result<ScoreRange> range_of(const std::string& field, const YamlValue& value) {
+  const std::vector<std::string> words = words_of(TRY(text_of(field, value)));
+  auto bound = [](const std::string& word) -> std::optional<double> {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (word == "inf" || word == "+inf") return kInfinity;
+    return word == "-inf" ? std::optional(-kInfinity) : parse_score(word);
+  };
+  const auto least = words.size() == 2 ? bound(words[0]) : std::nullopt;
+  const auto most = words.size() == 2 ? bound(words[1]) : std::nullopt;
+  if (!least || !most || *least > *most)
+    return wrong(field, value, "expected two numbers, the smaller one first");
+  return ScoreRange{*least, *most};
+}
+
+// Nothing: it is none of grading's.
+sys::Result<bool> read_group_grading(const std::string& field, const YamlValue& value,
+                                     GroupGrading& into) {
+  if (field == "on_reject") {
+    const std::string word = TRY(text_of(field, value));
+    if (word != "break" && word != "continue")
+      return wrong(field, value, "expected break or continue");
+    into.stops_at_reject = word == "break";
+  } else if (field == "grading") {
+    const std::string word = TRY(text_of(field, value));
+    if (word == "custom")
+      return wrong(field, value, "graders of a package's own are not supported yet");
+    if (word != "default") return wrong(field, value, "expected default");
+  } else if (field == "grader_flags") {
+    auto flags = parse_grader_flags(TRY(flags_of(field, value)));
+    if (!flags) return wrong(field, value, flags.error().text());
+    into.flags = *flags;
+  } else if (field == "accept_score" || field == "reject_score") {
+    const double score = TRY(number_of(field, value, -kLargestScore, kLargestScore));
+    (field == "accept_score" ? into.accept_score : into.reject_score) = score;
+  } else if (field == "range") {
+    into.range = TRY(range_of(field, value));
+  } else {
+    return false;
+  }
+  return true;
 }
 
 sys::Result<YamlValue> map_in(std::string_view text) {
@@ -197,11 +275,12 @@ std::vector<std::string> words_of(std::string_view text) {
 sys::Result<ProblemSettings> read_problem_yaml(std::string_view text) {
   const YamlValue root = TRY(map_in(text));
   ProblemSettings settings;
+  settings.type = TRY(type_in(root));
   for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
   return settings;
 }
 
-sys::Result<GroupSettings> read_testdata_yaml(std::string_view text) {
+sys::Result<GroupSettings> read_testdata_yaml(std::string_view text, ProblemType type) {
   constexpr std::array kOfScores = {"on_reject",    "grading",      "grader_flags",         "range",
                                     "accept_score", "reject_score", "input_validator_flags"};
   const YamlValue root = TRY(map_in(text));
@@ -211,8 +290,13 @@ sys::Result<GroupSettings> read_testdata_yaml(std::string_view text) {
       if (settings.validator_flags)
         return wrong(field, value, "validator_flags and output_validator_flags are the same");
       settings.validator_flags = TRY(flags_of(field, value));
+    } else if (type == ProblemType::kScoring &&
+               TRY(read_group_grading(field, value, settings.grading))) {
+      continue;
     } else if (!one_of(kOfScores, field)) {
       return wrong(field, value, "unknown field");
+    } else if (is_of_graders(field, value)) {
+      settings.ignored.push_back("testdata.yaml: " + field);
     }
   }
   return settings;

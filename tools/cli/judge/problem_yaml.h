@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sandbox/sys/result.h"
+#include "tools/cli/judge/grading.h"
 
 namespace cli {
 
@@ -19,10 +20,15 @@ struct ProblemLimits {
   bool operator==(const ProblemLimits&) const = default;
 };
 
+enum class ProblemType : uint8_t { kPassFail, kScoring };
+
 struct ProblemSettings {
   std::string name;  // empty: it is in the problem's statement
+  ProblemType type = ProblemType::kPassFail;
+  bool less_is_better = false;  // of scores
   bool custom_validation = false;
   bool interactive = false;  // the validator talks with the program
+  bool validator_scores = false;
   std::vector<std::string> validator_flags;
   ProblemLimits limits;
   std::vector<std::string> ignored;  // fields that are understood and make no difference here
@@ -30,10 +36,14 @@ struct ProblemSettings {
 
 struct GroupSettings {
   std::optional<std::vector<std::string>> validator_flags;  // of the output validator
+  GroupGrading grading;                                     // of a scoring problem
+  std::vector<std::string> ignored;  // fields that would make a difference elsewhere
 };
 
 sys::Result<ProblemSettings> read_problem_yaml(std::string_view text);
-sys::Result<GroupSettings> read_testdata_yaml(std::string_view text);
+// Of a pass-fail problem, whose verdict is that of the first test that fails, what is said about
+// grading makes no difference.
+sys::Result<GroupSettings> read_testdata_yaml(std::string_view text, ProblemType type);
 
 // A decimal number in [least, most] and nothing else; nothing where it is not.
 std::optional<double> number_between(std::string_view text, double least, double most);

@@ -18,21 +18,48 @@ std::string language_of(const std::string& path, const std::vector<runtime::Temp
   return template_for_file(path, known);
 }
 
-bool is_main(const std::string& name) {
+// Of a template that is no runtime's (Python), nothing.
+const runtime::RuntimeSpec* runtime_of(const std::string& language,
+                                       const std::vector<runtime::TemplateSpec>& known) {
+  for (const runtime::TemplateSpec& spec : known) {
+    if (spec.name == language) return spec.runtime.get();
+  }
+  return nullptr;
+}
+
+bool is_called(const std::string& name, std::string_view wanted) {
   std::string stem = name.substr(0, name.rfind('.'));
   std::transform(stem.begin(), stem.end(), stem.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  return stem == "main";
+  return stem == wanted;
+}
+
+// Whether it makes no difference which of the files counts as the first.
+bool begin_anywhere(const std::vector<std::string>& names,
+                    const std::vector<runtime::TemplateSpec>& known) {
+  const std::string language = language_of(names.front(), known);
+  const runtime::RuntimeSpec* spec = runtime_of(language, known);
+  return spec != nullptr && spec->takes_sources() && spec->runs_artefact() &&
+         std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return language_of(name, known) == language; });
 }
 
 // The name of the main file among those that stand directly in the folder.
-sys::Result<std::string> main_of(const std::string& path, const std::vector<std::string>& names) {
+sys::Result<std::string> main_of(const std::string& path, const std::vector<std::string>& names,
+                                 const std::vector<runtime::TemplateSpec>& known) {
   if (names.empty())
     return sys::Error::because(path + ": no file has an extension of a known language");
   if (names.size() == 1) return names.front();
-  std::vector<std::string> mains;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(mains), is_main);
-  if (mains.size() == 1) return mains.front();
+  for (const std::string_view wanted : {"main", "__main__"}) {
+    std::vector<std::string> mains;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(mains),
+                 [wanted](const std::string& name) { return is_called(name, wanted); });
+    if (mains.size() == 1) return mains.front();
+    if (mains.size() > 1)
+      return sys::Error::because(
+          fmt::format("{}: {} and {} could each be the program", path, mains[0], mains[1]));
+  }
+  if (begin_anywhere(names, known)) return names.front();
   return sys::Error::because(
       fmt::format("{}: {} and {} could each be the program; call one of them main.*", path,
                   names[0], names[1]));
@@ -49,16 +76,20 @@ sys::Result<SourceProgram> read_folder(const Folder& folder, const std::string& 
     if (entry.kind == Folder::Kind::kFile && !language_of(entry.name, known).empty())
       candidates.push_back(entry.name);
   }
-  const std::string main = TRY(main_of(path, candidates));
-  SourceProgram program{path, language_of(main, known), "", {}};
+  const std::string main = TRY(main_of(path, candidates, known));
+  SourceProgram program{path, language_of(main, known), "", {}, {}};
+  const runtime::RuntimeSpec* spec = runtime_of(program.template_name, known);
+  const bool takes_sources = spec != nullptr && spec->takes_sources();
   for (const std::string& file : TRY(folder.files_below(path, kMostFiles))) {
     std::string content = TRY(folder.read(file, kLargestFile));
     const std::string name = path.empty() ? file : file.substr(path.size() + 1);
     if (name == main) {
       program.source = std::move(content);
-    } else {
-      program.files.push_back({name, std::move(content), false});
+      continue;
     }
+    if (takes_sources && language_of(name, known) == program.template_name)
+      program.sources.push_back(name);
+    program.files.push_back({name, std::move(content), false});
   }
   return program;
 }
@@ -78,7 +109,7 @@ sys::Result<SourceProgram> read_program(const Folder& folder, const std::string&
   const std::string language = language_of(path, known);
   if (language.empty())
     return sys::Error::because(path + ": no language has this extension (zygo runtime list)");
-  return SourceProgram{path, language, TRY(folder.read(path, kLargestFile)), {}};
+  return SourceProgram{path, language, TRY(folder.read(path, kLargestFile)), {}, {}};
 }
 
 }  // namespace cli

@@ -15,10 +15,13 @@ struct SourceProgram {
   std::string template_name;
   std::string source;
   std::vector<runtime::InputFile> files;  // beside it, when a folder was given
+  std::vector<std::string> sources;       // of them: those that are compiled, too
 };
 
-// A single file; or a folder, whose program is its only file of a known extension, or the one
-// called main.*. The extension tells the language. `known`: the templates there are.
+// A single file; or a folder: one program, of all of its files. The extension tells the language.
+// It begins in the file called main.* (or __main__.py), or in the only one there is; where a linker
+// finds the beginning, anywhere. All files of that language are compiled, where it compiles
+// several. `known`: the templates there are.
 sys::Result<SourceProgram> read_program(const Folder& folder, const std::string& path,
                                         const std::vector<runtime::TemplateSpec>& known);
 

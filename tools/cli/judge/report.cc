@@ -25,9 +25,14 @@ std::string seconds_text(int64_t microseconds) {
   return fmt::format("{:.3f} s", static_cast<double>(microseconds) / 1e6);
 }
 
+bool is_accepted(const Judged& judged) {
+  return judged.word == Word::kAC || judged.word == Word::kPAC;
+}
+
 // "WrongAnswer (...) on secret/02"; "OK".
 std::string reason(const Judged& judged) {
-  if (!judged.decisive) return judged.word == Word::kAC ? "OK" : "interrupted";
+  if (!judged.complaint.empty()) return safe(judged.complaint);
+  if (!judged.decisive) return is_accepted(judged) ? "OK" : "interrupted";
   const TestVerdict& test = judged.tests[*judged.decisive];
   runtime::JobResult told;
   told.verdict = test.verdict;
@@ -44,16 +49,26 @@ ordered_json detail_json(const runtime::Detail& detail) {
   return made;
 }
 
-ordered_json test_json(const TestVerdict& test) {
-  return {{"name", test.name},
-          {"verdict", name_of(test.word)},
-          {"label", test.verdict.label()},
-          {"by", runtime::name_of(test.verdict.by)},
-          {"detail", detail_json(test.verdict.detail)},
-          {"cpu_ms", test.usage.cpu_us / 1000},
-          {"wall_ms", test.usage.wall_us / 1000},
-          {"memory_peak_kb", test.usage.memory_peak_bytes / 1024},
-          {"contended", test.usage.contended}};
+ordered_json test_json(const TestVerdict& test, bool has_scores) {
+  ordered_json made = {{"name", test.name},
+                       {"verdict", name_of(test.word)},
+                       {"label", test.verdict.label()},
+                       {"by", runtime::name_of(test.verdict.by)},
+                       {"detail", detail_json(test.verdict.detail)},
+                       {"cpu_ms", test.usage.cpu_us / 1000},
+                       {"wall_ms", test.usage.wall_us / 1000},
+                       {"memory_peak_kb", test.usage.memory_peak_bytes / 1024},
+                       {"contended", test.usage.contended}};
+  if (has_scores && test.score) made["score"] = *test.score;
+  return made;
+}
+
+ordered_json groups_json(const std::vector<GroupScore>& groups) {
+  ordered_json made = ordered_json::array();
+  for (const GroupScore& group : groups)
+    made.push_back(
+        {{"name", group.name}, {"verdict", name_of(group.word)}, {"score", group.score}});
+  return made;
 }
 
 }  // namespace
@@ -72,27 +87,43 @@ std::string heading(const Package& package, const Measure& measure) {
 
 std::string table_head(const Columns& columns, const Style& style) {
   const std::string expected = columns.expected ? "expected  " : "";
+  const std::string score = columns.scores ? fmt::format("{:>9}  ", "score") : "";
   return style.paint(
       Colour::kBold,
-      fmt::format("{}  {}  {}got  {:>9}  {:>10}  {}", padded("submission", columns.path),
-                  padded("language", columns.language), expected, "cpu", "memory", "label"));
+      fmt::format("{}  {}  {}got  {}{:>9}  {:>10}  {}", padded("submission", columns.path),
+                  padded("language", columns.language), expected, score, "cpu", "memory", "label"));
 }
 
 std::string table_row(const Row& row, const Columns& columns, const Style& style) {
   const Judged& judged = row.judged;
-  const bool well = columns.expected ? row.good() : judged.word == Word::kAC;
+  const bool well = columns.expected ? row.good() : is_accepted(judged);
   const std::string got =
       style.paint(well ? Colour::kGreen : Colour::kRed, padded(name_of(judged.word), 3));
   std::string text = fmt::format("{}  {}  ", padded(safe(judged.path), columns.path),
                                  padded(judged.language, columns.language));
-  if (columns.expected) text += padded(expected_word(row.folder), 8) + "  ";
-  text += fmt::format("{}  {:>9}  {:>10}  {}", got, seconds_text(judged.slowest_cpu_us),
+  if (row.promise) text += padded(text_of(*row.promise), 8) + "  ";
+  const std::string score = judged.score ? score_text(*judged.score) : "-";
+  text += got + "  ";
+  if (columns.scores) text += fmt::format("{:>9}  ", score);
+  text += fmt::format("{:>9}  {:>10}  {}", seconds_text(judged.slowest_cpu_us),
                       format_size(static_cast<uint64_t>(judged.memory_peak_bytes)), reason(judged));
   if (!row.good()) text += style.paint(Colour::kRed, "  <- not as expected");
   return text;
 }
 
-std::string row_json(const Row& row, const Measure& measure) {
+std::string groups_text(const Judged& judged) {
+  size_t width = 0;
+  for (const GroupScore& group : judged.groups) width = std::max(width, columns_of(group.name));
+  std::string text;
+  for (const GroupScore& group : judged.groups) {
+    if (!text.empty()) text += '\n';
+    text += fmt::format("    {}  {}  {:>9}", padded(safe(group.name), width),
+                        padded(name_of(group.word), 3), score_text(group.score));
+  }
+  return text;
+}
+
+std::string row_json(const Row& row, const Measure& measure, const Columns& columns) {
   const Judged& judged = row.judged;
   const TestVerdict* decisive = judged.decisive ? &judged.tests[*judged.decisive] : nullptr;
   ordered_json made = {{"submission", judged.path},
@@ -104,12 +135,20 @@ std::string row_json(const Row& row, const Measure& measure) {
     made["test"] = decisive->name;
     made["detail"] = detail_json(decisive->verdict.detail);
     made["stderr"] = decisive->err.substr(0, kLongestSaid);
+  } else if (!judged.complaint.empty()) {
+    made["label"] = "BadJob";
+    made["by"] = "caller";
+    made["detail"] = {{"message", judged.complaint}};
   } else {
-    made["label"] = judged.word == Word::kAC ? "OK" : "Cancelled";
-    made["by"] = judged.word == Word::kAC ? "program" : "caller";
+    made["label"] = is_accepted(judged) ? "OK" : "Cancelled";
+    made["by"] = is_accepted(judged) ? "program" : "caller";
   }
-  if (!row.folder.empty()) {
-    made["expected"] = expected_word(row.folder);
+  if (columns.scores) {
+    made["score"] = judged.score ? ordered_json(*judged.score) : ordered_json();
+    made["groups"] = groups_json(judged.groups);
+  }
+  if (row.promise) {
+    made["expected"] = text_of(*row.promise);
     made["as_expected"] = row.good();
   }
   made["time_limit_ms"] = measure.time_limit.count();
@@ -118,7 +157,8 @@ std::string row_json(const Row& row, const Measure& measure) {
   made["tests"] = ordered_json::array();
   const bool ran = !judged.language.empty();
   if (ran) {
-    for (const TestVerdict& test : judged.tests) made["tests"].push_back(test_json(test));
+    for (const TestVerdict& test : judged.tests)
+      made["tests"].push_back(test_json(test, columns.scores));
   }
   return made.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

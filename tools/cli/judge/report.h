@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/cli/judge/jury.h"
+#include "tools/cli/judge/promise.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -16,11 +17,14 @@ struct Measure {
   double multiplier = 1;
 };
 
-// A submission beside what its folder promises; no folder: nothing was promised.
+// A submission beside what is promised of it, where it is an example.
 struct Row {
   Judged judged;
-  std::string folder;
-  bool good() const { return folder.empty() || as_expected(folder, judged.word); }
+  std::optional<Promise> promise;
+  bool good() const {
+    const bool partial = judged.word == Word::kAC && !judged.has_best_score;
+    return !promise || keeps(*promise, partial ? Word::kPAC : judged.word);
+  }
 };
 
 // "sum: 5 tests, time limit 1 s (5 x 0.03 s, the slowest accepted submission), memory 512 MiB"
@@ -29,12 +33,15 @@ std::string heading(const Package& package, const Measure& measure);
 // The columns of submissions whose longest path and language are so wide.
 struct Columns {
   size_t path = 10, language = 8;
-  bool expected = false;
+  bool expected = false, scores = false;
 };
 std::string table_head(const Columns& columns, const Style& style);
 std::string table_row(const Row& row, const Columns& columns, const Style& style);
+// Below the row of a scoring problem, a line for each group that was judged:
+// "    secret/small  AC    40".
+std::string groups_text(const Judged& judged);
 
-std::string row_json(const Row& row, const Measure& measure);
+std::string row_json(const Row& row, const Measure& measure, const Columns& columns);
 
 // "accepted/sum.cpp  3/5  secret/03  AC"
 std::string progress_text(const SourceProgram& program, const TestVerdict& test, size_t done,

@@ -32,6 +32,24 @@ sys::Milliseconds limit_for(int64_t slowest_us, double multiplier) {
   return std::max(kLeast, sys::Milliseconds(static_cast<int64_t>(ms) + 1));
 }
 
+// An accepted submission may have failed tests, where the problem gives scores.
+int64_t slowest_accepted(const Judged& judged) {
+  int64_t slowest = 0;
+  for (const TestVerdict& test : judged.tests) {
+    if (test.word == Word::kAC) slowest = std::max(slowest, test.usage.cpu_us);
+  }
+  return slowest;
+}
+
+// Of the program, or else of a file beside it.
+sys::Result<std::optional<Promise>> promise_in_any(const SourceProgram& program) {
+  std::optional<Promise> found = TRY(promise_in(program.source));
+  for (const runtime::InputFile& file : program.files) {
+    if (!found) found = TRY(promise_in(file.content));
+  }
+  return found;
+}
+
 }  // namespace
 
 void choose_template(SourceProgram& program, const CommonOptions& common) {
@@ -61,11 +79,15 @@ Judged Session::judge(const SourceProgram& program) {
   return judged;
 }
 
-Judged Session::judge_example(const ExampleSubmission& example) {
+Session::Example Session::judge_example(const ExampleSubmission& example) {
+  Promise folders = promise_of(example.folder);
+  if (problem_.package.groups.empty() && folders == Promise{Word::kPAC}) folders.clear();
   sys::Result<SourceProgram> program = read_program(problem_.folder, example.path, known_);
-  if (!program) return not_judged(example.path, program.error());
+  if (!program) return {not_judged(example.path, program.error()), folders};
+  const sys::Result<std::optional<Promise>> own = promise_in_any(*program);
+  if (!own) return {not_judged(example.path, own.error()), folders};
   choose_template(*program, line_.common);
-  return judge(*program);
+  return {judge(*program), own->value_or(folders)};
 }
 
 // The time limit, given or derived. What is judged for it is not judged again.
@@ -80,12 +102,13 @@ void Session::measure() {
     const ExampleSubmission& example = package.examples[i];
     if (example.folder != "accepted") continue;
     accepted_[i] = judge_example(example);
-    if (accepted_[i]->word == Word::kAC) {
-      measure_.slowest_us = std::max(measure_.slowest_us.value_or(0), accepted_[i]->slowest_cpu_us);
+    const Judged& judged = accepted_[i]->judged;
+    if (judged.word == Word::kAC || judged.word == Word::kPAC) {
+      measure_.slowest_us = std::max(measure_.slowest_us.value_or(0), slowest_accepted(judged));
     } else if (!line_.judge.self && !jury_.stopped()) {
       write_error_line(fmt::format("zygo judge: {} is {}, so it says nothing about the time limit",
                                    escape_controls(example.path, Lines::kEscape),
-                                   name_of(accepted_[i]->word)));
+                                   name_of(judged.word)));
     }
   }
   measure_.multiplier = package.settings.limits.time_multiplier;
@@ -104,8 +127,10 @@ void Session::show(const Row& row) {
   ++shown_;
   const bool bad = row.judged.word == Word::kJE || !row.good();
   if (bad) ++bad_;
-  if (line_.common.json) return print(row_json(row, measure_));
-  if (!line_.common.quiet || bad || row.folder.empty()) print(table_row(row, columns_, style_));
+  if (line_.common.json) return print(row_json(row, measure_, columns_));
+  if (line_.common.quiet && !bad && row.promise) return;
+  print(table_row(row, columns_, style_));
+  if (!line_.common.quiet && !row.judged.groups.empty()) print(groups_text(row.judged));
 }
 
 int Session::conclude() const {
@@ -120,22 +145,22 @@ int Session::conclude() const {
 int Session::judge_examples() {
   measure();
   const std::vector<ExampleSubmission>& examples = problem_.package.examples;
-  Columns columns{.expected = true};
+  Columns columns{.expected = true, .scores = !problem_.package.groups.empty()};
   for (const ExampleSubmission& example : examples) {
     columns.path = std::max(columns.path, columns_of(example.path));
     columns.language = std::max(columns.language, chosen_template(line_.common).size());
   }
   begin(columns);
   for (size_t i = 0; i < examples.size() && !jury_.stopped(); ++i) {
-    Judged judged = accepted_[i] ? *std::move(accepted_[i]) : judge_example(examples[i]);
-    if (!jury_.stopped()) show({std::move(judged), examples[i].folder});
+    Example done = accepted_[i] ? *std::move(accepted_[i]) : judge_example(examples[i]);
+    if (!jury_.stopped()) show({std::move(done.judged), std::move(done.promise)});
   }
   return conclude();
 }
 
 int Session::judge_these(const std::vector<SourceProgram>& given) {
   measure();
-  Columns columns;
+  Columns columns{.scores = !problem_.package.groups.empty()};
   for (const SourceProgram& program : given) {
     columns.path = std::max(columns.path, columns_of(program.path));
     columns.language = std::max(columns.language, program.template_name.size());
@@ -144,7 +169,7 @@ int Session::judge_these(const std::vector<SourceProgram>& given) {
   for (const SourceProgram& program : given) {
     if (jury_.stopped()) break;
     Judged judged = judge(program);
-    if (!jury_.stopped()) show({std::move(judged), ""});
+    if (!jury_.stopped()) show({std::move(judged), {}});
   }
   return conclude();
 }

@@ -28,7 +28,12 @@ class Session {
   int judge_these(const std::vector<SourceProgram>& given);  // both return the exit code
 
  private:
-  Judged judge_example(const ExampleSubmission& example);
+  // Judged, beside what its folder or a line in it promises.
+  struct Example {
+    Judged judged;
+    Promise promise;
+  };
+  Example judge_example(const ExampleSubmission& example);
   Judged judge(const SourceProgram& program);
   void measure();
   void begin(Columns columns);
@@ -43,7 +48,7 @@ class Session {
   const Style style_;
   Measure measure_;
   Columns columns_;
-  std::vector<std::optional<Judged>> accepted_;  // by example: those that measure() has judged
+  std::vector<std::optional<Example>> accepted_;  // by example: those that measure() has judged
   size_t shown_ = 0, bad_ = 0;
 };
 

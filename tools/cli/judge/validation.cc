@@ -68,7 +68,9 @@ sys::Result<std::optional<runtime::Checker>> read_checker(
   checker.template_name = std::move(program.template_name);
   checker.source = std::move(program.source);
   checker.files = std::move(program.files);
+  checker.sources = std::move(program.sources);
   checker.protocol = runtime::Checker::Protocol::kIcpc;
+  checker.scores = package.settings.validator_scores;
   const ProblemLimits& limits = package.settings.limits;
   checker.limits.cpu = milliseconds_of(limits.validation_time_s);
   checker.limits.wall = 2 * checker.limits.cpu + sys::Milliseconds(2000);

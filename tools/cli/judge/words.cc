@@ -5,28 +5,6 @@ namespace {
 
 using runtime::Outcome;
 
-struct Promise {
-  std::string_view folder;
-  Word word;
-};
-
-constexpr Promise kPromises[] = {
-    {"accepted", Word::kAC},
-    {"wrong_answer", Word::kWA},
-    {"time_limit_exceeded", Word::kTLE},
-    {"run_time_error", Word::kRTE},
-    {"memory_limit_exceeded", Word::kMLE},
-    {"output_limit_exceeded", Word::kOLE},
-    {"compiler_error", Word::kCE},
-};
-
-const Promise* promise_of(std::string_view folder) {
-  for (const Promise& promise : kPromises) {
-    if (promise.folder == folder) return &promise;
-  }
-  return nullptr;
-}
-
 // What Python raises instead of compiling.
 bool did_not_compile(const std::string& type) {
   return type == "SyntaxError" || type == "IndentationError" || type == "TabError";
@@ -38,6 +16,8 @@ std::string_view name_of(Word word) {
   switch (word) {
     case Word::kAC:
       return "AC";
+    case Word::kPAC:
+      return "PAC";
     case Word::kWA:
       return "WA";
     case Word::kTLE:
@@ -87,18 +67,6 @@ Word word_of(const runtime::Verdict& verdict) {
       return Word::kJE;
   }
   return Word::kJE;
-}
-
-std::string_view expected_word(std::string_view folder) {
-  const Promise* promise = promise_of(folder);
-  return promise == nullptr ? "any" : name_of(promise->word);
-}
-
-bool as_expected(std::string_view folder, Word got) {
-  if (got == Word::kJE) return false;
-  const Promise* promise = promise_of(folder);
-  if (promise == nullptr || promise->word == got) return true;
-  return promise->word == Word::kRTE && got == Word::kMLE;
 }
 
 }  // namespace cli
