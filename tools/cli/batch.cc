@@ -154,7 +154,8 @@ int batch_command(const CommandLine& line, const Parts& parts) {
   if (auto ready = prepare_results(line.batch, files); !ready) {
     return refuse("batch", {why(line.batch.results, ready.error()), kExitSandbox});
   }
-  JobLines lines(std::get<runtime::JobDefaults>(std::move(defaults)), std::move(files.earlier));
+  JobLines lines(std::get<runtime::JobDefaults>(std::move(defaults)), std::move(files.earlier),
+                 line.batch.any_id ? JobLines::Ids::kAny : JobLines::Ids::kUnique);
   Outbox::Bounds bounds{.jobs = kJobsPerWorker * std::max(1u, (*engine)->workers())};
   BatchLoop loop(**engine, std::move(lines), make_progress(line.common, files), bounds);
   int stop = parts.stop == nullptr ? -1 : parts.stop->fd();

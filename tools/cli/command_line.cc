@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 
 #include "tools/cli/config_file.h"
+#include "tools/cli/documents.h"
+#include "tools/cli/environment.h"
 #include "tools/cli/help_text.h"
 #include "tools/cli/parsed_option.h"
 #include "tools/cli/serve_options.h"
 #include "tools/cli/text.h"
+#include "tools/cli/top/top_options.h"
 #include "tools/cli/units.h"
 
 #ifndef ZYGO_VERSION
@@ -20,8 +22,6 @@
 
 namespace cli {
 namespace {
-
-constexpr std::array<const char*, 2> kNotBuilt{"top", "isolate"};
 
 sys::Result<std::vector<std::string>> parse_list(const std::string& text) {
   std::vector<std::string> items = CLI::detail::split(text, ',');
@@ -84,8 +84,7 @@ void read_without(const std::string& text, CommonOptions& into) {
 }
 
 void add_common(CLI::App& app, CommonOptions& into) {
-  const char* group = "Common options";
-  app.option_defaults()->group(group);
+  app.option_defaults()->group(kCommonGroup);
   parsed_option(app, "--level", "LEVEL", "Isolation level to use: full, contained, minimal",
                 into.level, parse_level);
   app.add_option_function<std::string>(
@@ -105,17 +104,32 @@ void add_common(CLI::App& app, CommonOptions& into) {
       ->capture_default_str();
   parsed_option(app, "--preload", "a,b,...", "Define a template that imports these modules first",
                 into.preload, parse_list);
+  app.add_option(
+         "--setup", into.setup,
+         "Python file that this template runs once, behind its imports; programs reach what "
+         "it defines as the module zygo_setup")
+      ->type_name("FILE");
   app.add_option("--template", into.template_name,
-                 "Template to use; with --preload, the new one's name (else \"custom\")")
+                 "Template to use; with --preload or --setup, the new one's name (else \"custom\")")
       ->type_name("NAME");
   app.add_option("--image", into.image,
                  "Image that programs see instead of the host's /usr (zygo image list)")
       ->type_name("NAME");
+  app.add_option("--packages", into.packages,
+                 "Folder of a Piston package, or of LANGUAGE/VERSION folders of such, as runtimes")
+      ->type_name("DIR")
+      ->take_all()
+      ->allow_extra_args(false);
   parsed_option(app, "--build-cache", "SIZE",
                 "What compilers made, kept on disk for later calls (default 1G; 0: nothing)",
                 into.build_cache, parse_size);
   app.add_option("--heap", into.heap, "How templates keep their memory (for tests and benches)")
       ->check(CLI::IsMember({"plain", "moved", "merged", "huge"}))
+      ->group("");
+  app.add_option_function<std::string>(
+         "--start", [&into](const std::string& word) { into.warm = word == "warm"; },
+         "How interpreters of runtimes start (for tests and benches)")
+      ->check(CLI::IsMember({"warm", "exec"}))
       ->group("");
   app.add_option_function<std::string>(
          "--without", [&into](const std::string& text) { read_without(text, into); }, "")
@@ -178,8 +192,11 @@ void add_batch(CLI::App& app, BatchOptions& into) {
       ->type_name("N");
   app.add_option("--defaults", into.defaults, "JSON object: fields of a job that a line leaves out")
       ->type_name("FILE");
-  app.add_flag("--resume", into.resume,
-               "Keep the results that FILE of -o already has and run the rest");
+  CLI::Option* resume = app.add_flag(
+      "--resume", into.resume, "Keep the results that FILE of -o already has and run the rest");
+  app.add_flag("--any-id", into.any_id,
+               "Ids may come again and are not remembered, so that a coprocess can stay for ever")
+      ->excludes(resume);
 }
 
 void add_judge(CLI::App& app, JudgeOptions& into) {
@@ -198,6 +215,15 @@ void add_judge(CLI::App& app, JudgeOptions& into) {
       ->type_name("N");
 }
 
+void add_health(CLI::App& app, HealthOptions& into) {
+  app.add_option("ADDRESS", into.address,
+                 "HOST:PORT or unix:PATH (default: the first of ZYGO_LISTEN, else 127.0.0.1:8000)")
+      ->type_name("");
+  app.add_flag("--ready", into.ready, "Whether it takes jobs, not only whether it lives");
+  parsed_option(app, "--timeout", "TIME", "For the answer (default 5s)", into.patience,
+                parse_duration);
+}
+
 CLI::App* add_command(CLI::App& app, const char* name, const char* help, const char* footer) {
   CLI::App* command = app.add_subcommand(name, help);
   command->footer(footer);
@@ -205,8 +231,12 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* help, const c
   return command;
 }
 
-// A sentence for stderr, headed by the command it is about.
-int refuse(const CLI::App& app, const std::string& sentence) {
+// A sentence for stderr, headed by the command it is about; or as it is, for `trouble`.
+int refuse(const CLI::App& app, const std::string& sentence, std::string* trouble) {
+  if (trouble) {
+    *trouble = sentence;
+    return kExitUsage;
+  }
   std::string name = "zygo";
   for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
     at = at->get_subcommands().front();
@@ -233,9 +263,13 @@ struct Grammar {
     add_serve(*serve, line.serve);
     judge = add_command(app, "judge", "Judge submissions by a problem package", kJudgeExamples);
     add_judge(*judge, line.judge);
+    health = add_command(app, "health", "Ask a service whether it is well", kHealthExamples);
+    add_health(*health, line.health);
     doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
     selfcheck = add_command(app, "selfcheck", "Try to break out; fail if anything succeeds",
                             kSelfcheckExamples);
+    top = add_command(app, "top", "What a service is doing, live", kTopExamples);
+    add_top(*top, line.top);
     CLI::App* group =
         add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
     group->require_subcommand(1);
@@ -246,15 +280,14 @@ struct Grammar {
         *languages, "list", "The runtimes, and which of them are offered here", kRuntimeExamples);
     add_images(line);
     add_blobs(line);
-    for (CLI::App* command :
-         {run, batch, serve, judge, doctor, selfcheck, list, runtime_list, image_import, image_pack,
-          image_list, image_inspect, image_remove, blob_put, blob_list, blob_remove})
+    for (CLI::App* command : {run, batch, serve, judge, doctor, selfcheck, top, list, runtime_list,
+                              image_import, image_pack, image_list, image_inspect, image_remove,
+                              blob_put, blob_list, blob_remove, health})
       add_common(*command, line.common);
-    for (const char* name : kNotBuilt) {
-      CLI::App* command = app.add_subcommand(name, "Not built yet");
-      command->set_help_flag();
-      command->prefix_command();
-    }
+    // For --help: main() hands it on before anything is parsed here.
+    add_command(app, "isolate", "The command line of isolate(1), for its clients",
+                kIsolateExamples);
+    documents.emplace(app);
   }
 
   void add_blobs(CommandLine& line) {
@@ -313,11 +346,13 @@ struct Grammar {
     if (image_list->parsed()) return Command::kImageList;
     if (image_inspect->parsed()) return Command::kImageInspect;
     if (image_remove->parsed()) return Command::kImageRemove;
+    if (health->parsed()) return Command::kHealth;
     if (run->parsed()) return Command::kRun;
     if (batch->parsed()) return Command::kBatch;
     if (serve->parsed()) return Command::kServe;
     if (judge->parsed()) return Command::kJudge;
     if (selfcheck->parsed()) return Command::kSelfcheck;
+    if (top->parsed()) return Command::kTop;
     if (runtime_list->parsed()) return Command::kRuntimeList;
     return doctor->parsed() ? Command::kDoctor : Command::kTemplateList;
   }
@@ -330,6 +365,7 @@ struct Grammar {
   CLI::App* judge = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* selfcheck = nullptr;
+  CLI::App* top = nullptr;
   CLI::App* list = nullptr;
   CLI::App* runtime_list = nullptr;
   CLI::App* blob_put = nullptr;
@@ -340,46 +376,55 @@ struct Grammar {
   CLI::App* image_list = nullptr;
   CLI::App* image_inspect = nullptr;
   CLI::App* image_remove = nullptr;
+  CLI::App* health = nullptr;
+  std::optional<Documents> documents;
 };
 
 }  // namespace
 
-std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments) {
+std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments,
+                                                  std::string* trouble) {
   CommandLine line;
+  line.arguments = arguments;
   Grammar grammar(line);
   CLI::App& app = grammar.app;
+  const auto refused = [&app, trouble](const std::string& sentence) {
+    return refuse(app, sentence, trouble);
+  };
   try {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(std::move(arguments));
-    for (const char* name : kNotBuilt) {
-      if (app.got_subcommand(name)) {
-        write_error_line(fmt::format("zygo {}: not built yet", name));
-        return kExitUsage;
-      }
+    if (auto documents = grammar.documents->asked()) {
+      line.command = Command::kDocument;
+      line.document = *std::move(documents);
+      return line;
     }
     line.command = grammar.chosen();
+    apply_environment(app);
+    if (line.command == Command::kServe && !line.common.quiet && !trouble)
+      warn_of_variables(*grammar.serve);
     if (!line.common.config.empty()) apply_config_file(line.common.config, app);
     if (line.command == Command::kRun && line.run.program.empty() && line.common.image.empty())
-      return refuse(app, "PROGRAM is required (with --image, its own command is run without one)");
+      return refused("PROGRAM is required (with --image, its own command is run without one)");
     if (line.command == Command::kImagePack && line.image.venv.empty() && line.image.conda.empty())
-      return refuse(app, "what is to be packed: --venv PATH or --conda PATH");
+      return refused("what is to be packed: --venv PATH or --conda PATH");
     if (line.command == Command::kJudge && !line.judge.self && line.judge.submissions.empty()) {
-      return refuse(app, "no SUBMISSION; or --self for the package's own");
+      return refused("no SUBMISSION; or --self for the package's own");
     }
     if (line.batch.resume && line.batch.results.empty()) {
-      return refuse(app, "--resume needs a results file: -o FILE");
+      return refused("--resume needs a results file: -o FILE");
     }
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ExtrasError& error) {
     std::string hint = grammar.run->parsed() ? "; a program's own options go behind --" : "";
-    return refuse(app, error.what() + hint);
+    return refused(error.what() + hint);
   } catch (const CLI::RequiredError& error) {
     std::vector<std::string> unknown = app.remaining();
-    if (unknown.empty()) return refuse(app, error.what());
-    return refuse(app, fmt::format("unknown command or option \"{}\"", unknown.front()));
+    if (unknown.empty()) return refused(error.what());
+    return refused(fmt::format("unknown command or option \"{}\"", unknown.front()));
   } catch (const CLI::Error& error) {
-    return refuse(app, error.what());
+    return refused(error.what());
   }
   return line;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The command line: every option, its help and its examples. The only place that knows CLI11.
+// The command line: every option, its help and its examples. With `grammar`, `manual`,
+// `completion`, `documents`, `environment` and `config_file` the only place that knows CLI11.
 // Says what is wrong on stderr by itself; the caller gets either the wish or an exit code.
 
 #include <string>
@@ -11,6 +12,8 @@
 namespace cli {
 
 // `arguments` without the program's name. An int: zygo ends with it (help, version, usage error).
-std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments);
+// With `trouble` a usage error is put there, and stderr hears nothing.
+std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments,
+                                                  std::string* trouble = nullptr);
 
 }  // namespace cli

@@ -1,9 +1,11 @@
 #include "tools/cli/config_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "sandbox/sys/file.h"
 
@@ -16,6 +18,11 @@ using nlohmann::json;
   throw CLI::ValidationError("--config", sentence);
 }
 
+// Its value is a list, as its help says: a,b,...
+bool takes_list(const CLI::Option& option) {
+  return option.get_type_name().find(",") != std::string::npos;
+}
+
 json read_object(const std::string& path) {
   sys::Result<std::string> text = sys::read_file(path, size_t{1} << 20);
   if (!text) refuse(text.error().text());
@@ -25,17 +32,32 @@ json read_object(const std::string& path) {
   return object;
 }
 
-// As it would be written behind the option.
-std::string text_of(const json& value, const std::string& where) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean() || value.is_number()) return value.dump();
+// As they would be written behind the option, once or several times.
+std::vector<std::string> texts_of(const json& value, const std::string& where) {
+  if (value.is_string()) return {value.get<std::string>()};
+  if (value.is_boolean() || value.is_number()) return {value.dump()};
   if (!value.is_array()) refuse(where + ": neither text, number, true, false nor a list of text");
-  std::string joined;
+  std::vector<std::string> texts;
   for (const json& item : value) {
     if (!item.is_string()) refuse(where + ": a list may hold text only");
-    joined += (joined.empty() ? "" : ",") + item.get<std::string>();
+    texts.push_back(item.get<std::string>());
   }
-  return joined;
+  return texts;
+}
+
+// An option that may be repeated gets its items one by one. Of the others, those that take several
+// values at all want them with commas between.
+void give(CLI::Option& option, const json& value, const std::string& where) {
+  const std::vector<std::string> texts = texts_of(value, where);
+  const bool repeats = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  if (texts.size() > 1 && !repeats && !takes_list(option))
+    refuse(where + ": expected one value, not a list");
+  if (repeats) {
+    for (const std::string& text : texts) option.add_result(text);
+  } else {
+    option.add_result(fmt::format("{}", fmt::join(texts, ",")));
+  }
+  option.run_callback();
 }
 
 CLI::Option* option_in(CLI::App& app, const std::string& key) {
@@ -73,11 +95,8 @@ void apply_config_file(const std::string& path, CLI::App& app) {
   json object = read_object(path);
   for (const auto& [key, value] : object.items()) {
     if (!known_anywhere(app, key)) refuse(fmt::format("{}: \"{}\" is not an option", path, key));
-    std::string text = text_of(value, fmt::format("{}: {}", path, key));
-    if (CLI::Option* option = option_to_fill(app, key)) {
-      option->add_result(text);
-      option->run_callback();
-    }
+    const std::string where = fmt::format("{}: {}", path, key);
+    if (CLI::Option* option = option_to_fill(app, key)) give(*option, value, where);
   }
 }
 

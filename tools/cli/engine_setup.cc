@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "images/pack.h"
+#include "images/sha256.h"
+#include "runtime/api/package_runtime.h"
 #include "runtime/build_cache.h"
+#include "sandbox/sys/file.h"
 #include "tools/cli/image_progress.h"
 #include "tools/cli/text.h"
 
@@ -23,10 +27,42 @@ const TemplateSpec* find(const std::vector<TemplateSpec>& known, const std::stri
   return found == known.end() ? nullptr : &*found;
 }
 
+bool defines_template(const CommonOptions& common) {
+  return !common.preload.empty() || !common.setup.empty();
+}
+
+// The template reads the file itself, later and elsewhere: its path must not depend on where we
+// are.
+std::optional<Refusal> add_setup(const std::string& file, TemplateSpec& into) {
+  if (file.empty()) return std::nullopt;
+  const sys::Result<std::string> content = sys::read_file(file);
+  if (!content) return Refusal{"--setup: " + content.error().text()};
+  into.setup = std::filesystem::absolute(file).lexically_normal();
+  into.setup_digest = images::sha256_of(*content);
+  return std::nullopt;
+}
+
 std::string names_of(const std::vector<TemplateSpec>& known) {
   std::string names;
   for (const TemplateSpec& spec : known) names += (names.empty() ? "" : ", ") + spec.name;
   return names;
+}
+
+// Each language of each package is a template of its own.
+std::optional<Refusal> add_packages(const CommonOptions& common, std::vector<TemplateSpec>& known) {
+  if (!common.packages.empty() && !common.image.empty())
+    return Refusal{"--packages and --image: packages are for the host's own files"};
+  for (const std::string& folder : common.packages) {
+    sys::Result<std::vector<runtime::RuntimeSpec>> specs = runtime::load_packages(folder);
+    if (!specs) return Refusal{"--packages: " + specs.error().text()};
+    for (runtime::RuntimeSpec& spec : *specs) {
+      if (find(known, spec.name))
+        return Refusal{"--packages: there is another template " + spec.name};
+      const std::string name = spec.name;
+      known.push_back({name, {}, "", std::make_shared<runtime::RuntimeSpec>(std::move(spec))});
+    }
+  }
+  return std::nullopt;
 }
 
 // Compiling again is always right, so a directory that will not do is no reason to refuse.
@@ -74,22 +110,24 @@ std::optional<Refusal> check_level(const CommonOptions& common) {
 std::variant<std::vector<TemplateSpec>, Refusal> known_templates(
     const CommonOptions& common, const std::vector<TemplateSpec>& builtin) {
   std::vector<TemplateSpec> known = builtin;
-  if (common.preload.empty()) return known;
+  if (auto refusal = add_packages(common, known)) return *refusal;
+  if (!defines_template(common)) return known;
   TemplateSpec mine{common.template_name.empty() ? kCustom : common.template_name, common.preload,
                     ""};
-  if (find(builtin, mine.name) != nullptr) {
+  if (find(known, mine.name) != nullptr) {
     return Refusal{
-        fmt::format("--template {} with --preload: that template is built in; choose "
+        fmt::format("--template {} with --{}: that template is built in; choose "
                     "another name for yours",
-                    mine.name)};
+                    mine.name, common.preload.empty() ? "setup" : "preload")};
   }
+  if (auto refusal = add_setup(common.setup, mine)) return *refusal;
   known.push_back(std::move(mine));
   return known;
 }
 
 std::string chosen_template(const CommonOptions& common) {
   if (!common.template_name.empty()) return common.template_name;
-  return common.preload.empty() ? "" : kCustom;
+  return defines_template(common) ? kCustom : "";
 }
 
 std::string template_for_file(const std::string& path, const std::vector<TemplateSpec>& known) {
@@ -130,7 +168,10 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   options.workers = workers;
   options.require = common.required_layers;
   options.without = common.without;
-  options.heap = common.heap;
+  if (common.heap) options.heap = *common.heap;
+  options.early_cells = !common.heap;
+  options.warm = common.warm;
+  options.log = [](const std::string& line) { write_error_line("zygo: " + line); };
   const sys::Result<std::string> root = images::Store::default_root();
   if (root) options.blobs = *root + "/blobs";
   if (root) set_build_cache(common, *root + "/builds", options);

@@ -52,11 +52,15 @@ Examples:
 
 inline constexpr const char* kServeExamples =
     R"~(POST /v1/jobs takes a job and answers with its result; POST /v1/batches takes lines as
-zygo batch does. GET /v1/openapi.json lists the rest. When the queue is full the answer is 429 with
-Retry-After. On a unix socket the file's mode says who may; elsewhere tokens do. An address that
-other hosts can reach wants --tokens (or --allow-anyone).
+zygo batch does. GET /v1/openapi.json lists the rest; a browser finds a page at /. When the queue is
+full the answer is 429 with Retry-After. On a unix socket the file's mode says who may; elsewhere
+tokens do. An address that other hosts can reach wants --tokens (or --allow-anyone).
+Every option can be given by the environment, too: ZYGO_QUEUE=500 is --queue 500.
 SIGTERM or Ctrl-C: no new jobs, what runs has --grace to end, the rest is Cancelled; a second one
-ends it at once. With --json one line on stdout says when it is ready, and where.
+ends it at once. SIGHUP reads --config and --tokens again, but ends one that has a terminal. With
+--json one line on stdout says when it is ready, and where.
+With --durable FILE, jobs and batches sent with ?async=1&durable=1 are on the disk before they are
+acknowledged: the next service with that FILE runs what has no result.
 
 Exit code: 0 ended by a signal; 2 usage; 125 zygo cannot work or listen here; 130 second signal.
 
@@ -66,18 +70,36 @@ Examples:
   zygo serve --listen 0.0.0.0:8000 --tokens /etc/zygo/tokens --log json
   zygo serve --template python-numpy --workers 8 --queue 500
   zygo serve --api sandbox-fusion --api piston
+  zygo serve --cors https://grader.example --no-page
+  zygo serve --durable /var/lib/zygo/jobs.db
+  zygo serve --api go-judge --listen 127.0.0.1:5050 --file-source /data/tests
+  ZYGO_REQUIRE=contained ZYGO_LISTEN=0.0.0.0:8000 ZYGO_TOKENS=/etc/zygo/tokens zygo serve
   curl -d '{"source": "print(6 * 7)"}' http://127.0.0.1:8000/v1/jobs
   curl --data-binary @jobs.ndjson http://127.0.0.1:8000/v1/batches
+)~";
+
+inline constexpr const char* kHealthExamples =
+    R"~(GET /healthz, or with --ready /readyz; neither wants a token. For the health check of a container.
+
+Exit code: 0 it answered 200; 1 another answer, or none; 2 usage.
+
+Examples:
+  zygo health
+  zygo health --ready --quiet 127.0.0.1:8000
+  zygo health unix:/run/zygo/zygo.sock
 )~";
 
 inline constexpr const char* kJudgeExamples =
     R"~(Reads the legacy problem package format: problem.yaml, data/sample and data/secret, the default
 output validator or one of output_validators/, submissions/FOLDER/. The time limit is CPU time:
 .timelimit, or limits.time_limit; else the slowest accepted submission times limits.time_multiplier
-(5), at least 1 s; 10 s where there is none. A submission ends at its first failure.
+(5), at least 1 s; 10 s where there is none. A submission ends at its first failure. A folder is one
+program: it begins in main.*, and all C, C++, Java or Go sources in it are compiled. Problems of
+type scoring are graded group by group, by the default grader; their validator may give scores.
 
-AC OK, WA WrongAnswer, TLE TimeoutException, RTE every other end of the program's own, CE
-CompilationError or SyntaxError, MLE, OLE the limits of that name, JE nothing could be said.
+AC OK, PAC accepted without the best score, WA WrongAnswer, TLE TimeoutException, RTE every other
+end of the program's own, CE CompilationError or SyntaxError, MLE, OLE the limits of that name, JE
+nothing could be said.
 
 Exit code: 0 judged (with --self: all as their folders say); 1 --self found a difference, or a
 submission is JE; 2 usage, or the package cannot be read; 125 zygo cannot work here.
@@ -101,7 +123,7 @@ Examples:
   zygo doctor --level contained
   zygo doctor --json | jq '.levels, .place'
   zygo doctor --require full,cgroup.memory
-  docker run --rm IMAGE zygo doctor
+  docker run --rm --entrypoint zygo IMAGE doctor
 )~";
 
 inline constexpr const char* kSelfcheckExamples =
@@ -118,6 +140,21 @@ Examples:
   zygo selfcheck --level contained
   zygo selfcheck --template python-numpy
   zygo selfcheck --json | jq '.attempts[] | select(.standing != "held")'
+)~";
+
+inline constexpr const char* kTopExamples =
+    R"~(Shows a service's queue, pool, outcomes, latency and last failures, anew every second; q or
+Ctrl-C ends it. What is no terminal gets a line for each look, with --json the service's own words
+(GET /v1/stats). A service with tokens wants one with the scope metrics.
+
+Exit code: 0; 2 usage; 125 the service cannot be reached, or does not tell.
+
+Examples:
+  zygo top
+  zygo top --once
+  zygo top --url http://10.0.0.7:8000 --token-file ~/.zygo-token
+  zygo top --url unix:/run/zygo/zygo.sock --every 5s
+  zygo top --json --once | jq '.jobs.labels'
 )~";
 
 inline constexpr const char* kTemplateExamples =
@@ -186,6 +223,41 @@ Examples:
   zygo image pack --conda /shared/conda/envs/ml -o /shared/ml.tar.zst
   zygo run --python /shared/ml.tar.zst prog.py
   zygo batch --python /shared/ml.tar.zst --preload numpy,torch jobs.ndjson -o results.ndjson
+)~";
+
+inline constexpr const char* kIsolateHelp =
+    R"~(Usage: zygo isolate [OPTIONS] --init | --run -- PROGRAM [ARGUMENTS] | --cleanup
+   or: the same behind a link to zygo that is called isolate
+
+The command line of isolate(1) with zygo's cells underneath. --init makes a box, an empty directory,
+and prints where; what lies in its "box" is the program's /box, and what the program leaves there
+is there afterwards. What zygo cannot do as isolate does is refused by name; docs/isolate.md tells
+what differs.
+
+  -b, --box-id=N          which box (0)
+  -M, --meta=FILE         how it ended: time, time-wall, max-rss, cg-mem, exitcode, status, ...
+  -t, --time=S            CPU time; -w, --wall-time=S; -x, --extra-time=S before it is killed
+  -m, --mem=KB            address space of each process; -k, --stack=KB; -f, --fsize=KB
+      --cg --cg-mem=KB    memory of all its processes
+  -p, --processes[=N]     processes and threads (1); without N as many as it likes
+  -n, --open-files=N      (1024); -q, --quota=KB,FILES with --init
+  -i, -o, -r FILE         --stdin, --stdout, --stderr: files of the box; --stderr-to-stdout
+  -c, --chdir=DIR         where it starts (/box)
+  -d, --dir=IN[=OUT][:OPTIONS]  a directory of the host to read; rw: for /box and /tmp; noexec, maybe
+  -E, --env=NAME[=VALUE], -e, --full-env
+  -s, --silent; -v, --verbose: zygo's own label, too; --wait for a box that is in use
+
+)~";
+
+inline constexpr const char* kIsolateExamples =
+    R"~(Exit code: 0 the program ended with 0; 1 it ended in any other way; 2 trouble that is not its own.
+
+Examples:
+  dir=$(zygo isolate --box-id=1 --init)
+  cp a.out input.txt "$dir/box"
+  zygo isolate -b 1 --cg --cg-mem=65536 -t 1 -w 5 -M meta -i input.txt -o out.txt --run -- ./a.out
+  cat "$dir/box/out.txt"
+  zygo isolate --box-id=1 --cleanup
 )~";
 
 }  // namespace cli

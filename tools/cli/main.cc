@@ -6,7 +6,10 @@
 #include "tools/cli/blob.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/doctor.h"
+#include "tools/cli/documents.h"
+#include "tools/cli/health.h"
 #include "tools/cli/image.h"
+#include "tools/cli/isolate/isolate.h"
 #include "tools/cli/judge/judge.h"
 #include "tools/cli/run.h"
 #include "tools/cli/runtime_list.h"
@@ -14,6 +17,7 @@
 #include "tools/cli/serve.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
+#include "tools/cli/top/top.h"
 
 namespace {
 
@@ -31,6 +35,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::doctor_command(line);
     case cli::Command::kSelfcheck:
       return cli::selfcheck_command(line, parts);
+    case cli::Command::kTop:
+      return cli::top_command(line, parts);
     case cli::Command::kRuntimeList:
       return cli::runtime_list_command(line, parts);
     case cli::Command::kTemplateList:
@@ -51,6 +57,10 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::blob_list_command(line);
     case cli::Command::kBlobRemove:
       return cli::blob_remove_command(line);
+    case cli::Command::kDocument:
+      return cli::document_command(line);
+    case cli::Command::kHealth:
+      return cli::health_command(line);
   }
   return cli::kExitUsage;
 }
@@ -63,6 +73,8 @@ int main(int argc, char** argv) {
     cli::write_error_line("zygo: " + stop.error().text());
     return cli::kExitSandbox;
   }
+  if (auto arguments = cli::isolate_arguments(argc, argv))
+    return cli::isolate_command(*arguments, {{}, runtime::Engine::start, &*stop});
   auto wish = cli::parse_command_line({argv + 1, argv + argc});
   if (int* code = std::get_if<int>(&wish)) return *code;
 

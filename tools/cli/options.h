@@ -2,6 +2,7 @@
 // What the command line says, as plain values. Made by command_line, read by the commands.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "service/access_log.h"
+#include "service/cors.h"
 #include "service/foreign/apis.h"
 
 namespace cli {
@@ -24,15 +26,19 @@ struct CommonOptions {
   std::optional<sandbox::Level> level;           // --level: forced
   std::optional<sandbox::Level> required_level;  // --require
   sandbox::Layers required_layers;
-  sandbox::Layers without;    // tests of the layers only
-  std::string heap = "huge";  // how a template keeps its memory; see shim/heap/image.h
+  sandbox::Layers without;  // tests of the layers only
+  // How every template keeps its memory, from its first job on; see shim/heap/image.h.
+  std::optional<std::string> heap;
+  bool warm = true;  // --start: runtimes that can be warm are
   std::string config;
   bool json = false;
   bool quiet = false;
   bool no_color = false;
   std::string python = "/usr/bin/python3";
   std::vector<std::string> preload;
+  std::string setup;                              // a file; empty: not given
   std::string template_name;                      // empty: not given
+  std::vector<std::string> packages;              // --packages: folders of Piston packages
   std::string image;                              // empty: the host's own files
   sys::Bytes build_cache = sys::mebibytes(1024);  // none of it: nothing is kept
 };
@@ -58,6 +64,7 @@ struct BatchOptions {
   unsigned workers = 0;
   std::string defaults;
   bool resume = false;
+  bool any_id = false;  // ids may come again, and none is remembered
 };
 
 struct ImageOptions {
@@ -78,6 +85,18 @@ struct JudgeOptions {
   unsigned workers = 0;
 };
 
+struct HealthOptions {
+  std::string address;  // empty: as the environment says, or kDefaultListen
+  bool ready = false;
+  sys::Milliseconds patience{5'000};
+};
+
+struct DocumentOptions {
+  std::string text;                          // for stdout, or
+  std::string folder;                        // where to write
+  std::map<std::string, std::string> files;  // these
+};
+
 inline constexpr const char* kDefaultListen = "127.0.0.1:8000";
 
 struct ServeOptions {
@@ -87,11 +106,28 @@ struct ServeOptions {
   sys::Bytes max_body = sys::mebibytes(64), held = sys::mebibytes(1024);
   sys::Milliseconds grace{10'000}, keep{600'000};
   sys::Milliseconds head_time{10'000}, body_time{30'000}, write_time{30'000}, idle_time{75'000};
+  sys::Milliseconds ping_time{20'000};
   std::string tokens, defaults;  // files
+  std::string durable;           // a file, too; empty: no jobs are durable
+  sys::Milliseconds durable_keep{86'400'000};
+  sys::Bytes durable_size = sys::mebibytes(1024);
+  size_t durable_queue = 100'000;
   bool allow_anyone = false;
   unsigned socket_mode = 0600;
   service::LogFormat log = service::LogFormat::kText;
   service::Apis apis;
+  service::Cors cors;
+  bool no_page = false;
+  sys::Bytes file_store = sys::mebibytes(512);  // of go-judge's API
+  sys::Milliseconds file_keep{3'600'000};
+  std::string file_source;  // a directory; empty: none
+};
+
+struct TopOptions {
+  std::string url;         // empty: http://kDefaultListen
+  std::string token_file;  // empty: no token is sent
+  sys::Milliseconds every{1000};
+  bool once = false;
 };
 
 enum class Command {
@@ -101,6 +137,7 @@ enum class Command {
   kJudge,
   kDoctor,
   kSelfcheck,
+  kTop,
   kTemplateList,
   kRuntimeList,
   kImageImport,
@@ -110,10 +147,13 @@ enum class Command {
   kImageRemove,
   kBlobPut,
   kBlobList,
-  kBlobRemove
+  kBlobRemove,
+  kHealth,
+  kDocument
 };
 
 struct CommandLine {
+  std::vector<std::string> arguments;  // that it was made of
   Command command = Command::kRun;
   CommonOptions common;
   RunOptions run;
@@ -122,6 +162,9 @@ struct CommandLine {
   ImageOptions image;
   BlobOptions blob;
   JudgeOptions judge;
+  TopOptions top;
+  HealthOptions health;
+  DocumentOptions document;
 };
 
 }  // namespace cli

@@ -9,6 +9,7 @@
 
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/spawn.h"
+#include "tools/cli/engine_setup.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -16,14 +17,15 @@ namespace {
 
 constexpr size_t kLongestVersion = 32;
 
-// The first line that it prints, on either stream.
-std::string version_of(const std::vector<std::string>& command) {
+// The first line that it prints, on either stream. `asked` becomes false if it cannot be started.
+std::string version_of(const std::vector<std::string>& command, bool& asked) {
   if (command.empty()) return "";
   auto program = runtime::find_program(command.front());
   if (!program) return "";
   std::vector<std::string> argv = {"/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1 </dev/null", *program};
   argv.insert(argv.end(), command.begin() + 1, command.end());
   auto said = sys::run_and_read(argv);
+  asked = said.ok();
   if (!said || said->status != 0) return "";
   const std::string line = said->text.substr(0, said->text.find('\n'));
   return escape_controls(line.substr(0, kLongestVersion), Lines::kEscape);
@@ -33,13 +35,16 @@ OfferedRuntime look_at(const runtime::RuntimeSpec& spec) {
   OfferedRuntime offered;
   offered.name = spec.name;
   offered.title = spec.title;
-  offered.how = spec.compiled() ? "compiled" : "executed";
+  offered.how = spec.compiled() ? "compiled" : spec.warm ? "warm" : "executed";
   offered.profile = std::string(sandbox::name_of(spec.profile));
   offered.package = spec.package;
   offered.aliases = spec.aliases;
   offered.extensions = spec.extensions;
+  offered.language = spec.language;
+  offered.version = spec.release;
   offered.missing = runtime::find_toolchain(spec).missing;
-  if (offered.missing.empty()) offered.version = version_of(spec.version);
+  if (offered.missing.empty() && !spec.version.empty())
+    offered.version = version_of(spec.version, offered.asked);
   return offered;
 }
 
@@ -50,7 +55,7 @@ OfferedRuntime python(const std::string& path) {
   offered.how = "warm";
   offered.profile = "default";
   offered.extensions = {"py"};
-  offered.version = version_of({path, "--version"});
+  offered.version = version_of({path, "--version"}, offered.asked);
   if (offered.version.empty()) offered.missing = path;
   return offered;
 }
@@ -90,6 +95,7 @@ std::string runtime_json(const std::vector<OfferedRuntime>& runtimes) {
                          {"profile", each.profile},
                          {"available", each.missing.empty()},
                          {"version", each.version}};
+    if (!each.language.empty()) item["language"] = each.language;
     if (!each.missing.empty()) item["missing"] = each.missing;
     if (!each.package.empty()) item["package"] = each.package;
     list.push_back(std::move(item));
@@ -99,7 +105,9 @@ std::string runtime_json(const std::vector<OfferedRuntime>& runtimes) {
 
 std::vector<OfferedRuntime> offered_runtimes(const CommandLine& line, const Parts& parts) {
   std::vector<OfferedRuntime> offered = {python(line.common.python)};
-  for (const runtime::TemplateSpec& spec : parts.builtin_templates) {
+  const auto known = known_templates(line.common, parts.builtin_templates);
+  const auto* all = std::get_if<std::vector<runtime::TemplateSpec>>(&known);
+  for (const runtime::TemplateSpec& spec : all ? *all : parts.builtin_templates) {
     if (spec.runtime) offered.push_back(look_at(*spec.runtime));
   }
   return offered;

@@ -13,7 +13,9 @@ struct OfferedRuntime {
   std::string name, title, version;  // of the tool, as it tells it; empty: not offered
   std::string how;                   // "warm", "compiled" or "executed"
   std::string profile, missing, package;
+  std::string language;  // as those who ask for it by a version call it; empty: by the name
   std::vector<std::string> aliases, extensions;
+  bool asked = true;  // false: the tool could not be started, for want of processes or descriptors
 };
 std::vector<OfferedRuntime> offered_runtimes(const CommandLine& line, const Parts& parts);
 std::string runtime_table(const std::vector<OfferedRuntime>& runtimes);

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +14,8 @@
 #include "service/service.h"
 #include "tools/cli/init_process.h"
 #include "tools/cli/runtime_list.h"
+#include "tools/cli/selfcheck_process.h"
+#include "tools/cli/serve_reload.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
 
@@ -26,29 +28,27 @@ namespace {
 
 using runtime::TemplateSpec;
 
-constexpr size_t kTokensFile = size_t{1} << 20;
-// A cell is a few pipes and sockets of ours; the rest is what libraries and logs hold.
-constexpr rlim_t kDescriptorsPerWorker = 32, kDescriptorsOfOurs = 128;
-
 std::string why(const std::string& path, const sys::Error& error) {
   return fmt::format("{}: {}", path,
                      error.code() != 0 ? std::strerror(error.code()) : error.text());
 }
 
 std::optional<Refusal> read_files(const ServeOptions& from, service::ServiceOptions& into) {
-  if (!from.tokens.empty()) {
-    sys::Result<std::string> text = sys::read_file(from.tokens, kTokensFile);
-    if (!text) return Refusal{why(from.tokens, text.error())};
-    sys::Result<service::Tokens> tokens = service::Tokens::parse(*text);
-    if (!tokens) return Refusal{fmt::format("{}: {}", from.tokens, tokens.error().text())};
-    into.tokens = std::move(tokens).value();
-  }
+  if (auto refusal = read_tokens(from.tokens, into.tokens)) return refusal;
   if (!from.defaults.empty()) {
     sys::Result<std::string> text = sys::read_file(from.defaults);
     if (!text) return Refusal{why(from.defaults, text.error())};
     sys::Result<runtime::JobDefaults> defaults = runtime::parse_defaults(*text);
     if (!defaults) return Refusal{fmt::format("{}: {}", from.defaults, defaults.error().text())};
     into.defaults = std::move(defaults).value();
+    into.defaults_text = std::move(text).value();
+  }
+  if (!from.durable.empty()) {
+    const service::Ledger::Limits limits{
+        .most_waiting = from.durable_queue, .most = from.durable_size, .keep = from.durable_keep};
+    auto ledger = service::Ledger::open(from.durable, limits);
+    if (!ledger) return Refusal{"--durable: " + ledger.error().text()};
+    into.ledger = std::move(ledger).value();
   }
   return std::nullopt;
 }
@@ -56,22 +56,35 @@ std::optional<Refusal> read_files(const ServeOptions& from, service::ServiceOpti
 service::ServiceOptions service_options(const ServeOptions& from) {
   service::ServiceOptions options;
   options.http.connections = from.connections;
-  options.http.limits.parser.body = from.max_body.count;
-  options.http.limits.head = from.head_time;
-  options.http.limits.body = from.body_time;
-  options.http.limits.write = from.write_time;
-  options.http.limits.idle = from.idle_time;
+  options.http.limits = connection_limits(from);
+  options.websocket.first_message = from.max_body.count;
+  options.websocket.message = std::min(options.websocket.message, from.max_body.count);
+  options.websocket.message_time = from.body_time;
+  options.websocket.ping = from.ping_time;
   options.queue = from.queue;
   options.held = from.held.count;
   options.grace = from.grace;
   options.kept.keep = from.keep;
   options.log = from.log;
   options.apis = from.apis;
+  options.cors = from.cors;
+  options.page = !from.no_page;
+  options.go_judge.store.bytes = from.file_store;
+  options.go_judge.store.keep = from.file_keep;
   options.version = ZYGO_VERSION;
   return options;
 }
 
 // Its operators know these names.
+std::optional<Refusal> open_local_files(const ServeOptions& from,
+                                        service::GoJudgeApi::Options& into) {
+  if (from.file_source.empty()) return std::nullopt;
+  auto opened = service::LocalFiles::open(from.file_source);
+  if (!opened) return Refusal{"--file-source: " + opened.error().text()};
+  into.local = std::make_shared<const service::LocalFiles>(std::move(opened).value());
+  return std::nullopt;
+}
+
 std::optional<Refusal> read_piston_limits(service::piston::Limits& into) {
   const std::pair<const char*, int64_t*> known[] = {
       {"PISTON_RUN_TIMEOUT", &into.run_timeout_ms},
@@ -106,23 +119,10 @@ std::variant<std::vector<service::Listener>, Refusal> open_listeners(const Serve
     if (listener.is_local() || !options.tokens.empty() || options.allow_anyone) continue;
     return Refusal{fmt::format(
         "{} can be reached from other hosts, and whoever reaches it could run programs here; give "
-        "--tokens FILE, or say --allow-anyone",
+        "--tokens FILE (ZYGO_TOKENS), or say --allow-anyone (ZYGO_ALLOW_ANYONE=yes)",
         listener.name())};
   }
   return listeners;
-}
-
-// Descriptors that connections take must not be missing where jobs are run.
-std::optional<Refusal> make_room(size_t connections, unsigned workers) {
-  const rlim_t wanted = connections + kDescriptorsPerWorker * workers + kDescriptorsOfOurs;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted) return std::nullopt;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  if (limit.rlim_cur == wanted && ::setrlimit(RLIMIT_NOFILE, &limit) == 0) return std::nullopt;
-  return Refusal{fmt::format("{} connections and {} workers need {} descriptors, and this process "
-                             "may have {}: raise ulimit -n, or lower --connections",
-                             connections, workers, wanted, limit.rlim_max),
-                 kExitSandbox};
 }
 
 service::Facts facts_of(const CommandLine& line, const Parts& parts,
@@ -131,9 +131,17 @@ service::Facts facts_of(const CommandLine& line, const Parts& parts,
   facts.knows_template = [known](const std::string& name) {
     return !check_template(name, known).has_value();
   };
-  facts.runtimes = [line, &parts] { return runtime_json(offered_runtimes(line, parts)) + "\n"; };
+  facts.runtimes = [line, &parts] {
+    const std::vector<OfferedRuntime> offered = offered_runtimes(line, parts);
+    const bool is_whole = std::all_of(offered.begin(), offered.end(),
+                                      [](const OfferedRuntime& each) { return each.asked; });
+    return std::pair(runtime_json(offered) + "\n", is_whole);
+  };
   std::erase_if(known, [](const TemplateSpec& spec) { return spec.runtime != nullptr; });
   facts.templates = template_json(known, line.common.python) + "\n";
+  facts.selfcheck = [common = line.common, stop = parts.stop] {
+    return run_selfcheck(common, stop);
+  };
   return facts;
 }
 
@@ -162,9 +170,20 @@ int serve_command(const CommandLine& line, const Parts& parts) {
   auto& templates = std::get<std::vector<TemplateSpec>>(known);
   if (line.serve.held < line.serve.max_body)
     return refuse("serve", {"--held is less than --max-body: no body of that size would fit"});
+  if (line.serve.cors.anyone() && line.serve.tokens.empty())
+    return refuse("serve", {"--cors *: any page that somebody here opens could run programs; give "
+                            "--tokens FILE, or name the origins"});
   service::ServiceOptions options = service_options(line.serve);
   if (auto refusal = read_files(line.serve, options)) return refuse("serve", *refusal);
   if (auto refusal = read_piston_limits(options.piston)) return refuse("serve", *refusal);
+  if (auto refusal = open_local_files(line.serve, options.go_judge))
+    return refuse("serve", *refusal);
+  if (options.apis.has(service::Api::kGoJudge))
+    std::get<runtime::EngineOptions>(engine_wish).scratch_names = {"/w"};
+  std::get<runtime::EngineOptions>(engine_wish).log =
+      [log = line.serve.log](const std::string& step) {
+        write_error_line(service::noted(log, step));
+      };
   const std::string name = chosen_template(line.common);
   if (!name.empty()) options.defaults.job.template_name = name;
   if (auto refusal = check_template(options.defaults.job.template_name, templates))
@@ -180,13 +199,17 @@ int serve_command(const CommandLine& line, const Parts& parts) {
   for (const TemplateSpec& spec : templates) {
     if (spec.name == options.defaults.job.template_name) options.warm = spec.runtime == nullptr;
   }
-  service::Service service(**engine, std::move(options), facts_of(line, parts, templates));
+  service::Facts facts = facts_of(line, parts, templates);
+  facts.reread = [line, workers = (*engine)->workers()] { return reread(line, workers); };
+  service::Service service(**engine, std::move(options), std::move(facts));
   std::vector<std::string> names;
   for (service::Listener& listener : std::get<std::vector<service::Listener>>(listeners)) {
     names.push_back(listener.name());
     service.add(std::move(listener));
   }
-  auto ended = service.run(parts.stop == nullptr ? -1 : parts.stop->fd(),
+  auto reload = install_reload_signal();
+  if (!reload) return refuse("serve", {reload.error().text(), kExitSandbox});
+  auto ended = service.run(parts.stop == nullptr ? -1 : parts.stop->fd(), reload->get(),
                            [&] { say_ready(line, names, **engine); });
   if (!ended) return refuse("serve", {ended.error().text(), kExitSandbox});
   return kExitOk;

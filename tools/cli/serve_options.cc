@@ -29,10 +29,30 @@ void read_apis(const std::vector<std::string>& names, service::Apis& into) {
     const std::optional<service::Api> api = service::api_named(name);
     if (!api) {
       throw CLI::ValidationError(
-          "--api", fmt::format("\"{}\" is no API; choose sandbox-fusion, piston or dify", name));
+          "--api",
+          fmt::format("\"{}\" is no API; choose sandbox-fusion, piston, dify or go-judge", name));
     }
     into.add(*api);
   }
+}
+
+void read_cors(const std::vector<std::string>& origins, service::Cors& into) {
+  for (const std::string& origin : origins) {
+    if (auto added = into.add(origin); !added)
+      throw CLI::ValidationError("--cors", added.error().text());
+  }
+}
+
+void add_go_judge(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("With --api go-judge");
+  parsed_option(app, "--file-store", "SIZE", "Of all files that clients keep (default 512M)",
+                into.file_store, parse_size);
+  parsed_option(app, "--file-keep", "TIME", "Since a file was used last (default 60m)",
+                into.file_keep, parse_duration);
+  app.add_option("--file-source", into.file_source,
+                 "Requests may name files below this directory by their paths here")
+      ->type_name("DIR");
+  app.option_defaults()->group("Options");
 }
 
 void add_serve_times(CLI::App& app, ServeOptions& into) {
@@ -50,6 +70,25 @@ void add_serve_times(CLI::App& app, ServeOptions& into) {
                 into.write_time, parse_duration);
   parsed_option(app, "--idle-time", "TIME", "Between two requests (default 75s)", into.idle_time,
                 parse_duration);
+  parsed_option(app, "--ping-time", "TIME",
+                "Of silence on a WebSocket, and then as long for an answer (default 20s)",
+                into.ping_time, parse_duration);
+  app.option_defaults()->group("Options");
+}
+
+void add_serve_durable(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Durable jobs");
+  app.add_option("--durable", into.durable,
+                 "Database of jobs that survive a crash, ?async=1&durable=1; made if need be")
+      ->type_name("FILE");
+  parsed_option(app, "--durable-keep", "TIME", "Their results are kept this long (default 1440m)",
+                into.durable_keep, parse_duration);
+  parsed_option(app, "--durable-size", "SIZE",
+                "Of them all: the oldest results leave first, then 507 (default 1G)",
+                into.durable_size, parse_size);
+  app.add_option("--durable-queue", into.durable_queue, "Such jobs that may wait (default 100000)")
+      ->check(CLI::Range(1u, 10'000'000u))
+      ->type_name("N");
   app.option_defaults()->group("Options");
 }
 
@@ -84,12 +123,21 @@ void add_serve(CLI::App& app, ServeOptions& into) {
       ->type_name("FILE");
   app.add_option_function<std::vector<std::string>>(
          "--api", [&into](const std::vector<std::string>& names) { read_apis(names, into.apis); },
-         "Speak this one, too: sandbox-fusion, piston, dify; may be repeated")
+         "Speak this one, too: sandbox-fusion, piston, dify, go-judge; may be repeated")
       ->type_name("NAME")
+      ->take_all();
+  app.add_flag("--no-page", into.no_page, "No page for people at /");
+  app.add_option_function<std::vector<std::string>>(
+         "--cors",
+         [&into](const std::vector<std::string>& origins) { read_cors(origins, into.cors); },
+         "Pages of this origin may send requests, e.g. https://grader.example; may be repeated")
+      ->type_name("ORIGIN")
       ->take_all();
   parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
                 parse_log);
+  add_go_judge(app, into);
   add_serve_times(app, into);
+  add_serve_durable(app, into);
 }
 
 }  // namespace cli

@@ -9,8 +9,9 @@
 namespace cli {
 namespace {
 
-// What a signal handler may reach; the one mutable global of the command line.
+// What signal handlers may reach; the only mutable globals of the command line.
 volatile sig_atomic_t g_pipe = -1;
+volatile sig_atomic_t g_reload = -1;
 volatile sig_atomic_t g_came = 0;
 
 void on_stop(int) {
@@ -19,6 +20,13 @@ void on_stop(int) {
   g_came = 1;
   char byte = 0;
   [[maybe_unused]] ssize_t n = ::write(g_pipe, &byte, 1);
+  errno = saved;
+}
+
+void on_reload(int) {
+  int saved = errno;
+  char byte = 0;
+  [[maybe_unused]] ssize_t n = ::write(g_reload, &byte, 1);
   errno = saved;
 }
 
@@ -47,6 +55,14 @@ sys::Result<StopSignals> StopSignals::install() {
   if (!ignored(SIGHUP)) TRY(handle(SIGHUP, on_stop));  // nohup keeps its meaning
   TRY(handle(SIGPIPE, on_broken_pipe));
   return StopSignals(std::move(pipe));
+}
+
+sys::Result<sys::OwnedFd> install_reload_signal() {
+  if (ignored(SIGHUP) || ::isatty(STDIN_FILENO) == 1) return sys::OwnedFd();
+  sys::Pipe pipe = TRY(sys::make_pipe(O_NONBLOCK));
+  g_reload = pipe.writer.release();
+  TRY(handle(SIGHUP, on_reload));
+  return std::move(pipe.reader);
 }
 
 bool StopSignals::came() const { return g_came != 0; }

@@ -21,4 +21,9 @@ class StopSignals {
   sys::Pipe pipe_;
 };
 
+// From here on each SIGHUP is a byte to read, in the place of a reason to end: for a service, whose
+// configuration is to be read again. One that somebody started at a terminal ends with that, as
+// every program does: then, and where SIGHUP is ignored, there is no descriptor.
+sys::Result<sys::OwnedFd> install_reload_signal();
+
 }  // namespace cli

@@ -3,6 +3,7 @@
 // inside) and reads result lines.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -48,6 +49,7 @@ class Batch {
   sys::Pipe output = sys::make_pipe().value();
   sys::Pipe stop = sys::make_pipe().value();
   EarlierResults earlier;
+  JobLines::Ids ids = JobLines::Ids::kUnique;
   size_t longest_line = 4096;
   BatchLoop::Report report;
 
@@ -71,6 +73,10 @@ class Batch {
     output.writer.reset();
     return parse_lines(sys::read_all(output.reader.get()).value());
   }
+  bool has_output(sys::Milliseconds patience) const {
+    pollfd entry{output.reader.get(), POLLIN, 0};
+    return ::poll(&entry, 1, static_cast<int>(patience.count())) > 0;
+  }
   // One line, as a coprocess reads it.
   json next_result() {
     std::string line;
@@ -80,7 +86,7 @@ class Batch {
 
  private:
   void loop() {
-    BatchLoop batch(engine, JobLines({}, std::move(earlier)),
+    BatchLoop batch(engine, JobLines({}, std::move(earlier), ids),
                     Progress(Progress::Kind::kNone, 2, std::nullopt), {.jobs = window_});
     report = batch.run({input.reader.get(), output.writer.get(), stop.reader.get()}, longest_line);
   }

@@ -50,6 +50,18 @@ TEST_CASE("a last line without a newline is a line", "[cli][batch]") {
   CHECK(batch.run(R"({"source": "1"})").at(0)["id"] == "job-1");
 }
 
+TEST_CASE("with --any-id an id may come again, and each of its jobs has a result", "[cli][batch]") {
+  Batch batch;
+  batch.ids = JobLines::Ids::kAny;
+
+  auto results = batch.run(job_line("a", "1") + job_line("a", "2") + "{\"source\": 7}\n");
+
+  REQUIRE(results.size() == 3);
+  CHECK(batch.report.tally.trouble() == 1);
+  CHECK(with_id(results, "job-3")["label"] == "BadJob");
+  CHECK(with_id(results, "a")["label"] == "OK");
+}
+
 TEST_CASE("an id that is there twice is BadJob the second time, under a generated id",
           "[cli][batch]") {
   Batch batch;
@@ -113,6 +125,29 @@ TEST_CASE("an endless input is read only as far as the window", "[cli][batch]") 
 
   CHECK(while_full == 10);
   CHECK(results == 200);
+}
+
+// A pause in BatchLoop::run(), between take_lines() and ended(), makes a race of this sort certain.
+TEST_CASE("room that comes while the loop turns to wait for it is noticed", "[cli][batch]") {
+  const bool input_ends = GENERATE(false, true);
+  constexpr int kJobs = 2000;  // fit into the pipe
+  Batch batch(8);
+  std::string jobs;
+  for (int i = 0; i < kJobs; ++i) jobs += job_line(std::to_string(i), "x");
+  batch.write(jobs);
+  if (input_ends) batch.end_of_input();
+  batch.begin();
+
+  int results = 0;
+  while (results < kJobs && batch.has_output(std::chrono::seconds(10))) {
+    batch.next_result();
+    ++results;
+  }
+  batch.interrupt();
+  batch.end();
+
+  CAPTURE(input_ends);
+  CHECK(results == kJobs);
 }
 
 TEST_CASE("a slow reader of results holds back the jobs, and gets them all", "[cli][batch]") {

@@ -71,12 +71,6 @@ TEST_CASE("a command line that makes no sense is usage, exit 2", "[cli][options]
   CHECK(refused(arguments) == kExitUsage);
 }
 
-TEST_CASE("commands that are not built yet say so and exit 2", "[cli][options]") {
-  auto command = GENERATE(as<std::string>{}, "top", "isolate");
-
-  CHECK(refused({command, "--port", "80", "x"}) == kExitUsage);
-}
-
 TEST_CASE("taking layers out needs the word of the tests", "[cli][options]") {
   ::unsetenv("ZYGO_TESTING");
   CHECK(refused({"run", "--without", "seccomp", "p.py"}) == kExitUsage);
@@ -149,6 +143,22 @@ TEST_CASE("an unknown template is named, with those there are and how to define 
   CHECK(refusal.sentence ==
         "template \"pyhton\" is unknown; there are python, python-numpy. Define it with "
         "--template pyhton --preload MODULE,...");
+}
+
+TEST_CASE("the option --setup defines a template that runs the file, with or without --preload",
+          "[cli][setup]") {
+  const std::string file = "/proc/self/cmdline";  // any that can be read
+  CommonOptions common;
+  common.setup = file;
+  auto options = std::get<runtime::EngineOptions>(engine_options(common, kBuiltin, 0));
+  CHECK(options.templates.at(0).name == "custom");
+  CHECK(options.templates.at(0).setup == file);
+  CHECK(options.templates.at(0).setup_digest.size() == 64);
+
+  common.setup = "/nonexistent/setup.py";
+  const Refusal refusal = std::get<Refusal>(engine_options(common, kBuiltin, 0));
+  CHECK(refusal.code == kExitUsage);
+  CHECK(refusal.sentence.find("--setup: ") == 0);
 }
 
 }  // namespace cli

@@ -49,12 +49,13 @@ BatchLoop::Report BatchLoop::run(Ends ends, size_t longest_line) {
   return report;
 }
 
+// What stopped it is what the loop waits for: asked again, the answer may be another one.
 void BatchLoop::take_lines() {
-  starved_ = false;
+  full_ = true;
   while (outbox_->has_room()) {
     std::optional<Line> line = reader_.next();
     if (!line) {
-      starved_ = !reader_.finished();
+      full_ = false;
       return;
     }
     accept(*line);
@@ -87,24 +88,24 @@ std::optional<BatchLoop::Why> BatchLoop::ended() {
   if (reader_gone_ || outbox_->writer().state() == ResultWriter::State::kReaderGone) {
     return Why::kReaderGone;
   }
-  bool nothing_left = reader_.finished() && !starved_ && outbox_->under_way() == 0;
+  bool nothing_left = reader_.finished() && !full_ && outbox_->under_way() == 0;
   return nothing_left ? std::optional(Why::kDone) : std::nullopt;
 }
 
 // Sleeps until there is input that is wanted, room for it, the last result is out, or a signal.
 void BatchLoop::wait() {
-  bool full = !outbox_->has_room();
-  outbox_->wake_on(full                 ? Outbox::Wake::kRoom
+  outbox_->wake_on(full_                ? Outbox::Wake::kRoom
                    : reader_.finished() ? Outbox::Wake::kEmpty
                                         : Outbox::Wake::kNever);
   bool settled_meanwhile =
-      (full && outbox_->has_room()) || (reader_.finished() && outbox_->under_way() == 0);
+      (full_ && outbox_->has_room()) || (reader_.finished() && outbox_->under_way() == 0);
   sys::Nanoseconds now = sys::monotonic_now();
   if (progress_.due(now)) progress_.tick(now, outbox_->tally());
   auto period = progress_.period();
   int timeout = settled_meanwhile ? 0 : period ? static_cast<int>(period->count()) : -1;
 
-  std::array<pollfd, 4> entries{{{starved_ ? ends_.in : -1, POLLIN, 0},
+  const bool wants_input = !full_ && !reader_.finished();
+  std::array<pollfd, 4> entries{{{wants_input ? ends_.in : -1, POLLIN, 0},
                                  {ends_.stop, POLLIN, 0},
                                  {outbox_->wake_fd(), POLLIN, 0},
                                  {ends_.out, 0, 0}}};

@@ -50,7 +50,7 @@ class BatchLoop {
   Ends ends_;
   LineReader reader_{runtime::kMaxJobBytes};
   std::shared_ptr<Outbox> outbox_;
-  bool starved_ = false;  // wants more input
+  bool full_ = false;  // wants room; else more input, if there is to be any
   bool stopped_ = false, reader_gone_ = false;
   std::optional<sys::Error> read_error_;
 };

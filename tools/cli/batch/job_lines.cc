@@ -14,7 +14,7 @@ JobLines::Read JobLines::read(const Line& line) {
   if (!job) return refused(line, job.error().text(), runtime::identity_of(line.text));
   if (job->id.empty()) {
     job->id = generated_id(line);
-  } else if (!seen_.insert(job->id).second) {
+  } else if (!is_new(job->id)) {
     std::string reason = fmt::format("id: \"{}\" is there twice", clip(job->id, 100));
     return refused(line, reason, {.id = "", .tag = std::move(job->tag)});
   }
@@ -22,10 +22,14 @@ JobLines::Read JobLines::read(const Line& line) {
   return std::move(job).value();
 }
 
+bool JobLines::is_new(const std::string& id) {
+  return ids_ == Ids::kAny || seen_.insert(id).second;
+}
+
 // Made from the line's number, so that --resume makes the same one again.
 std::string JobLines::generated_id(const Line& line) {
   std::string id = fmt::format("job-{}", line.number);
-  while (!seen_.insert(id).second) id += "-generated";
+  while (!is_new(id)) id += "-generated";
   return id;
 }
 
@@ -37,7 +41,7 @@ const EarlierResult* JobLines::earlier_result(const std::string& id) const {
 // Under its own id if that can be read and is nobody else's.
 JobLines::Read JobLines::refused(const Line& line, std::string reason,
                                  runtime::JobIdentity identity) {
-  bool own = !identity.id.empty() && seen_.insert(identity.id).second;
+  bool own = !identity.id.empty() && is_new(identity.id);
   std::string id = own ? std::move(identity.id) : generated_id(line);
   if (const EarlierResult* earlier = earlier_result(id)) return *earlier;
   return runtime::bad_job(line.number, std::move(id), std::move(identity.tag), std::move(reason));

@@ -1,7 +1,8 @@
 #pragma once
 // JobLines: from a line of the input to a job that may run, or to the result that it has already:
 // BadJob for what is malformed, twice there or too long, nothing at all for what --resume skips.
-// Gives ids to jobs without one and remembers them all. Pure but for that memory.
+// Gives ids to jobs without one and remembers them all, unless any will do. Pure but for that
+// memory.
 
 #include <string>
 #include <unordered_set>
@@ -17,19 +18,23 @@ namespace cli {
 
 class JobLines {
  public:
-  JobLines(runtime::JobDefaults defaults, EarlierResults earlier)
-      : defaults_(std::move(defaults)), earlier_(std::move(earlier)) {}
+  enum class Ids : uint8_t { kUnique, kAny };  // kAny: they may come again; none is remembered
+
+  JobLines(runtime::JobDefaults defaults, EarlierResults earlier, Ids ids = Ids::kUnique)
+      : defaults_(std::move(defaults)), earlier_(std::move(earlier)), ids_(ids) {}
 
   using Read = std::variant<runtime::Job, runtime::JobResult, EarlierResult>;
   Read read(const Line& line);
 
  private:
+  bool is_new(const std::string& id);
   std::string generated_id(const Line& line);
   const EarlierResult* earlier_result(const std::string& id) const;
   Read refused(const Line& line, std::string reason, runtime::JobIdentity identity);
 
   runtime::JobDefaults defaults_;
   EarlierResults earlier_;
+  Ids ids_;
   std::unordered_set<std::string> seen_;
 };
 

@@ -9,6 +9,8 @@
 #include <climits>
 #include <utility>
 
+#include "sandbox/sys/thread.h"
+
 namespace cli {
 namespace {
 
@@ -23,7 +25,8 @@ sys::Result<std::unique_ptr<ResultWriter>> ResultWriter::start(int out, Settled 
   sys::OwnedFd stop(::eventfd(0, EFD_CLOEXEC));
   if (!stop) return sys::Error::from_errno("eventfd");
   std::unique_ptr<ResultWriter> writer(new ResultWriter(out, std::move(settled), std::move(stop)));
-  writer->thread_ = std::thread([self = writer.get()] { self->work(); });
+  writer->thread_ =
+      TRY(sys::start_thread([self = writer.get()] { self->work(); }, sys::kStartPatience));
   return writer;
 }
 

@@ -1,0 +1,27 @@
+// What `zygo top` gets from whatever answers at the address it was given. The first two bytes are
+// the size of the terminal.
+
+#include "sandbox/sys/result.h"
+#include "tests/fuzz/input.h"
+#include "tools/cli/text.h"
+#include "tools/cli/top/stats_client.h"
+#include "tools/cli/top/top_screen.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::Input input(data, size);
+  const cli::ScreenSize screen{size_t{1} + input.byte(), size_t{1} + input.byte()};
+  const std::string_view bytes = input.rest();
+  (void)cli::parse_service_address(bytes.substr(0, bytes.find('\n')));
+  const auto answer = cli::parse_http_answer(bytes);
+  if (answer) VERIFY(answer->status >= 100 && answer->status <= 999);
+  const auto stats = cli::read_top_stats(answer ? std::string_view(answer->body) : bytes);
+  if (!stats) return 0;
+  const auto lines = cli::top_screen(*stats, "here", "", screen, cli::Style());
+  VERIFY(lines.size() <= screen.rows);
+  for (const std::string& line : lines) {
+    VERIFY(cli::columns_of(line) <= screen.columns);
+    VERIFY(cli::escape_controls(line, cli::Lines::kEscape) == line);
+  }
+  VERIFY(cli::top_line(*stats).find('\n') == std::string::npos);
+  return 0;
+}

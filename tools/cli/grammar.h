@@ -1,0 +1,26 @@
+#pragma once
+// What --help shows of a command, as data: for manual pages, completions and variables, which are
+// made out of it and so cannot say anything else.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+// Below `app`, by name; without what is hidden or not built yet.
+std::vector<const CLI::App*> shown_commands(const CLI::App& app);
+// With a name; without what is hidden.
+std::vector<const CLI::Option*> shown_options(const CLI::App& app);
+// Without one: PROGRAM, ARGS.
+std::vector<const CLI::Option*> shown_arguments(const CLI::App& app);
+
+// "zygo image import", or with other words between.
+std::string path_of(const CLI::App& app, const std::string& between = " ");
+bool takes_value(const CLI::Option& option);
+// What stands for the value in --help: "TIME".
+std::string placeholder_of(const CLI::Option& option);
+// "--wall"; an option without a long name: "-x".
+std::string name_of(const CLI::Option& option);
+
+}  // namespace cli

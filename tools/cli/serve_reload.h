@@ -1,0 +1,22 @@
+#pragma once
+// What `zygo serve` reads again on SIGHUP: the command line it was started with, over the
+// environment, and the files that they name.
+
+#include <optional>
+
+#include "service/changeable.h"
+#include "tools/cli/engine_setup.h"
+#include "tools/cli/options.h"
+
+namespace cli {
+
+// Of one file; both at the start and later.
+std::optional<Refusal> read_tokens(const std::string& path, service::Tokens& into);
+service::ConnectionLimits connection_limits(const ServeOptions& from);
+// Raises this process's own limit of descriptors if need be.
+std::optional<Refusal> make_room(size_t connections, unsigned workers);
+
+// An error says what is wrong with the new configuration. Any thread.
+sys::Result<service::Changeable> reread(const CommandLine& started_with, unsigned workers);
+
+}  // namespace cli

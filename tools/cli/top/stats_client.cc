@@ -1,0 +1,183 @@
+#include "tools/cli/top/stats_client.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "sandbox/sys/fd.h"
+
+namespace cli {
+namespace {
+
+using sys::Error;
+using sys::Nanoseconds;
+using sys::OwnedFd;
+using sys::Result;
+
+constexpr size_t kLongestAnswer = size_t{8} << 20;
+
+// Waiting that has an end.
+class Patience {
+ public:
+  Patience(sys::Milliseconds all, int stop) : until_(sys::monotonic_now() + all), stop_(stop) {}
+
+  Result<void> wait(int fd, short events) const {
+    std::array<pollfd, 2> watched{pollfd{fd, events, 0}, pollfd{stop_, POLLIN, 0}};
+    for (;;) {
+      const Nanoseconds left = until_ - sys::monotonic_now();
+      if (left.count() <= 0) return Error::because("no answer in time");
+      const auto ms = std::chrono::ceil<sys::Milliseconds>(left).count();
+      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(ms));
+      if (watched[1].revents != 0) return Error::because("interrupted");
+      if (ready > 0) return {};
+    }
+  }
+
+ private:
+  const Nanoseconds until_;
+  const int stop_;
+};
+
+Result<OwnedFd> connect_to(const sockaddr* to, socklen_t size, const Patience& patience) {
+  OwnedFd socket(::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return Error::from_errno("socket");
+  if (::connect(socket.get(), to, size) == 0) return socket;
+  if (errno != EINPROGRESS && errno != EAGAIN) return Error::from_errno("connect");
+  TRY(patience.wait(socket.get(), POLLOUT));
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) < 0 || error != 0)
+    return Error::from_errno("connect", error);
+  return socket;
+}
+
+Result<OwnedFd> connect_to_path(const std::string& path, const Patience& patience) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  if (path.size() >= sizeof to.sun_path) return Error::because("the path is too long");
+  std::copy(path.begin(), path.end(), to.sun_path);
+  return connect_to(reinterpret_cast<const sockaddr*>(&to), sizeof to, patience);
+}
+
+Result<OwnedFd> connect_to_host(const ServiceAddress& address, const Patience& patience) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  const int error = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
+  if (error != 0) return Error::because(::gai_strerror(error));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
+  Result<OwnedFd> last = Error::because("the name has no address");
+  for (const addrinfo* each = all.get(); each != nullptr; each = each->ai_next) {
+    last = connect_to(each->ai_addr, each->ai_addrlen, patience);
+    if (last) break;
+  }
+  return last;
+}
+
+Result<void> send_all(int socket, std::string_view bytes, const Patience& patience) {
+  while (!bytes.empty()) {
+    TRY(patience.wait(socket, POLLOUT));
+    const ssize_t n = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) return Error::from_errno("send");
+    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Result<std::string> receive_all(int socket, const Patience& patience) {
+  std::string all;
+  std::array<char, 65536> bytes;
+  for (;;) {
+    TRY(patience.wait(socket, POLLIN));
+    const ssize_t n = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (n == 0) return all;
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (n < 0) return Error::from_errno("receive");
+    all.append(bytes.data(), static_cast<size_t>(n));
+    if (all.size() > kLongestAnswer) return Error::because("the answer is too long");
+  }
+}
+
+// HTTP/1.0: no chunks, and the end of the connection is the end of the answer.
+std::string request_for(const ServiceAddress& address, const std::string& token) {
+  const bool bare_v6 = address.host.find(':') != std::string::npos;
+  const std::string host = address.host.empty() ? "localhost"
+                           : bare_v6            ? "[" + address.host + "]"
+                                                : address.host;
+  std::string text = fmt::format("GET /v1/stats HTTP/1.0\r\nHost: {}\r\n", host);
+  if (!token.empty()) text += "Authorization: Bearer " + token + "\r\n";
+  return text + "\r\n";
+}
+
+}  // namespace
+
+Result<ServiceAddress> parse_service_address(std::string_view text) {
+  constexpr std::string_view kHttp = "http://", kUnix = "unix:";
+  ServiceAddress address;
+  address.text = text;
+  const Error wrong = Error::because(
+      fmt::format("\"{}\" is no address of a service; write http://HOST:PORT or unix:PATH", text));
+  if (text.starts_with(kUnix)) {
+    address.path = text.substr(kUnix.size());
+    if (address.path.empty()) return wrong;
+    return address;
+  }
+  if (text.starts_with(kHttp)) text.remove_prefix(kHttp.size());
+  if (text.ends_with('/')) text.remove_suffix(1);
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos || colon == 0) return wrong;
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty() || host.find_first_of("/[]@ \t\r\n") != host.npos) return wrong;
+  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != port.npos)
+    return wrong;
+  address.host = host;
+  address.port = port;
+  return address;
+}
+
+Result<HttpAnswer> parse_http_answer(std::string_view bytes) {
+  const Error wrong = Error::because("what answers there is no zygo serve");
+  constexpr std::string_view kVersion = "HTTP/1.";  // and a digit, a blank, three digits
+  const size_t head = bytes.find("\r\n\r\n");
+  if (!bytes.starts_with(kVersion) || head == bytes.npos || head < 12) return wrong;
+  HttpAnswer answer;
+  const char* digits = bytes.data() + kVersion.size() + 2;
+  const auto [end, error] = std::from_chars(digits, digits + 3, answer.status);
+  if (error != std::errc{} || end != digits + 3 || answer.status < 100) return wrong;
+  answer.body = bytes.substr(head + 4);
+  return answer;
+}
+
+Result<std::string> fetch_stats(const ServiceAddress& address, const std::string& token,
+                                sys::Milliseconds patience, int stop) {
+  const Patience limit(patience, stop);
+  const OwnedFd socket = TRY(address.path.empty() ? connect_to_host(address, limit)
+                                                  : connect_to_path(address.path, limit));
+  TRY(send_all(socket.get(), request_for(address, token), limit));
+  const std::string bytes = TRY(receive_all(socket.get(), limit));
+  HttpAnswer answer = TRY(parse_http_answer(bytes));
+  switch (answer.status) {
+    case 200:
+      return std::move(answer.body);
+    case 401:
+      return Error::because("a token is asked for: --token-file FILE");
+    case 403:
+      return Error::because("the token does not have the scope metrics");
+    case 404:
+      return Error::because("it has no statistics; is it a zygo serve of this version?");
+    default:
+      return Error::because(fmt::format("it answers with status {}", answer.status));
+  }
+}
+
+}  // namespace cli

@@ -1,0 +1,178 @@
+#include "tools/cli/top/top.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "sandbox/sys/file.h"
+#include "tools/cli/text.h"
+#include "tools/cli/top/stats_client.h"
+#include "tools/cli/top/top_screen.h"
+
+namespace cli {
+namespace {
+
+using sys::Result;
+
+constexpr size_t kLongestTokenFile = 4096;
+constexpr size_t kRowsOnce = 30;
+constexpr sys::Milliseconds kPatience{5000};
+
+// The other screen of the terminal, keys without echo; all as it was when this goes.
+class Terminal {
+ public:
+  Terminal() : reads_keys_(::tcgetattr(STDIN_FILENO, &before_) == 0) {
+    if (reads_keys_) {
+      termios raw = before_;
+      raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+      ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    put("\x1b[?1049h\x1b[?25l");
+  }
+  ~Terminal() {
+    put("\x1b[?25h\x1b[?1049l");
+    if (reads_keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  bool reads_keys() const { return reads_keys_; }
+  // Overwrites line by line and clears what is left, so that nothing flickers.
+  void show(const std::vector<std::string>& lines) const {
+    put(fmt::format("\x1b[H{}\x1b[K\x1b[J", fmt::join(lines, "\x1b[K\r\n")));
+  }
+
+ private:
+  // Not write_output(): what is shown is safe already, and the rest is meant for the terminal.
+  static void put(const std::string& bytes) {
+    static_cast<void>(sys::write_all(STDOUT_FILENO, bytes).ok());
+  }
+  termios before_{};
+  bool reads_keys_;
+};
+
+ScreenSize terminal_size() {
+  winsize size{};
+  ScreenSize screen;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
+    return screen;
+  return {size.ws_col, size.ws_row};
+}
+
+struct Source {
+  ServiceAddress address;
+  std::string token;
+  const StopSignals* stop = nullptr;
+
+  int stop_fd() const { return stop == nullptr ? -1 : stop->fd(); }
+  bool stopped() const { return stop != nullptr && stop->came(); }
+  Result<std::string> fetch() const { return fetch_stats(address, token, kPatience, stop_fd()); }
+};
+
+// True: end now. Keys and signals come in here.
+bool wait_until(sys::Nanoseconds when, const Source& source, bool reads_keys) {
+  std::array<pollfd, 2> watched{pollfd{source.stop_fd(), POLLIN, 0},
+                                pollfd{reads_keys ? STDIN_FILENO : -1, POLLIN, 0}};
+  for (;;) {
+    const sys::Nanoseconds left = when - sys::monotonic_now();
+    if (left.count() <= 0) return false;
+    const auto ms = std::chrono::ceil<sys::Milliseconds>(left).count();
+    if (::poll(watched.data(), watched.size(), static_cast<int>(ms)) <= 0) continue;
+    if (watched[0].revents != 0) return true;
+    char key = 0;
+    if (watched[1].revents == 0) continue;
+    if (::read(STDIN_FILENO, &key, 1) <= 0) watched[1].fd = -1;
+    if (key == 'q' || key == 'Q') return true;
+  }
+}
+
+bool print(const std::string& text) { return sys::write_all(STDOUT_FILENO, text + "\n").ok(); }
+
+int cannot(const Source& source, const sys::Error& error) {
+  return refuse("top", {source.address.text + ": " + error.text(), kExitSandbox});
+}
+
+// Once: the screen without a terminal's means. JSON: what the service says, a line each time.
+int show_once(const Source& source, const CommandLine& line) {
+  Result<std::string> text = source.fetch();
+  if (!text) return source.stopped() ? kExitOk : cannot(source, text.error());
+  if (line.common.json) return print(text->substr(0, text->find('\n'))) ? kExitOk : kExitSandbox;
+  Result<TopStats> stats = read_top_stats(*text);
+  if (!stats) return cannot(source, stats.error());
+  const Style style = style_for(STDOUT_FILENO, line.common.no_color);
+  for (const std::string& each : top_screen(*stats, source.address.text, "",
+                                            {terminal_width(STDOUT_FILENO), kRowsOnce}, style)) {
+    if (!print(each)) return kExitSandbox;
+  }
+  return kExitOk;
+}
+
+// A line for each look, for pipes and files.
+int follow_as_lines(const Source& source, const CommandLine& line) {
+  if (!line.common.json && !print(top_heading())) return kExitOk;
+  for (sys::Nanoseconds next = sys::monotonic_now();; next += line.top.every) {
+    if (wait_until(next, source, false)) return kExitOk;
+    Result<std::string> text = source.fetch();
+    if (source.stopped()) return kExitOk;
+    if (!text) return cannot(source, text.error());
+    Result<TopStats> stats = read_top_stats(*text);
+    if (!stats) return cannot(source, stats.error());
+    const std::string shown =
+        line.common.json ? text->substr(0, text->find('\n')) : top_line(*stats);
+    if (!print(shown)) return kExitOk;  // whoever read it has gone
+  }
+}
+
+int follow_on_terminal(const Source& source, const CommandLine& line) {
+  Result<std::string> text = source.fetch();
+  if (!text) return cannot(source, text.error());
+  const Style style = style_for(STDOUT_FILENO, line.common.no_color);
+  TopStats stats;
+  const Terminal terminal;
+  for (sys::Nanoseconds next = sys::monotonic_now();;) {
+    std::string trouble;
+    if (text) {
+      Result<TopStats> read = read_top_stats(*text);
+      if (read) stats = std::move(read).value();
+      if (!read) trouble = read.error().text();
+    } else {
+      trouble = text.error().text();
+    }
+    terminal.show(top_screen(stats, source.address.text, trouble, terminal_size(), style));
+    next = std::max(next + line.top.every, sys::monotonic_now());
+    if (wait_until(next, source, terminal.reads_keys())) return kExitOk;
+    text = source.fetch();
+  }
+}
+
+Result<std::string> read_token(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::string text = TRY(sys::read_file(path, kLongestTokenFile));
+  const size_t end = text.find_last_not_of(" \t\r\n");
+  text.resize(end == std::string::npos ? 0 : end + 1);
+  if (text.empty() || text.find_first_of(" \t\r\n") != std::string::npos)
+    return sys::Error::because(path + ": expected one token and nothing else");
+  return text;
+}
+
+}  // namespace
+
+int top_command(const CommandLine& line, const Parts& parts) {
+  const std::string url =
+      line.top.url.empty() ? std::string("http://") + kDefaultListen : line.top.url;
+  Result<ServiceAddress> address = parse_service_address(url);
+  if (!address) return refuse("top", {"--url: " + address.error().text()});
+  Result<std::string> token = read_token(line.top.token_file);
+  if (!token) return refuse("top", {"--token-file: " + token.error().text()});
+  const Source source{*std::move(address), *std::move(token), parts.stop};
+  if (line.top.once) return show_once(source, line);
+  if (line.common.json || !is_terminal(STDOUT_FILENO)) return follow_as_lines(source, line);
+  return follow_on_terminal(source, line);
+}
+
+}  // namespace cli

@@ -1,0 +1,19 @@
+#include "tools/cli/top/top_options.h"
+
+#include "tools/cli/parsed_option.h"
+#include "tools/cli/units.h"
+
+namespace cli {
+
+void add_top(CLI::App& app, TopOptions& into) {
+  app.add_option("--url", into.url,
+                 "The service: http://HOST:PORT or unix:PATH (default http://127.0.0.1:8000)")
+      ->type_name("URL");
+  app.add_option("--token-file", into.token_file, "File with the token to show, if it asks for one")
+      ->type_name("FILE");
+  parsed_option(app, "--every", "TIME", "Between two looks (default 1s)", into.every,
+                parse_duration);
+  app.add_flag("--once", into.once, "Show it once and end");
+}
+
+}  // namespace cli
