@@ -1,0 +1,58 @@
+"""The README's examples, as pasted, and the files of examples/."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import unittest
+
+import support
+
+README = (support.PACKAGE / "README.md").read_text(encoding="utf-8")
+# Each block with what it prints, where that is shown.
+BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", README, re.DOTALL | re.MULTILINE)
+PRINTED = {  # by those whose output is not shown
+    "reward function: 32": "7.0 ['IndexError', 'OK', 'SyntaxError', ",
+    "that GRPO trainers call": "[1.0, 0.5, 0.0]",
+    "HumanEval harness": "pass@1 0.2",
+}
+
+
+@support.needs_functions
+class Examples(unittest.TestCase):
+    def test_each_block_of_the_readme_prints_what_it_says(self) -> None:
+        for code, wanted in BLOCKS:
+            if "joblib" in code and not support.has("joblib"):
+                continue
+            with self.subTest(code=code[:60]):
+                ended = support.python(code)
+                self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+                if wanted:
+                    self.assertEqual(ended.stdout, wanted)
+                else:
+                    printed = [words for name, words in PRINTED.items() if name in code]
+                    self.assertIn(printed[0], ended.stdout)
+
+    def test_each_example_stands_in_the_readme(self) -> None:
+        for path in sorted((support.PACKAGE / "examples").glob("*.py")):
+            self.assertIn(f"```python\n{path.read_text(encoding='utf-8')}```", README, path.name)
+
+
+class Package(unittest.TestCase):
+    def test_what_takes_long_to_import_waits_for_its_use(self) -> None:
+        ended = support.python("import sys, zygo\nprint({'asyncio', 'joblib', 'http.client'} & set(sys.modules))\n"
+                               "print(zygo.AsyncPool.__name__, 'asyncio' in sys.modules)")
+
+        self.assertEqual(ended.stdout, "set()\nAsyncPool True\n", ended.stderr)
+
+    def test_annotations_are_right(self) -> None:
+        try:
+            ended = subprocess.run(["mypy", "--cache-dir=/dev/null", "zygo"], cwd=support.PACKAGE, capture_output=True,
+                                   text=True, check=False)
+        except FileNotFoundError:
+            self.skipTest("mypy is not installed")
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+
+
+if __name__ == "__main__":
+    support.main()

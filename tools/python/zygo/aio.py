@@ -1,0 +1,79 @@
+"""The pool for asyncio: the same names, to be awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+from types import TracebackType
+from typing import Any, AsyncIterator, Callable, Deque, Iterable, List, Optional, Set, Type
+
+from .job import AnyJob, Inputs
+from .pool import Pool
+from .result import Result
+
+
+class AsyncPool:
+    """Takes what `Pool` takes, or a pool that is there: `AsyncPool(pool=pool)`. Cancelling a task withdraws its job if
+    that has not been sent yet."""
+
+    def __init__(self, *args: Any, pool: Optional[Pool] = None, **options: Any) -> None:
+        self._own = pool is None
+        self.pool = pool or Pool(*args, **options)
+
+    async def __aenter__(self) -> AsyncPool:
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        await self.close(wait=kind is None)
+
+    async def close(self, wait: bool = True) -> None:
+        if self._own:
+            await asyncio.get_running_loop().run_in_executor(None, self.pool.close, wait)
+
+    def submit(self, source: AnyJob, func: Optional[str] = None, inputs: Inputs = None,
+               **fields: Any) -> asyncio.Future[Result]:
+        return asyncio.wrap_future(self.pool.submit(source, func, inputs, **fields))
+
+    async def run(self, source: AnyJob, func: Optional[str] = None, inputs: Inputs = None,
+                  **fields: Any) -> Result:
+        return await self.submit(source, func, inputs, **fields)
+
+    async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.wrap_future(self.pool.submit_call(function, args, kwargs))
+
+    async def map(self, jobs: Iterable[AnyJob]) -> List[Result]:
+        return [result async for result in self.imap(jobs)]
+
+    async def imap(self, jobs: Iterable[AnyJob]) -> AsyncIterator[Result]:
+        """In the order of the jobs, which are taken from their iterator little by little."""
+        under_way: Deque[asyncio.Future[Result]] = collections.deque()
+        ahead = self.pool._ahead()
+        try:
+            for job in jobs:
+                under_way.append(self.submit(job))
+                if len(under_way) >= ahead:
+                    yield await under_way.popleft()
+            while under_way:
+                yield await under_way.popleft()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    async def imap_unordered(self, jobs: Iterable[AnyJob]) -> AsyncIterator[Result]:
+        under_way: Set[asyncio.Future[Result]] = set()
+        rest, ahead, more = iter(jobs), self.pool._ahead(), True
+        try:
+            while more or under_way:
+                while more and len(under_way) < ahead:
+                    job = next(rest, None)
+                    more = job is not None
+                    if job is not None:
+                        under_way.add(self.submit(job))
+                if under_way:
+                    done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                    for future in done:
+                        yield future.result()
+        finally:
+            for future in under_way:
+                future.cancel()

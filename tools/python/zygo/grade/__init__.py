@@ -1,0 +1,13 @@
+"""For graders: programs of language models against inputs, tests and stdin, with the names that existing graders use.
+
+What is expected is compared outside of the sandbox (`safe_code_execution`, `CodeRunner`, `check_stdin`), or, where a
+problem's own test code must decide (`check_correctness`), in a sandbox of its own that the program cannot reach.
+"""
+
+from ..errors import MemoryLimitExceeded, NonDeterministicCode, TimeoutException, UnsafeCode
+from .checking import check_correctness, check_stdin, pass_at_k
+from .execution import safe_code_execution
+from .runner import CodeRunner, Outcome, Program, Report
+
+__all__ = ["CodeRunner", "MemoryLimitExceeded", "NonDeterministicCode", "Outcome", "Program", "Report",
+           "TimeoutException", "UnsafeCode", "check_correctness", "check_stdin", "pass_at_k", "safe_code_execution"]

@@ -1,0 +1,180 @@
+"""Many programs, grouped by their task, and the table of how they ended."""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ..errors import RuntimeLost
+from ..job import Encoded
+from ..pool import Pool, completed, default
+from ..progress import tracked
+from ..result import Result, failed
+from ..transport.base import ResultFuture, log
+from .execution import encoded, job_of
+
+NO_PROGRAM = "ParsingCodeFailed"
+_TRIES = 3  # of a job whose runtime is lost, which says nothing about the job
+
+
+@dataclass
+class Program:
+    """`code` is None where an answer holds no program. One with an `id` is a job of its own, and its result has that
+    id; of those without, identical ones with the same inputs are run once."""
+
+    task_id: str
+    code: Optional[str]
+    inputs: Union[Sequence[Any], Encoded]
+    expected: Optional[Sequence[Any]] = None  # stays here: it is compared outside
+    id: Optional[str] = None
+
+
+@dataclass
+class Outcome:
+    program: Program
+    label: str  # WrongAnswer where it ended well and something else came out
+    outputs: Optional[List[Any]]
+    correct: List[bool]
+    result: Result
+    detail: str = ""  # why it is not OK
+
+
+@dataclass
+class Report:
+    outcomes: List[Outcome] = field(default_factory=list)  # in the order of the programs
+
+    @property
+    def by_task(self) -> Dict[str, List[Outcome]]:
+        groups: Dict[str, List[Outcome]] = {}
+        for outcome in self.outcomes:
+            groups.setdefault(outcome.program.task_id, []).append(outcome)
+        return groups
+
+    def error_table(self) -> List[Tuple[str, int, float]]:
+        """Label, count, share; the most frequent first."""
+        counts = collections.Counter(outcome.label for outcome in self.outcomes)
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return [(label, count, count / len(self.outcomes)) for label, count in ordered]
+
+    def __str__(self) -> str:
+        table = self.error_table()
+        width = max(len(label) for label in ["label", *(row[0] for row in table)])
+        rows = [f"{label:<{width}}  {count:>7}  {share:>7.2%}" for label, count, share in table]
+        return "\n".join([f"{'label':<{width}}  {'count':>7}  {'share':>7}", *rows])
+
+
+@dataclass
+class _Run:
+    """One job, and the programs that wait for its result."""
+
+    programs: List[Program]
+    result: Optional[Result] = None
+
+
+class CodeRunner:
+    """Runs programs in batches. Graders whose jobs or rules are others override `job` and `judge`."""
+
+    def __init__(self, func_name: str = "task", timeout_duration: float = 1, memory_limit_mb: int = 2048,
+                 determinism_runs: int = 2, dsl: Optional[str] = None, pool: Optional[Pool] = None) -> None:
+        self._pool = pool
+        self._how = (func_name, timeout_duration, memory_limit_mb, determinism_runs, dsl)
+        self._encoded: Tuple[Any, Encoded] = (None, Encoded([]))  # the last inputs: programs of one task share them
+
+    def job(self, program: Program, code: str) -> Mapping[str, Any]:
+        """Called for one program after the other, as they are sent."""
+        if self._encoded[0] is not program.inputs:
+            self._encoded = (program.inputs, encoded(program.inputs))
+        return job_of(code, self._encoded[1], *self._how)
+
+    def judge(self, program: Program, result: Result) -> Outcome:
+        """Called with each result as it comes; it is the place to compare with what is expected."""
+        return outcome_of(program, result)
+
+    def run(self, programs: Iterable[Program], progress: bool = False) -> Report:
+        wanted = list(programs)
+        found = {id(outcome.program): outcome for outcome in tracked(self.outcomes(wanted), wanted, progress)}
+        return Report([found[id(program)] for program in wanted])
+
+    def outcomes(self, programs: Iterable[Program]) -> Iterator[Outcome]:
+        """Each as it comes. Programs are taken little by little. Those whose runtime is lost are run again, and
+        RuntimeLost is raised where that does not help."""
+        runs = _runs_of(programs)
+        for tries_left in reversed(range(_TRIES)):
+            lost: List[_Run] = []
+            reason = ""
+            for run, future in self._done(runs):
+                try:
+                    run.result = future.result()
+                except RuntimeLost as error:
+                    if not tries_left:
+                        raise
+                    lost.append(run)
+                    reason = str(error)
+                else:
+                    for program in run.programs:
+                        yield self.judge(program, run.result)
+            if not lost:
+                return
+            log.warning("%s; the %d jobs that were lost with it are run again", reason, len(lost))
+            runs = iter(lost)
+
+    def _done(self, runs: Iterator[_Run]) -> Iterator[Tuple[_Run, ResultFuture]]:
+        """Those whose future is done, as they come."""
+        pool = self._pool or default()
+        under_way: Dict[ResultFuture, _Run] = {}
+
+        def futures() -> Iterator[ResultFuture]:
+            for run in runs:
+                future = self._submit(pool, run)
+                under_way[future] = run
+                yield future
+
+        for future in completed(futures(), pool._ahead()):
+            yield under_way.pop(future), future
+
+    def _submit(self, pool: Pool, run: _Run) -> ResultFuture:
+        program = run.programs[0]
+        if run.result is None and program.code is not None:
+            return pool.submit({**self.job(program, program.code), "id": program.id})
+        if run.result is None:
+            run.result = failed(NO_PROGRAM, "caller", "the answer holds no program")
+        future = ResultFuture()
+        future.set_result(run.result)
+        return future
+
+
+def _runs_of(programs: Iterable[Program]) -> Iterator[_Run]:
+    known: Dict[Tuple[Optional[str], int], _Run] = {}
+    for program in programs:
+        if program.id is not None:
+            yield _Run([program])
+            continue
+        run = known.setdefault((program.code, id(program.inputs)), _Run([]))
+        if run.result is not None:
+            yield _Run([program], run.result)
+            continue
+        run.programs.append(program)
+        if len(run.programs) == 1:
+            yield run
+
+
+def outcome_of(program: Program, result: Result) -> Outcome:
+    outputs = list(result.value) if result.ok else None
+    wanted = program.expected
+    correct = [] if wanted is None else [
+        outputs is not None and same(found, one) for found, one in zip(outputs or [None] * len(wanted), wanted)]
+    label = "WrongAnswer" if result.ok and not all(correct) else result.label
+    return Outcome(program, label, outputs, correct, result, result.reason)
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Of builtin types and arrays, which is all that a result can hold; a list is equal to the array of its items."""
+    import numpy
+
+    if isinstance(found, numpy.ndarray) or isinstance(wanted, numpy.ndarray):
+        try:
+            return numpy.array_equal(numpy.asarray(found), numpy.asarray(wanted))
+        except (ValueError, TypeError):
+            return False
+    return bool(type(found) is type(wanted) and found == wanted)

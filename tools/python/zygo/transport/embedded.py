@@ -1,0 +1,368 @@
+"""The embedded runtime: one `zygo batch` as a coprocess, jobs down its stdin and results up its stdout. No daemon, no
+port; it ends when its input does, so also when this process is killed.
+
+A caller writes its line itself when the pipe has room. Everything else is done by one thread, which reads results,
+sends what waits, and notices the end. At most `_ahead` jobs are with the coprocess; the rest waits here, where it can be
+cancelled.
+"""
+
+from __future__ import annotations
+
+import collections
+import errno
+import fcntl
+import itertools
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple, TypeVar
+
+from ..errors import NoRuntime, RuntimeLost
+from .base import (ResultFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id,
+                   withdraw)
+
+_CHUNK = 1 << 20
+_AHEAD_PER_WORKER = 16  # jobs with the coprocess: enough to keep its cells busy
+_MOST_AHEAD_BYTES = 32 << 20
+_END_SECONDS = 5.0  # for the coprocess to end once its input has
+_STOP_SECONDS = 2.0  # where jobs are given up; zygo itself needs less than one
+_LAST_WORDS = 4000
+_ROOM_SECONDS = 60.0  # for a process or a thread, as zygo itself waits
+
+T = TypeVar("T")
+
+
+def _when_there_is_room(start: Callable[[], T]) -> T:
+    """A process or a thread, which a crowded machine may refuse for a while."""
+    deadline = time.monotonic() + _ROOM_SECONDS
+    while True:
+        try:
+            return start()
+        except (OSError, RuntimeError) as error:  # the latter is a thread's
+            crowded = isinstance(error, RuntimeError) or error.errno in (errno.EAGAIN, errno.ENOMEM)
+            if not crowded or time.monotonic() >= deadline:
+                raise
+        time.sleep(0.05)
+
+
+class _Process:
+    """The coprocess and its pipes. Not thread-safe."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        try:
+            # A session of its own: Ctrl-C at the terminal is for the caller, who may go on.
+            self.popen = _when_there_is_room(lambda: subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+                start_new_session=True))
+        except OSError as error:
+            raise NoRuntime(f"{command[0]}: {error.strerror}") from error
+        assert self.popen.stdin and self.popen.stdout and self.popen.stderr
+        self.stdin, self.stdout, self.stderr = (self.popen.stdin.fileno(), self.popen.stdout.fileno(),
+                                                self.popen.stderr.fileno())
+        self.wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        for fd in (self.stdin, self.stdout, self.stderr):
+            os.set_blocking(fd, False)
+        for fd in (self.stdin, self.stdout):
+            try:
+                fcntl.fcntl(fd, 1031, _CHUNK)  # F_SETPIPE_SZ; an unprivileged user may be out of pipe memory
+            except OSError:
+                pass
+        self.said = b""
+        self.stray: Optional[bytes] = None  # what it wrote and nobody asked for
+
+    def write(self, data: memoryview) -> int:
+        try:
+            return os.write(self.stdin, data)
+        except BlockingIOError:
+            return 0
+        except OSError:  # it has ended, and the reader will see that
+            return len(data)
+
+    def nudge(self) -> None:
+        try:
+            os.write(self._waker, b"x")
+        except OSError:  # full, and so it is awake
+            pass
+
+    def hear(self) -> None:
+        """What it says on stderr: logged by lines, the last of it kept for an error's message."""
+        try:
+            data = os.read(self.stderr, 1 << 16)
+        except OSError:
+            return
+        self.said = (self.said + data)[-_LAST_WORDS:]
+        for line in data.decode(errors="replace").splitlines():
+            if line.strip():
+                log.info("%s", line)
+
+    def last_words(self) -> str:
+        self.hear()
+        words = self.said.decode(errors="replace").strip()
+        return f": {words[-600:]}" if words else ""
+
+    def close(self) -> None:
+        for stream in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
+            if stream:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
+        for fd in (self.wake, self._waker):
+            os.close(fd)
+
+    def end(self) -> int:
+        """Waits, then insists."""
+        return self._wait(_END_SECONDS, signal.SIGTERM, signal.SIGKILL)
+
+    def stop(self) -> int:
+        """Ends it with jobs under way."""
+        self.popen.terminate()
+        return self._wait(_STOP_SECONDS, signal.SIGKILL)
+
+    def _wait(self, patience: float, *numbers: int) -> int:
+        try:
+            for number in numbers:
+                try:
+                    return self.popen.wait(patience)
+                except subprocess.TimeoutExpired:
+                    self.popen.send_signal(number)
+            return self.popen.wait()
+        except KeyboardInterrupt:  # who waits has no patience left
+            self.popen.kill()
+            self.popen.wait()
+            raise
+
+
+class Embedded(Transport):
+    """Starts its process with the first job, and again with the next one if it has died."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__()
+        self._workers = workers
+        self._ahead = _AHEAD_PER_WORKER * workers
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._numbers = itertools.count()
+        self._process: Optional[_Process] = None
+        self._thread: Optional[threading.Thread] = None
+        self._waiting: Deque[Ticket] = collections.deque()
+        self._sent: Dict[bytes, Ticket] = {}
+        self._sent_bytes = 0
+        self._outgoing: Deque[memoryview] = collections.deque()
+        self._heard = False  # whether this process has answered anything
+
+    def command(self) -> Sequence[str]:
+        """What to start; asked for each time."""
+        raise NotImplementedError
+
+    @property
+    def workers(self) -> int:
+        return self._workers
+
+    @property
+    def pid(self) -> Optional[int]:
+        """Of the coprocess; None while there is none."""
+        return self._process.popen.pid if self._process else None
+
+    def submit(self, line: bytes, id: Optional[str] = None) -> ResultFuture:
+        ticket = Ticket(body_of(line), ResultFuture(), id)
+        if is_too_long(ticket):
+            return ticket.future
+        with self._lock:
+            if self._process is None:
+                self._start()
+            self._waiting.append(ticket)
+            self._send()
+        return ticket.future
+
+    def _start(self) -> None:
+        process, self._heard = _Process(self.command()), False
+        self._process = process
+
+        def begin() -> threading.Thread:
+            thread = threading.Thread(target=self._serve, args=(process,), name="zygo", daemon=True)
+            thread.start()
+            return thread
+
+        try:
+            self._thread = _when_there_is_room(begin)
+        except RuntimeError as error:
+            self._process = None
+            process.popen.kill()
+            process.popen.wait()
+            process.close()
+            raise NoRuntime(str(error)) from error
+
+    # Under the lock
+
+    def _send(self) -> None:
+        """Hands over as much as there is room for. What the pipe does not take is left to the thread."""
+        assert self._process
+        while self._waiting and len(self._sent) < self._ahead and (
+                not self._sent or self._sent_bytes + len(self._waiting[0].body) <= _MOST_AHEAD_BYTES):
+            ticket = self._waiting.popleft()
+            if not ticket.future.set_running_or_notify_cancel():
+                continue
+            name = b"%d" % next(self._numbers)
+            self._sent[name] = ticket
+            self._sent_bytes += len(ticket.body)
+            self._put(memoryview(with_id(name, ticket)))
+
+    def _put(self, data: memoryview) -> None:
+        assert self._process
+        if not self._outgoing:
+            data = data[self._process.write(data):]
+        if data:
+            self._outgoing.append(data)
+            self._process.nudge()
+
+    def _flush(self) -> None:
+        assert self._process
+        while self._outgoing:
+            rest = self._outgoing[0][self._process.write(self._outgoing[0]):]
+            if rest:
+                self._outgoing[0] = rest
+                return
+            self._outgoing.popleft()
+
+    # The thread
+
+    def _serve(self, process: _Process) -> None:
+        partial: List[bytes] = []
+        poll = select.poll()
+        for fd in (process.stdout, process.stderr, process.wake):
+            poll.register(fd, select.POLLIN)
+        while True:
+            with self._lock:
+                if self._process is not process:  # closed, or of a parent
+                    return
+                self._flush()
+                poll.register(process.stdin, select.POLLOUT if self._outgoing else 0)
+            events = dict(poll.poll())
+            if process.wake in events:
+                _drain(process.wake)
+            if process.stderr in events:
+                process.hear()
+                if events[process.stderr] & select.POLLHUP:
+                    poll.unregister(process.stderr)
+            if process.stdout in events and not self._read(process, partial):
+                return self._ended(process)
+
+    def _read(self, process: _Process, partial: List[bytes]) -> bool:
+        """Takes in results; False at the end of them."""
+        try:
+            data = os.read(process.stdout, _CHUNK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if not data:
+            return False
+        if b"\n" not in data:
+            partial.append(data)
+            return True
+        *lines, rest = (b"".join(partial) + data).split(b"\n")
+        partial[:] = [rest] if rest else []
+        answered: List[Tuple[Ticket, bytes]] = []
+        with self._lock:
+            if self._process is not process:
+                return True
+            for line in lines:
+                ticket = self._sent.pop(id_of(line), None)
+                if ticket is None:
+                    process.stray = line
+                    break
+                self._sent_bytes -= len(ticket.body)
+                answered.append((ticket, line))
+            self._heard = self._heard or bool(answered)
+            if process.stray is None:
+                self._send()
+            if not self._sent and not self._waiting:
+                self._idle.notify_all()
+        for ticket, line in answered:
+            settle_line(ticket, line)
+        return process.stray is None
+
+    def _ended(self, process: _Process) -> None:
+        """It is gone without having been asked. What it had fails; what still waits is for the next one, unless this
+        one could not even begin."""
+        process.popen.stdin and process.popen.stdin.close()
+        if process.stray is None:
+            reason = f"zygo ended with status {process.end()}{process.last_words()}"
+        else:
+            process.stop()
+            reason = f"zygo wrote what is no result of a job it has: {process.stray[:200]!r}"
+        with self._lock:
+            if self._process is not process:
+                return
+            lost = list(self._sent.values())
+            self._sent.clear()
+            self._outgoing.clear()
+            self._sent_bytes = 0
+            self._process = self._thread = None
+            works = self._heard and process.stray is None
+            error: Exception = RuntimeLost(reason) if works else NoRuntime(reason)
+            process.close()
+            if works and self._waiting:
+                log.warning("%s; starting another one for the %d jobs that wait", reason, len(self._waiting))
+                try:
+                    self._start()
+                    self._send()
+                except Exception as why:  # nobody but us could tell those who wait
+                    works, error = False, NoRuntime(f"{reason}; then {why}")
+            if not works:
+                lost += [ticket for ticket in self._waiting if ticket.future.set_running_or_notify_cancel()]
+                self._waiting.clear()
+            self._idle.notify_all()
+        for ticket in lost:
+            fail(ticket, error)
+
+    # The end
+
+    def close(self, wait: bool = True) -> None:
+        with self._lock:
+            while wait and self._process and (self._sent or self._waiting):
+                self._idle.wait()
+            process, self._process = self._process, None
+            lost = list(self._sent.values())
+            waiting = list(self._waiting)
+            self._sent.clear()
+            self._waiting.clear()
+            self._outgoing.clear()
+            self._sent_bytes = 0
+        for ticket in waiting:
+            withdraw(ticket)
+        for ticket in lost:
+            fail(ticket, RuntimeLost("the pool was closed"))
+        if process is None:
+            return
+        process.nudge()
+        if self._thread and self._thread is not threading.current_thread():
+            self._thread.join(_END_SECONDS)
+        if process.popen.stdin:
+            process.popen.stdin.close()
+        if lost:
+            process.stop()
+        else:
+            process.end()
+        process.close()
+
+    def forget(self) -> None:
+        process = self._process
+        self._begin_anew()
+        if process:
+            process.close()
+            process.popen.returncode = 0  # it is not ours to wait for
+
+
+def _drain(fd: int) -> None:
+    try:
+        os.read(fd, 4096)
+    except OSError:
+        pass

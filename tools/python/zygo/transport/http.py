@@ -1,0 +1,270 @@
+"""A service: `zygo serve` by TCP or a unix socket. Jobs go as batches of lines over a few connections that are kept,
+each with a thread of its own; results are settled as they stream in.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import http.client
+import itertools
+import json
+import os
+import socket
+import threading
+import time
+import urllib.parse
+from typing import Any, Deque, Dict, List, Optional
+
+from ..errors import NoRuntime, RuntimeLost
+from .base import (ResultFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id,
+                   withdraw)
+
+_CONNECTIONS = 8
+_GROUP_JOBS, _GROUP_BYTES = 64, 16 << 20  # of one batch
+_TRIES = 3  # of a job whose connection broke: programs have no effects outside their sandbox
+_CONNECT_SECONDS = 10.0
+_LONGEST_WAIT = 30.0  # between two tries of a busy service
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost")
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(_CONNECT_SECONDS)
+        self.sock.connect(self._path)
+
+
+class _Busy(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+def _parse(url: str) -> Any:
+    """What makes a connection to the address: `unix:PATH`, `http://HOST:PORT`, `http+unix://%2Fpath`."""
+    if url.startswith("unix:"):
+        path = url[len("unix:"):]
+        return lambda: _UnixConnection(path)
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme == "http+unix":
+        path = urllib.parse.unquote(parts.netloc or parts.path)
+        return lambda: _UnixConnection(path)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise NoRuntime(f"url {url!r}: write http://HOST:PORT, https://HOST or unix:PATH")
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    host, port = parts.hostname, parts.port
+    return lambda: kind(host, port, timeout=_CONNECT_SECONDS)
+
+
+class Http(Transport):
+    def __init__(self, url: str, token: Optional[str] = None, patience: float = 300) -> None:
+        """`patience`: seconds that a job may wait for a service that says it is busy."""
+        super().__init__()
+        self._url, self._make, self._patience = url, _parse(url), patience
+        token = token or os.environ.get("ZYGO_TOKEN")
+        self._headers = {"Content-Type": "application/x-ndjson"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._workers: Optional[int] = None
+        self._blobs: Dict[str, str] = {}
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: Deque[Ticket] = collections.deque()
+        self._tries: Dict[int, int] = {}  # by id() of a ticket under way
+        self._under_way = self._idle = self._threads = 0
+        self._numbers = itertools.count()
+        self._connections: List[http.client.HTTPConnection] = []
+        self._ending = False
+
+    # Requests beside the jobs
+
+    def _ask(self, method: str, path: str, body: Optional[bytes] = None) -> bytes:
+        connection = self._make()
+        try:
+            connection.request(method, path, body, self._headers)
+            answer = connection.getresponse()
+            content: bytes = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise RuntimeLost(f"{self._url}: {error or type(error).__name__}") from error
+        finally:
+            connection.close()
+        if answer.status >= 300:
+            raise RuntimeLost(f"{self._url}{path}: {_message(answer.status, content)}")
+        return content
+
+    def info(self) -> Dict[str, Any]:
+        found: Dict[str, Any] = json.loads(self._ask("GET", "/v1/info"))
+        return found
+
+    @property
+    def workers(self) -> int:
+        if self._workers is None:
+            self._workers = max(1, int(self.info().get("workers", 1)))
+        return self._workers
+
+    def put_blob(self, data: bytes) -> Optional[str]:
+        digest = hashlib.sha256(data).hexdigest()
+        if digest not in self._blobs:
+            self._ask("PUT", f"/v1/blobs/sha256:{digest}", data)
+            self._blobs[digest] = f"sha256:{digest}"
+        return self._blobs[digest]
+
+    # Jobs
+
+    def submit(self, line: bytes, id: Optional[str] = None) -> ResultFuture:
+        ticket = Ticket(body_of(line), ResultFuture(), id)
+        if is_too_long(ticket):
+            return ticket.future
+        with self._changed:
+            self._ending = False
+            self._waiting.append(ticket)
+            if self._idle == 0 and self._threads < _CONNECTIONS:
+                self._threads += 1
+                threading.Thread(target=self._serve, args=(self._changed,), name="zygo-http", daemon=True).start()
+            else:
+                self._changed.notify()
+        return ticket.future
+
+    def _take(self, changed: threading.Condition) -> Optional[Dict[bytes, Ticket]]:
+        """The next batch; None at the end."""
+        with changed:
+            while not self._waiting:
+                if self._ending:
+                    return None
+                self._idle += 1
+                changed.wait()
+                self._idle -= 1
+            group: Dict[bytes, Ticket] = {}
+            size = 0
+            while self._waiting and len(group) < _GROUP_JOBS and (
+                    not group or size + len(self._waiting[0].body) <= _GROUP_BYTES):
+                ticket = self._waiting.popleft()
+                if ticket.future.set_running_or_notify_cancel():
+                    group[b"%d" % next(self._numbers)] = ticket
+                    size += len(ticket.body)
+            self._under_way += len(group)
+            return group
+
+    def _serve(self, changed: threading.Condition) -> None:
+        connection = self._make()
+        with changed:
+            self._connections.append(connection)
+        while True:
+            group = self._take(changed)
+            if group is None:
+                break
+            count = len(group)
+            try:
+                if group:
+                    self._run(connection, group)
+            except Exception as error:  # not one of those that are expected: say so, and go on
+                log.exception("zygo: a batch failed")
+                for ticket in group.values():
+                    fail(ticket, RuntimeLost(f"{self._url}: {error}"))
+            with changed:
+                self._under_way -= count
+                changed.notify_all()
+        connection.close()
+        with changed:
+            self._threads -= 1
+            self._connections.remove(connection)
+            changed.notify_all()
+
+    def _run(self, connection: http.client.HTTPConnection, group: Dict[bytes, Ticket]) -> None:
+        give_up = time.monotonic() + self._patience
+        while group:
+            try:
+                self._post(connection, group)
+            except _Busy as busy:
+                connection.close()
+                if self._ending or time.monotonic() + busy.seconds > give_up:
+                    return self._fail(group, f"busy for more than {self._patience:g} s")
+                time.sleep(busy.seconds)
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                if self._ending:
+                    return self._fail(group, "the pool was closed")
+                self._try_again(group, error)
+            else:
+                return
+
+    def _fail(self, group: Dict[bytes, Ticket], why: str) -> None:
+        for ticket in group.values():
+            fail(ticket, RuntimeLost(f"{self._url}: {why}"))
+            self._tries.pop(id(ticket), None)
+        group.clear()
+
+    def _try_again(self, group: Dict[bytes, Ticket], error: Exception) -> None:
+        """Keeps those that may have another try."""
+        for name, ticket in list(group.items()):
+            tries = self._tries.get(id(ticket), 0) + 1
+            self._tries[id(ticket)] = tries
+            if tries >= _TRIES or isinstance(error, (ConnectionRefusedError, FileNotFoundError)):
+                self._fail({name: ticket}, str(error) or type(error).__name__)
+                del group[name]
+
+    def _post(self, connection: http.client.HTTPConnection, group: Dict[bytes, Ticket]) -> None:
+        """Settles what is answered and takes it out of the group."""
+        body = b"".join(with_id(name, ticket) for name, ticket in group.items())
+        connection.request("POST", "/v1/batches", body, self._headers)
+        assert connection.sock
+        connection.sock.settimeout(None)  # a job's own limits bound the wait
+        answer = connection.getresponse()
+        if answer.status in (429, 503):
+            answer.read()
+            raise _Busy(min(_LONGEST_WAIT, max(0.05, float(answer.headers.get("Retry-After") or 1))))
+        if answer.status != 200:
+            return self._fail(group, _message(answer.status, answer.read()))
+        partial = b""
+        while True:
+            data = answer.read1(1 << 18)
+            if not data:
+                break
+            *lines, partial = (partial + data).split(b"\n")
+            for line in lines:
+                ticket = group.pop(id_of(line), None)
+                if ticket is None:
+                    log.error("a result that nobody waits for: %.200r", line)
+                    continue
+                self._tries.pop(id(ticket), None)
+                settle_line(ticket, line)
+        if group:
+            raise http.client.HTTPException(f"{len(group)} jobs were not answered")
+
+    # The end
+
+    def close(self, wait: bool = True) -> None:
+        with self._changed:
+            while wait and (self._waiting or self._under_way):
+                self._changed.wait()
+            self._ending = True
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            for connection in self._connections:
+                if connection.sock and not wait:
+                    try:
+                        connection.sock.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        pass
+            self._changed.notify_all()
+        for ticket in waiting:
+            withdraw(ticket)
+
+    def forget(self) -> None:
+        connections = self._connections
+        self._begin_anew()
+        for connection in connections:
+            connection.close()
+
+
+def _message(status: int, content: bytes) -> str:
+    try:
+        return f"{status} {json.loads(content)['error']['message']}"
+    except (ValueError, KeyError, TypeError):
+        return f"{status} {content[:200].decode(errors='replace')}"
