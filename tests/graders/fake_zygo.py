@@ -1,9 +1,9 @@
 #!/usr/bin/env -S /usr/bin/python3
 """A stand-in for `zygo batch -` without any isolation, to test the grader where no zygo is built.
 
-Runs only jobs whose id stands in the labels file named by $FAKE_ZYGO_LABELS (an expected.json) under a harmless
-label; answers all dangerous ones with that label, unrun; refuses unknown ids. $FAKE_ZYGO_FAULT makes it misbehave:
-`early` (exit 3 after two results), `garbage` (a line that is no result), `hang` (never answers), `silent` (exit 0
+Runs only programs that stand in the file named by $FAKE_ZYGO_LABELS ({source: label}) under a harmless label; answers
+all dangerous ones with that label, unrun; refuses unknown ones. $FAKE_ZYGO_FAULT makes it misbehave: `early` (exit 3
+after two results), `dies` (after one), `garbage` (a line that is no result), `hang` (never answers), `silent` (exit 0
 without results), `twice` (every result twice).
 """
 from __future__ import annotations
@@ -33,10 +33,10 @@ def plain(x):
     if isinstance(x, np.generic): return plain(x.item())
     if x is None or isinstance(x, (bool, int, str)): return x
     if isinstance(x, float):
-        return x if x == x and abs(x) != float("inf") else {"$type": "float", "data": str(x)}
+        return x if x == x and abs(x) != float("inf") else {"$type": "float", "value": str(x)}
     if isinstance(x, list): return [plain(v) for v in x]
-    if isinstance(x, tuple): return {"$type": "tuple", "data": [plain(v) for v in x]}
-    if isinstance(x, (set, frozenset)): return {"$type": type(x).__name__, "data": [plain(v) for v in x]}
+    if isinstance(x, tuple): return {"$type": "tuple", "items": [plain(v) for v in x]}
+    if isinstance(x, (set, frozenset)): return {"$type": type(x).__name__, "items": [plain(v) for v in x]}
     if isinstance(x, dict) and all(isinstance(k, str) for k in x): return {k: plain(v) for k, v in x.items()}
     raise LookupError(type(x).__name__)
 
@@ -72,13 +72,13 @@ def run_once(job: dict[str, Any], seed: int) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def answer(job: dict[str, Any], labels: dict[str, Any]) -> dict[str, Any]:
+def answer(job: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
     """The result of one job, or of not running it."""
-    known = labels.get(job["id"])
-    if known is None:
+    label = labels.get(job["source"])
+    if label is None:
         result = {"label": "SandboxError", "by": "sandbox", "detail": {"message": "not in the labels file: not run"}}
-    elif known["label"] in DANGEROUS:
-        result = {"label": known["label"], "by": "limit", "detail": {"message": "not run"}}
+    elif label in DANGEROUS:
+        result = {"label": label, "by": "limit", "detail": {"message": "not run"}}
     else:
         started = time.monotonic()
         runs = job.get("determinism", {}).get("runs", 1)
@@ -88,11 +88,11 @@ def answer(job: dict[str, Any], labels: dict[str, Any]) -> dict[str, Any]:
             result = {"label": "NonDeterministicCode", "by": "policy",
                       "determinism": {"runs": runs, "same": False, "axis": "value"}}
         result["usage"] = {"wall_ms": round(1000 * (time.monotonic() - started), 3)}
-    return {"id": job["id"], **result}
+    return {"id": job["id"], "ok": result["label"] == "OK", **result}
 
 
 def main() -> int:
-    """Speaks `batch - [--workers N] [--quiet]`."""
+    """Speaks `batch - [--workers N]`; other options make no difference."""
     if sys.argv[1:3] != ["batch", "-"]:
         print("fake zygo: only `batch -` is known", file=sys.stderr)
         return 2
@@ -109,9 +109,9 @@ def main() -> int:
     def work() -> None:
         nonlocal written
         while (line := jobs.get()) is not None:
-            text = json.dumps(answer(json.loads(line), labels)) + "\n"
+            text = json.dumps(answer(json.loads(line), labels), separators=(",", ":")) + "\n"
             with lock:
-                if fault == "early" and written == 2:
+                if written == {"early": 2, "dies": 1}.get(fault):
                     print("out of luck", file=sys.stderr, flush=True)
                     os._exit(3)
                 sys.stdout.write("not json\n" if fault == "garbage" else text * (2 if fault == "twice" else 1))
@@ -122,8 +122,9 @@ def main() -> int:
     for thread in threads:
         thread.start()
     for line in sys.stdin.buffer:
-        if fault != "silent":
-            jobs.put(line)
+        if fault == "silent":
+            return 0
+        jobs.put(line)
     for _ in threads:
         jobs.put(None)
     for thread in threads:

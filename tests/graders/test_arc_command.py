@@ -31,6 +31,10 @@ class CommandLine(unittest.TestCase):
     LABELS = {"same": "OK", "none": "ValueError", "index": "IndexError", "loop": "TimeoutException",
               "dict": "TypeError", "hash": "NonDeterministicCode", "bare": "ParsingCodeFailed"}
 
+    # How they end, before the grader looks at what they return.
+    ENDS = {"same": "OK", "none": "OK", "index": "IndexError", "loop": "TimeoutException", "dict": "OK",
+            "hash": "NonDeterministicCode"}
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -41,6 +45,8 @@ class CommandLine(unittest.TestCase):
         self.put("expected.json", json.dumps({name: {"label": label} for name, label in self.LABELS.items()}))
         program = "So:\n```python\ndef transform(g):\n    {}\n```\n".format
         texts = {name: program(body) for name, body in self.BODIES.items()} | {"bare": "none"}
+        sources = {f"def transform(g):\n    {body}": self.LABELS[name] for name, body in self.BODIES.items()}
+        self.put("sources.json", json.dumps(sources))
         lines = [json.dumps({"id": name, "task_id": "t1", "text": text}) for name, text in texts.items()]
         (self.dir / "predictions.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
 
@@ -52,7 +58,7 @@ class CommandLine(unittest.TestCase):
         return [str(ARC), "--data", str(self.dir), "--zygo", str(HERE / "fake_zygo.py"), *map(str, options)]
 
     def environment(self, fault: str = "") -> dict[str, str]:
-        return os.environ | {"FAKE_ZYGO_LABELS": str(self.dir / "expected.json"), "FAKE_ZYGO_FAULT": fault}
+        return os.environ | {"FAKE_ZYGO_LABELS": str(self.dir / "sources.json"), "FAKE_ZYGO_FAULT": fault}
 
     def arc(self, *options: str | Path, fault: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(self.command(*options), capture_output=True, text=True, timeout=60, check=False,
@@ -69,7 +75,8 @@ class CommandLine(unittest.TestCase):
             self.assertIn(text, done.stdout)
         first_cells = [line.split(",")[0] for line in files[0].read_text().splitlines()]
         self.assertEqual(first_cells, ["task_id", "t1", "MEAN"])
-        self.assertEqual(len(files[1].read_text().splitlines()), 6)
+        results = [json.loads(line) for line in files[1].read_text().splitlines()]
+        self.assertEqual({result["id"]: result["label"] for result in results}, self.ENDS)
         ElementTree.fromstring(files[2].read_text().replace("<!DOCTYPE html>\n", ""))
 
     def test_json_is_one_object_with_counts_metrics_and_rate(self) -> None:
@@ -122,15 +129,30 @@ class CommandLine(unittest.TestCase):
         self.assertIn("cannot read /nonexistent/p.jsonl: No such file", missing.stderr)
         self.assertIn("run tools/setup and build", no_binary.stderr)
 
-    def test_a_batch_that_ends_early_is_explained_with_the_missing_ids(self) -> None:
-        for fault, message in (("early", "zygo batch ended early (exit code 3): 1 results are missing"),
-                               ("silent", "3 results are missing: same, none, index"),
-                               ("garbage", "result line 1 of zygo batch is not JSON"),
-                               ("twice", "is a second result of")):
+    def test_a_zygo_that_is_of_no_use_is_explained_with_the_missing_ids(self) -> None:
+        for fault, message in (("silent", "arc: zygo ended with status 0\n  3 results are missing: same, none, index"),
+                               ("garbage", "no result of a job it has: b'not json'\n  3 results are missing"),
+                               ("twice", "no result of a job it has: b'{\"id\":")):
             done = self.arc("--no-determinism", "--quiet", "--limit", "3", fault=fault)
             self.assertEqual(done.returncode, 2, fault)
             self.assertIn(message, done.stderr)
+            self.assertIn(" results are missing: ", done.stderr)
             self.assertNotIn("Traceback", done.stderr)
+
+    def test_a_zygo_that_dies_is_started_again_and_the_grading_goes_on(self) -> None:
+        done = self.arc("--no-determinism", "--quiet", "--limit", "3", "--expected", fault="early")
+
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Labels: all 3 as expected", done.stdout)
+        self.assertEqual(done.stderr, "zygo ended with status 3: out of luck; the 1 jobs that were lost with it are "
+                         "run again\n")
+
+    def test_a_zygo_that_dies_again_and_again_is_an_error(self) -> None:
+        done = self.arc("--no-determinism", "--quiet", fault="dies")
+
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"\narc: zygo ended with status 3: out of luck\n  3 results are missing: \S+, ")
+        self.assertNotIn("Traceback", done.stderr)
 
     def test_ctrl_c_stops_within_a_second(self) -> None:
         running = subprocess.Popen(self.command(), env=self.environment("hang"), stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +25,42 @@ REPOSITORY = HERE.parents[1]
 GRADERS = REPOSITORY / "tools" / "graders"
 DATA = REPOSITORY / "tests" / "data" / "arc"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(GRADERS))
+sys.path[:0] = [str(GRADERS), str(REPOSITORY / "tools" / "python")]
 
-from arc_grader import charts, metrics, page, values  # noqa: E402
+from arc_grader import charts, metrics, page  # noqa: E402
 from arc_grader.dataset import Prediction, Task, load_predictions, load_tasks  # noqa: E402
 from arc_grader.errors import GraderError  # noqa: E402
 from arc_grader.grading import Difference, Graded, Span  # noqa: E402
-from arc_grader.jobs import Candidate, JobWriter, extract_program  # noqa: E402
+from arc_grader.jobs import Candidate, extract_program, job_lines  # noqa: E402
 from arc_grader.judge import Verdict, judge, outputs_sha256, to_grid  # noqa: E402
+from arc_grader.runner import Runner, programs_of  # noqa: E402
+from zygo import Pool, Result  # noqa: E402
+from zygo.grade import Outcome, Program, Report  # noqa: E402
+from zygo.job import encode  # noqa: E402
+from zygo.transport.base import ResultFuture, Ticket, settle_line  # noqa: E402
 
 NAN, INF = float("nan"), float("inf")
 
 
+def result_of(line: bytes) -> Result:
+    """As the pool reads it."""
+    future = ResultFuture()
+    settle_line(Ticket(b"", future, "x"), line)
+    return future.result()
+
+
 def label_of(output: Any) -> str:
     """The label that the output of one call gives, on the road through JSON."""
-    result = values.parse_result(json.dumps({"id": "x", "label": "OK", "value": [output]}).encode())
-    return judge(result, 1).label
+    fields = {"id": "x", "label": "OK", "by": "program", "ok": True, "value": [output]}
+    return judge(result_of(json.dumps(fields, separators=(",", ":")).encode()), 1).label
 
 
 def tagged(kind: str, data: Any, **more: Any) -> dict[str, Any]:
-    return {"$type": kind, "data": data, **more}
+    """As docs/values.md has it."""
+    if kind == "complex":
+        return {"$type": kind, "real": data[0], "imag": data[1]}
+    name = {"float": "value", "bytes": "data", "ndarray": "data"}.get(kind, "items")
+    return {"$type": kind, name: data, **more}
 
 
 def bundled_tasks() -> dict[str, Task]:
@@ -99,7 +116,7 @@ class Jobs(unittest.TestCase):
     def test_a_job_carries_train_then_test_inputs_and_no_true_output(self) -> None:
         task = Task("t", inputs=[[[1]], [[2]], [[3]]], truths=[[[7]], [[8]], [[9]]], n_train=2)
 
-        line = JobWriter({"t": task}, runs=2).line(Candidate(Prediction("t_0", "t", ""), "pass"))
+        line, = job_lines([Candidate(Prediction("t_0", "t", ""), "pass")], {"t": task}, runs=2)
 
         job = json.loads(line)
         self.assertEqual(job["inputs"], [[[1]], [[2]], [[3]]])
@@ -108,6 +125,16 @@ class Jobs(unittest.TestCase):
         self.assertEqual(job["template"], "python-numpy")
         self.assertNotRegex(line.decode(), r"\[\[[789]\]\]")
         self.assertEqual(line.count(b"\n"), 1)
+
+    def test_the_job_that_is_run_is_the_one_that_is_written(self) -> None:
+        task = Task("t", inputs=[[[1]], [[2]]], truths=[[[7]], [[8]]], n_train=1)
+        chosen = [Candidate(Prediction("t_0", "t", ""), "pass  # ü")]
+
+        program, = programs_of(chosen, {"t": task})
+
+        run = json.loads(encode(dict(Runner(Pool(), runs=2).job(program, "pass  # ü"))))
+        written, = job_lines(chosen, {"t": task}, runs=2)
+        self.assertEqual({"id": program.id, **run}, json.loads(written))
 
 
 class Conversion(unittest.TestCase):
@@ -124,22 +151,21 @@ class Conversion(unittest.TestCase):
                        [[0] * 31], [[0]] * 31, "12", [[tagged("float", "nan")]], tagged("bytes", "MTI="), [1, [2]]):
             self.assertEqual(label_of(output), "ValueError", output)
 
-    def test_mappings_sets_none_cells_and_foreign_objects_are_type_errors(self) -> None:
+    def test_mappings_sets_and_none_cells_are_type_errors(self) -> None:
         for output in ({"grid": [[1]]}, {}, [[None]], [[{}]], tagged("set", [1]), [[tagged("frozenset", [1])]],
-                       tagged("dict", []), [[tagged("complex", [1.0, 0.0])]], [[tagged("mystery", 1)]], {"$type": 5}):
+                       tagged("dict", []), [[tagged("complex", [1.0, 0.0])]]):
             self.assertEqual(label_of(output), "TypeError", output)
 
     def test_numbers_that_do_not_fit_are_overflow_errors(self) -> None:
-        for output in ([[2**63]], [[-(2**70)]], [[tagged("float", "inf")]], [[1e30]], [[tagged("int", str(10**30))]],
-                       [[tagged("int", "9" * 100_000)]]):
+        for output in ([[2**63]], [[-(2**70)]], [[tagged("float", "inf")]], [[1e30]], [[10**4299]]):
             self.assertEqual(label_of(output), "OverflowError", str(output)[:60])
 
     def test_an_integer_of_a_million_digits_is_cheap(self) -> None:
         started = time.monotonic()
 
-        result = values.parse_result(b'{"id":"x","label":"OK","value":[[[' + b"9" * 1_000_000 + b"]]]}")
+        result = result_of(b'{"id":"x","label":"OK","by":"program","ok":true,"value":[[[' + b"9" * 1_000_000 + b"]]]}")
 
-        self.assertEqual(judge(result, 1).label, "OverflowError")
+        self.assertEqual(judge(result, 1).label, "InvalidResult")
         self.assertLess(time.monotonic() - started, 1.0)
 
     def test_the_road_through_json_ends_as_the_conversion_in_process_does(self) -> None:
@@ -150,7 +176,7 @@ class Conversion(unittest.TestCase):
                                ([[-INF]], [[tagged("float", "-inf")]]),
                                ([[1 + 2j]], [[number]]),
                                (np.array([[INF]]), tagged("ndarray", [[infinity]], dtype="float64", shape=[1, 1])),
-                               (np.array([[1 + 2j]]), tagged("ndarray", [[number]], dtype="complex128"))):
+                               (np.array([[1 + 2j]]), tagged("ndarray", [[number]], dtype="complex128", shape=[1, 1]))):
             try:
                 to_grid(original)
                 expected = "OK"
@@ -160,25 +186,26 @@ class Conversion(unittest.TestCase):
 
     def test_a_forged_or_damaged_tag_never_raises(self) -> None:
         for output in (tagged("ndarray", [1], dtype="int64", shape=[10**12]),
-                       tagged("ndarray", "!!", dtype="int64"), tagged("ndarray", [1], dtype="O"),
+                       tagged("ndarray", "!!", dtype="int64"), tagged("mystery", 1), {"$type": 5},
                        tagged("range", [0, 1, 0]), tagged("set", [[1]]), tagged("bytes", 7),
-                       {"$type": "float"}, tagged("tuple", 5), tagged("complex", "x")):
-            self.assertEqual(label_of(output), "TypeError", output)
+                       {"$type": "float"}, tagged("tuple", 5), tagged("complex", "xy")):
+            self.assertEqual(label_of(output), "InvalidResult", output)
 
     def test_an_ok_result_with_too_few_values_is_not_the_programs_fault(self) -> None:
-        self.assertEqual(judge({"label": "OK", "value": [[[1]]]}, 2).label, "SandboxError")
-        self.assertEqual(judge({"label": "OK"}, 2).label, "SandboxError")
+        self.assertEqual(judge(Result("OK", "program", True, value=[[[1]]]), 2).label, "SandboxError")
+        self.assertEqual(judge(Result("OK", "program", True), 2).label, "SandboxError")
 
     def test_runs_that_differ_in_printed_text_alone_are_judged_by_their_grids(self) -> None:
-        result = {"label": "NonDeterministicCode", "determinism": {"axis": "stdout"}, "value": [[[1]]]}
+        result = Result("NonDeterministicCode", "policy", False, determinism={"axis": "stdout"}, value=[[[1]]])
+        other = replace(result, determinism={"axis": "value", "where": "[0]"})
 
         self.assertEqual(judge(result, 1).label, "OK")
-        self.assertEqual(judge(result | {"determinism": {"axis": "value"}}, 1).label, "NonDeterministicCode")
+        self.assertEqual(judge(other, 1), Verdict("NonDeterministicCode", "value differs at [0]"))
 
     def test_a_value_too_deep_for_the_parser_is_an_invalid_result_of_its_job(self) -> None:
-        result = values.parse_result(b'{"id":"deep","label":"OK","value":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+        result = result_of(b'{"id":"deep","label":"OK","value":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
 
-        self.assertEqual((result["id"], result["label"]), ("deep", "InvalidResult"))
+        self.assertEqual((result.id, result.label), ("x", "InvalidResult"))
 
 
 class Hashes(unittest.TestCase):
@@ -281,10 +308,11 @@ class Page(unittest.TestCase):
     def graded(self, n_spans: int) -> Graded:
         rng = random.Random(1)
         labels = ["OK", "TimeoutException", "UnsafeCode", "program.<b>&\x00", "ParsingCodeFailed"]
-        verdicts = {f"p{i}": Verdict(rng.choice(labels)) for i in range(40)}
-        spans = [Span(f"p{i}", verdicts[f"p{i}"].label, i / 10, i / 10 + rng.random()) for i in range(n_spans)]
+        ends = [Result(rng.choice(labels), "program", False) for _ in range(40)]
+        outcomes = [Outcome(Program("t", "", [], id=f"p{i}"), end.label, None, [], end) for i, end in enumerate(ends)]
+        spans = [Span(f"p{i}", ends[i].label, i / 10, i / 10 + rng.random()) for i in range(n_spans)]
         row = dict.fromkeys(metrics.COLUMNS, 0.5)
-        return Graded(verdicts, 4.0, n_spans, spans, {"t": row}, row)
+        return Graded(Report(outcomes), 4.0, n_spans, spans, {"t": row}, row)
 
     def test_the_page_is_well_formed_self_contained_and_names_its_axes(self) -> None:
         for n_spans in (0, 1, 40):

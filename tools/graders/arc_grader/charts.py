@@ -54,21 +54,21 @@ def legend() -> str:
 
 def outcome_bars(graded: Graded) -> str:
     """One horizontal bar per label. Square-root lengths keep the rare ones visible; the numbers are exact."""
-    ordered = sorted(graded.counts.items(), key=lambda item: (-item[1], item[0]))
-    total, most = len(graded.verdicts), ordered[0][1]
+    ordered = graded.report.error_table()
+    most = ordered[0][1]
     left, right, step = 190, 130, 22
     span = WIDTH - left - right
     parts = []
-    for row, (label, count) in enumerate(ordered):
+    for row, (label, count, share) in enumerate(ordered):
         y, length = 6 + row * step, span * math.sqrt(count / most)
         parts.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{escape(printable(label[:40]))}</text>'
                      f'<rect class="{group_of(label)}" x="{left}" y="{y}" width="{length:.1f}" height="16"/>'
-                     f'<text x="{left + length + 6:.1f}" y="{y + 13}">{count} ({count / total:.2%})</text>')
+                     f'<text x="{left + length + 6:.1f}" y="{y + 13}">{count} ({share:.2%})</text>')
     bottom = 6 + len(ordered) * step
-    for count in _ticks(most):
-        x = left + span * math.sqrt(count / most)
+    for tick in _ticks(most):
+        x = left + span * math.sqrt(tick / most)
         parts.insert(0, f'<line class="grid" x1="{x:.1f}" y1="2" x2="{x:.1f}" y2="{bottom}"/>'
-                        f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{count:g}</text>')
+                        f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{tick:g}</text>')
     parts.append(f'<text x="{left + span / 2}" y="{bottom + 34}" text-anchor="middle">'
                  "predictions (square-root scale)</text>")
     return _svg(bottom + 42, "Outcomes of the predictions by label", parts)

@@ -3,21 +3,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from . import page, report
-from .batch import Batch, find_zygo
+import zygo
+
+from . import page, report, runner
 from .dataset import Task, load_expected, load_expected_mean, load_predictions, load_tasks
 from .errors import GraderError, Interrupted
-from .grading import Difference, Graded, Results, compare, grade, parse_arrivals
-from .jobs import Candidate, JobWriter, candidates
+from .grading import Difference, Graded, compare
+from .jobs import Candidate, candidates, job_lines
 from .metrics import differing_columns
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -34,13 +35,13 @@ examples:
   tools/graders/arc --no-determinism --skip-label TimeoutException,MemoryLimitExceeded --expected
 
 exit code: 0 graded; 1 more than 4 differences from the expected labels, or other metrics;
-2 not graded (bad file, no zygo, batch ended early); 130 interrupted.
+2 not graded (bad file, no zygo, zygo ended early); 130 interrupted.
 """
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options, with paths of the data set filled in."""
-    parser = argparse.ArgumentParser(prog="arc", description="Runs ARC predictions through `zygo batch`, labels "
+    parser = argparse.ArgumentParser(prog="arc", description="Runs ARC predictions with zygo, labels "
                                      "them, and prints the most common outcomes, the metrics and the rate.",
                                      epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     data = parser.add_argument_group("data set")
@@ -55,13 +56,14 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
                       default=frozenset(),
                       help="leave out predictions whose expected label is one of these (needs --expected)")
     run = parser.add_argument_group("run")
-    run.add_argument("--zygo", metavar="PATH", help="zygo binary (default: $ZYGO_BIN, else build/release/bin/zygo)")
-    run.add_argument("--workers", type=_positive, metavar="N", help="passed to zygo batch")
+    run.add_argument("--zygo", metavar="PATH",
+                     help="zygo binary (default: $ZYGO_BIN, else build/release/bin/zygo, else the one in PATH)")
+    run.add_argument("--workers", type=_positive, metavar="N", help="jobs that run at once (default: two per core)")
     run.add_argument("--no-determinism", action="store_true", help="run each job once, not twice")
     run.add_argument("--jobs-only", action="store_true", help="write the job lines to stdout and stop")
     out = parser.add_argument_group("output")
     out.add_argument("--json", action="store_true", help="print one JSON object: counts, MEAN, rate, seconds")
-    out.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    out.add_argument("--quiet", action="store_true", help="no progress, and nothing that zygo says, on stderr")
     out.add_argument("--per-task", type=Path, metavar="CSV", help="write the metrics of every task")
     out.add_argument("--results", type=Path, metavar="NDJSON", help="keep the results of zygo as they came")
     out.add_argument("--html", type=Path, metavar="REPORT", help="write a page with outcomes, metrics and a timeline")
@@ -138,40 +140,32 @@ def _grade_all(options: argparse.Namespace) -> int:
         report.write_per_task(options.per_task, graded)
     if options.html:
         page.write(options.html, page.render(graded, f"ARC grading of {options.predictions.name}", differences))
-    compared = len(graded.verdicts)
+    compared = graded.n_predictions
     if expected is not None:
-        compared = sum(expected[job_id]["label"] not in ignore for job_id in graded.verdicts)
+        compared = sum(expected[str(outcome.program.id)]["label"] not in ignore for outcome in graded.report.outcomes)
     _print_report(options, graded, differences, compared, wrong_columns, expected_mean)
     return _exit_code(differences, wrong_columns)
 
 
-def _writer(options: argparse.Namespace, tasks: dict[str, Task]) -> JobWriter:
-    return JobWriter(tasks, runs=1 if options.no_determinism else 2)
+def _runs(options: argparse.Namespace) -> int:
+    return 1 if options.no_determinism else 2
 
 
 def _write_jobs(options: argparse.Namespace, tasks: dict[str, Task], chosen: list[Candidate]) -> int:
-    for line in _writer(options, tasks).lines(c for c in chosen if c.source is not None):
+    for line in job_lines((c for c in chosen if c.source is not None), tasks, _runs(options)):
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
     return EXIT_GOOD
 
 
 def _run(options: argparse.Namespace, tasks: dict[str, Task], chosen: list[Candidate]) -> Graded:
-    """Sends the jobs through zygo batch and judges what comes back."""
-    runnable = [c for c in chosen if c.source is not None]
-    if not runnable:
-        return grade(chosen, tasks, {}, 0.0)
-    zygo = find_zygo(options.zygo, REPOSITORY)
-    batch = Batch(zygo, options.workers, options.quiet)
-    try:
-        with ExitStack() as stack:
-            keep = stack.enter_context(_open_results(options.results)) if options.results else None
-            stack.enter_context(batch)
-            batch.run(_writer(options, tasks).lines(runnable), keep)
-            results = _checked_results(batch, runnable)
-    except KeyboardInterrupt:
-        raise Interrupted(len(batch.arrivals), len(runnable)) from None
-    return grade(chosen, tasks, results, batch.seconds)
+    """Everything judged, in a pool of its own."""
+    # What zygo says, and that it was lost and started again.
+    logging.basicConfig(format="%(message)s", level=logging.WARNING if options.quiet else logging.INFO)
+    pool = zygo.Pool("python-numpy", options.workers, binary=runner.find_zygo(options.zygo), standing=False)
+    with _open_results(options.results or Path(os.devnull)) as file:
+        return runner.run(chosen, tasks, _runs(options), pool, file.write,
+                          show_progress=not options.quiet and sys.stderr.isatty())
 
 
 def _open_results(path: Path) -> IO[bytes]:
@@ -179,17 +173,6 @@ def _open_results(path: Path) -> IO[bytes]:
         return open(path, "wb")
     except OSError as error:
         raise GraderError(f"cannot write {path}: {error.strerror}") from None
-
-
-def _checked_results(batch: Batch, runnable: list[Candidate]) -> Results:
-    """The results by id; a GraderError unless every job has exactly one."""
-    results, complaints = parse_arrivals(batch.arrivals, {c.prediction.id for c in runnable})
-    missing = [c.prediction.id for c in runnable if c.prediction.id not in results]
-    if missing or batch.exit_code not in (0, 1):
-        raise GraderError("\n  ".join([batch.explain_end(missing), *complaints[:5]]))
-    if complaints:
-        raise GraderError("\n  ".join(complaints[:5]))
-    return results
 
 
 def _print_report(options: argparse.Namespace, graded: Graded, differences: list[Difference] | None, compared: int,

@@ -135,6 +135,7 @@ def load_expected(path: Path) -> dict[str, dict[str, Any]]:
 def load_expected_mean(path: Path) -> dict[str, float]:
     """The MEAN row of an expected_metrics.json."""
     content = read_json(path)
-    if not isinstance(content, dict) or not isinstance(content.get("MEAN"), dict):
+    mean = content.get("MEAN") if isinstance(content, dict) else None
+    if not isinstance(mean, dict):
         raise GraderError(f'{path}: expected {{"MEAN": {{column: number}}}}')
-    return content["MEAN"]
+    return mean

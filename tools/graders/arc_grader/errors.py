@@ -2,7 +2,7 @@
 
 
 class GraderError(Exception):
-    """The grading cannot go on: a bad file, no zygo binary, a batch that ended early."""
+    """The grading cannot go on: a bad file, no zygo binary, a zygo that ended early."""
 
 
 class Interrupted(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from .dataset import Prediction, Task
 
@@ -35,38 +36,17 @@ def candidates(predictions: Iterable[Prediction]) -> list[Candidate]:
     return [Candidate(p, extract_program(p.text)) for p in predictions]
 
 
-class JobWriter:
-    """Makes job lines. The eight predictions of a task share one encoding of its inputs."""
+def job_fields(source: str, runs: int) -> dict[str, Any]:
+    """A job without its id and its inputs. `runs`: how often it is run to see whether it repeats itself."""
+    return {"template": "python-numpy", "source": source, "mode": "call", "func": "transform", "array": True,
+            "limits": LIMITS, "determinism": {"runs": runs}}
 
-    def __init__(self, tasks: dict[str, Task], runs: int) -> None:
-        """`runs`: how often each job is run to see whether it repeats itself; 1 is no determinism check."""
-        self._tasks = tasks
-        self._runs = runs
-        self._inputs: tuple[str, str] = ("", "")  # (task id, its inputs as JSON)
 
-    def line(self, candidate: Candidate) -> bytes:
-        """One job as an NDJSON line. Only inputs enter it, never a true output of a test."""
+def job_lines(runnable: Iterable[Candidate], tasks: dict[str, Task], runs: int) -> Iterator[bytes]:
+    """Jobs as NDJSON lines, made as they are asked for. Only inputs enter them, never a true output of a test."""
+    for candidate in runnable:
+        prediction = candidate.prediction
         if candidate.source is None:
-            raise ValueError(f"{candidate.prediction.id} has no program")
-        job = {
-            "id": candidate.prediction.id,
-            "template": "python-numpy",
-            "source": candidate.source,
-            "mode": "call",
-            "func": "transform",
-            "array": True,
-            "limits": LIMITS,
-            "determinism": {"runs": self._runs},
-        }
-        head = json.dumps(job, separators=(",", ":"))[:-1]
-        return f'{head},"inputs":{self._encoded_inputs(candidate.prediction.task_id)}}}\n'.encode()
-
-    def lines(self, runnable: Iterable[Candidate]) -> Iterator[bytes]:
-        """The job lines of all candidates, made as they are asked for."""
-        for candidate in runnable:
-            yield self.line(candidate)
-
-    def _encoded_inputs(self, task_id: str) -> str:
-        if self._inputs[0] != task_id:
-            self._inputs = (task_id, json.dumps(self._tasks[task_id].inputs, separators=(",", ":")))
-        return self._inputs[1]
+            raise ValueError(f"{prediction.id} has no program")
+        job = {"id": prediction.id, **job_fields(candidate.source, runs), "inputs": tasks[prediction.task_id].inputs}
+        yield json.dumps(job, separators=(",", ":")).encode() + b"\n"

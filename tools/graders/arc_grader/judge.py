@@ -5,12 +5,13 @@ import hashlib
 import json
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .values import decode
+if TYPE_CHECKING:
+    from zygo import Result
 
 OK = "OK"
 PARSING_FAILED = "ParsingCodeFailed"
@@ -26,6 +27,16 @@ class Verdict:
     label: str
     detail: str = ""
     outputs: list[IntGrid] | None = None
+
+
+class Judged(Protocol):
+    """What the metrics are made of: a Verdict, or an Outcome of zygo.grade."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def outputs(self) -> list[IntGrid] | None: ...
 
 
 def to_grid(output: Any) -> IntGrid:
@@ -47,43 +58,27 @@ def to_grid(output: Any) -> IntGrid:
     return grid
 
 
-def judge(result: dict[str, Any], n_inputs: int) -> Verdict:
+def judge(result: Result, n_inputs: int) -> Verdict:
     """The verdict on one result of a job that called the program with `n_inputs` inputs."""
-    label = str(result.get("label"))
-    if label != OK and not _only_prints_differ(result):
-        return Verdict(label, describe(result))
-    value = result.get("value")
+    if not result.ok and not _only_prints_differ(result):
+        return Verdict(result.label, result.reason)
+    value = result.value
     if not isinstance(value, list) or len(value) != n_inputs:
         found = f"{len(value)} values" if isinstance(value, list) else "no list of values"
         return Verdict("SandboxError", f"an OK result has {found} for {n_inputs} inputs")
     outputs = []
     for index, item in enumerate(value):
         try:
-            outputs.append(to_grid(decode(item)))
+            outputs.append(to_grid(item))
         except Exception as error:  # Its class name is the label, whichever it is.
             return Verdict(type(error).__name__, f"output {index}: {error}")
     return Verdict(OK, outputs=outputs)
 
 
-def _only_prints_differ(result: dict[str, Any]) -> bool:
+def _only_prints_differ(result: Result) -> bool:
     """Two runs gave equal grids and different text; printed text is no part of an answer (rule 2 of the set)."""
-    determinism = result.get("determinism")
-    return (result.get("label") == "NonDeterministicCode" and isinstance(determinism, dict)
-            and determinism.get("axis") == "stdout" and isinstance(result.get("value"), list))
-
-
-def describe(result: dict[str, Any]) -> str:
-    """One line that says why a result is not OK."""
-    exception, detail, determinism = (result.get(k) for k in ("exception", "detail", "determinism"))
-    if isinstance(exception, dict):
-        text = f"{exception.get('type')}: {exception.get('message')}"
-    elif isinstance(detail, dict) and detail:
-        text = ", ".join(f"{key}={value}" for key, value in detail.items() if value is not None)
-    elif isinstance(determinism, dict) and determinism.get("axis"):
-        text = f"{determinism['axis']} differs at {determinism.get('where')}"
-    else:
-        text = str(detail or "")
-    return " ".join(text.split())[:300]
+    return (result.label == "NonDeterministicCode" and result.determinism is not None
+            and result.determinism.get("axis") == "stdout" and isinstance(result.value, list))
 
 
 def outputs_sha256(outputs: list[IntGrid]) -> str:

@@ -1,7 +1,7 @@
 """Scores of outputs against the true grids, and their means per task and over the tasks."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dataset import Task
-from .judge import OK, PARSING_FAILED, IntGrid, Verdict
+from .judge import OK, PARSING_FAILED, IntGrid, Judged
 
 COLUMNS = (
     "n_preds", "valid code", "valid outputs", "unique outputs",
@@ -98,14 +98,14 @@ def score(outputs: list[IntGrid], truths: list[IntGrid]) -> Score:
     return Score(sum(pixels) / len(pixels), sum(correct) / len(correct), float(all(correct)))
 
 
-def score_prediction(verdict: Verdict, truths: list[IntGrid], n_train: int) -> tuple[Score, Score]:
+def score_prediction(verdict: Judged, truths: list[IntGrid], n_train: int) -> tuple[Score, Score]:
     """(train, test) scores; without the label OK both are 0."""
     if verdict.label != OK or verdict.outputs is None:
         return Score(), Score()
     return score(verdict.outputs[:n_train], truths[:n_train]), score(verdict.outputs[n_train:], truths[n_train:])
 
 
-def task_row(task: Task, verdicts: list[Verdict]) -> Row:
+def task_row(task: Task, verdicts: Sequence[Judged]) -> Row:
     """The metrics of one task from the verdicts of its predictions.
 
     `is_correct` asks for one prediction that solves both parts, not for two that solve one each.

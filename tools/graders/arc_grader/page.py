@@ -27,7 +27,7 @@ def render(graded: Graded, title: str, differences: list[Difference] | None = No
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
-        f'<p class="note">{len(graded.verdicts)} predictions for {len(graded.rows)} tasks; {graded.n_jobs} jobs in '
+        f'<p class="note">{graded.n_predictions} predictions for {len(graded.rows)} tasks; {graded.n_jobs} jobs in '
         f"{graded.seconds:.2f} s, {graded.rate:.1f} jobs/s.</p>",
         "<h2>Most common outcomes</h2>", charts.legend(), charts.outcome_bars(graded),
         "<h2>Metrics</h2>", _metrics(graded),

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from .errors import GraderError
@@ -12,12 +13,7 @@ from .metrics import COLUMNS, Row
 
 def outcome_table(graded: Graded) -> str:
     """'Most common outcomes': label, count, share, most common first."""
-    total = len(graded.verdicts)
-    ordered = sorted(graded.counts.items(), key=lambda item: (-item[1], item[0]))
-    width = max(len(label) for label, _ in ordered)
-    lines = ["Most common outcomes", f"  {'label':<{width}}  {'count':>7}  {'share':>7}"]
-    lines += [f"  {label:<{width}}  {count:>7}  {count / total:>7.2%}" for label, count in ordered]
-    return "\n".join(lines)
+    return "Most common outcomes\n" + indent(str(graded.report), "  ")
 
 
 def metrics_table(mean: Row, width: int | None = None) -> str:
@@ -36,7 +32,7 @@ def metrics_table(mean: Row, width: int | None = None) -> str:
 
 def rate_line(graded: Graded) -> str:
     """Jobs, seconds and jobs per second."""
-    without = len(graded.verdicts) - graded.n_jobs
+    without = graded.n_predictions - graded.n_jobs
     note = f"; {without} predictions have no program" if without else ""
     return f"{graded.n_jobs} jobs in {graded.seconds:.2f} s: {graded.rate:.1f} jobs/s{note}"
 
@@ -65,10 +61,10 @@ def write_per_task(path: Path, graded: Graded) -> None:
 def as_json(graded: Graded) -> dict[str, Any]:
     """The machine-readable report; `rate` is jobs per second, MEAN has the columns of the metrics row."""
     return {
-        "predictions": len(graded.verdicts),
+        "predictions": graded.n_predictions,
         "tasks": len(graded.rows),
         "jobs": graded.n_jobs,
-        "counts": dict(graded.counts.most_common()),
+        "counts": {label: count for label, count, _ in graded.report.error_table()},
         "MEAN": graded.mean,
         "rate": round(graded.rate, 3),
         "seconds": round(graded.seconds, 3),
