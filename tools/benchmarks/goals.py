@@ -74,6 +74,8 @@ GOALS = (
          _column("extra_kb_per_cell", template=(NUMPY,))),
     Goal("a C++ program with stdin, compiled before: ms over starting it bare", "languages", "", "<=", 2.0,
          _column("more_ms", runtime=("cpp",))),
+    Goal("a tiny job by HTTP: microseconds over the embedded pool", "serve", "", "<=", 100.0,
+         _column("http_more_us", connections=(1,))),
     Goal("2 x cores of endless loops: p99 past the limit, ms", "deadline", "", "<=", 5.0,
          _column("usage_ms", "p99", how=("2 x cores",))),
 )

@@ -90,14 +90,16 @@ def children_of(pid: int) -> list[int]:
 def cpu_seconds(root: int) -> float:
     """User and system time of a process tree, of those that have ended and were waited for as well.
 
-    Each process adds what it reaped to its own account (proc(5): cutime, cstime), to the nanosecond; reading the
-    living ones rounds each down to 10 ms. Neither root nor a cgroup is needed, and it holds for any process tree.
+    Of the living to the nanosecond (schedstat); what they reaped (proc(5): cutime, cstime) is kept so by the kernel,
+    and rounded down to 10 ms for each when it is read. Neither root nor a cgroup is needed.
     """
-    ticks = 0
+    seconds = 0.0
     for pid in process_tree(root):
         with contextlib.suppress(OSError):
-            ticks += sum(map(int, _stat(pid)[11:15]))
-    return ticks / TICKS
+            seconds += sum(map(int, _stat(pid)[13:15])) / TICKS
+            for task in os.listdir(f"/proc/{pid}/task"):
+                seconds += int(Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()[0]) / 1e9
+    return seconds
 
 
 def page_faults(pid: int) -> tuple[int, int]:
