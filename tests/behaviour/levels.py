@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 import zoo
 import zygo
@@ -14,7 +17,7 @@ from zygo import CHECKOUT, Job, Result
 sys.path.append(str(CHECKOUT / "tools/graders"))
 
 from arc_grader import dataset  # noqa: E402  (the grader lies elsewhere)
-from arc_grader.jobs import Candidate, JobWriter, candidates  # noqa: E402
+from arc_grader.jobs import Candidate, candidates, job_lines  # noqa: E402
 from arc_grader.judge import judge, outputs_sha256  # noqa: E402
 
 NAMESPACES = {"userns", "pidns", "mntns", "netns", "ipcns", "utsns", "cgroupns"}
@@ -125,16 +128,18 @@ class ArcSample:
                 self.chosen.append(candidate)
 
     def lines(self) -> bytes:
-        return b"".join(JobWriter(self.tasks, runs=2).lines(self.chosen))
+        return b"".join(job_lines(self.chosen, self.tasks, runs=2))
 
     def faults(self, results: dict[str, Result]) -> dict[str, str]:
         """Predictions with another label, or other outputs, than expected.json says."""
         found: dict[str, str] = {}
+        read = _python_package().result.result_of
         for prediction in (candidate.prediction for candidate in self.chosen):
             if prediction.id not in results:
                 found[prediction.id] = "no result"
                 continue
-            verdict = judge(results[prediction.id], len(self.tasks[prediction.task_id].inputs))
+            result = read(json.dumps(results[prediction.id], separators=(",", ":")).encode())
+            verdict = judge(result, len(self.tasks[prediction.task_id].inputs))
             wanted = self.expected[prediction.id]
             if verdict.label != wanted["label"]:
                 found[prediction.id] = (f"{verdict.label}, expected {wanted['label']} ({wanted['kind']}): "
@@ -142,6 +147,17 @@ class ArcSample:
             elif verdict.outputs is not None and outputs_sha256(verdict.outputs) != wanted["outputs_sha256"]:
                 found[prediction.id] = "other outputs"
         return found
+
+
+def _python_package() -> ModuleType:
+    """The one of tools/python, which reads results for the grader. Here its own name is that of a module beside us."""
+    name = "zygo_package"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, CHECKOUT / "tools/python/zygo/__init__.py")
+        assert spec and spec.loader
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 def zoo_jobs(*folders: str) -> tuple[list[zoo.Program], list[Job]]:

@@ -16,6 +16,8 @@ import zygo
 
 # Every (method, path, status) that any test has seen, to be held against the OpenAPI document.
 SEEN: set[tuple[str, str, int]] = set()
+# And bodies of each of them, the first few.
+BODIES: dict[tuple[str, str, int], list[bytes]] = {}
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,17 @@ def ask_on(client: http.client.HTTPConnection, method: str, path: str, body: Any
     client.request(method, path, data, headers or {})
     response = client.getresponse()
     answer = Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
-    note(method, path, answer.status)
+    note(method, path, answer.status, answer.body)
     return answer
 
 
-def note(method: str, path: str, status: int) -> None:
+def note(method: str, path: str, status: int, body: bytes = b"") -> None:
     path = path.split("?")[0]
-    path = re.sub(r"^/v1/jobs/[^/]+$", "/v1/jobs/{id}", re.sub(r"^/v1/blobs/[^/]+$", "/v1/blobs/{digest}", path))
+    path = re.sub(r"^/v1/(jobs|batches)/[^/]+$", r"/v1/\1/{id}", re.sub(r"^/v1/blobs/[^/]+$", "/v1/blobs/{digest}", path))
     SEEN.add((method, path, status))
+    bodies = BODIES.setdefault((method, path, status), [])
+    if body and len(bodies) < 100:
+        bodies.append(body)
 
 
 def read_answers(sock: socket.socket, count: int) -> list[Answer]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import unittest
+from pathlib import Path
 from typing import Any
 
 import host
@@ -47,7 +49,8 @@ class OneCell(ZygoTestCase):
         for name in ("cgroup.memory", "cgroup.pids"):
             if not layers[name].get("available", layers[name].get("ok")):
                 self.skipTest(f"{name} is not given here (see `zygo doctor`)")
-        self.zygo_batch = zygo.Coprocess("--workers", "1")
+        # With a heap that is asked for the first cell stays.
+        self.zygo_batch = zygo.Coprocess("--workers", "1", "--heap", "huge")
         self.enterContext(self.zygo_batch)
         self.jobs = 0
 
@@ -75,17 +78,22 @@ class OneCell(ZygoTestCase):
 
         self.assertEqual(self.cells(), before, "another cell ran the later jobs, so this proves nothing")
 
-    def test_a_large_limit_does_not_stick(self) -> None:
+    def after_large_ones(self, job: Job) -> Result:
+        """The job, in a cell whose earlier ones had large limits. It wears the cell out if it fails, so
+        that the cell is looked at before."""
         self.assertFine(touch(400, LARGE))
         self.assertFine(threads(50, LARGE))
         before = self.cells()
+        self.assertFine(threads(3, SMALL))
+        self.assertEqual(self.cells(), before, "another cell ran the later jobs, so this proves nothing")
+        return self.run_in_cell(job)
 
-        too_many = self.run_in_cell(threads(8, SMALL))
-        between = self.cells()
-        too_much = self.run_in_cell(touch(100, SMALL))
+    def test_a_large_number_of_processes_does_not_stick(self) -> None:
+        self.assertLabel(self.after_large_ones(threads(8, SMALL)), "ProcessLimitExceeded")
 
-        self.assertEqual(between, before, "another cell ran the later jobs, so this proves nothing")
-        self.assertLabel(too_many, "ProcessLimitExceeded")
+    def test_a_large_memory_limit_does_not_stick(self) -> None:
+        too_much = self.after_large_ones(touch(100, SMALL))
+
         self.assertLabel(too_much, "MemoryLimitExceeded")
         self.assertEqual(too_much["detail"]["limit_bytes"], 32 << 20)
 
@@ -116,6 +124,35 @@ class OneCell(ZygoTestCase):
         self.assertGreater(large["usage"]["memory_peak_kb"], 190 << 10)
         self.assertGreater(small["usage"]["memory_peak_kb"], 7 << 10)
         self.assertLess(small["usage"]["memory_peak_kb"], 40 << 10)
+
+
+V1_MEMORY = Path("/sys/fs/cgroup/memory")
+
+
+class AnOuterLimit(ZygoTestCase):
+    """The memory that zygo itself was given, less than its jobs may have together."""
+
+    GIVEN = 400 << 20
+    # Jobs cannot tell each other that they are there; each stays long enough for the others to come.
+    HOLD = "block = bytearray(b'x') * (180 << 20)\nimport time\ntime.sleep(4)\nprint(len(block))"
+
+    @unittest.skipUnless(os.geteuid() == 0 and (V1_MEMORY / "memory.limit_in_bytes").exists(),
+                         "needs root and a memory controller of cgroup v1")
+    def test_is_not_blamed_on_the_program_which_is_run_again_when_there_is_room(self) -> None:
+        group = V1_MEMORY / f"zygo-behaviour-{os.getpid()}"
+        group.mkdir()
+        self.addCleanup(group.rmdir)
+        (group / "memory.limit_in_bytes").write_text(str(self.GIVEN))
+        limits = {"memory_mb": 1024, "wall_ms": 30_000}
+        jobs: list[Job] = [{"id": str(n), "source": self.HOLD, "limits": limits} for n in range(3)]
+        command = ["/bin/sh", "-c", f'echo 0 > {group}/cgroup.procs && exec "$@"', "sh", str(zygo.BINARY), "batch", "-",
+                   "--workers", "3"]
+
+        ended = zygo.run_command(command, stdin=zygo.lines_of(jobs))
+
+        labels = [result["label"] for result in zygo.results_of(ended.out)]
+        self.assertEqual(labels, ["OK"] * 3, ended.stdout + ended.stderr)
+        self.assertIn("zygo: pool: 3 -> 2 cells, ENOMEM on memory\n", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -228,7 +228,9 @@ class Inside(Place):
         calm = {"source": "print('calm')", "policy": SUBPROCESS, "limits": {"pids": 24}}
         hostile = {"bomb": FORK_BOMB, "orphans": ORPHANS, "spinners": "import os\nos.fork(); os.fork()\n" + SPINNER}
 
-        with engine().container(self.environment, ZYGO, "batch", "-", "--workers", "1", *self.content()) as started:
+        # With a heap that is asked for the first cell stays, and its processes count before and after.
+        options = ("--workers", "1", "--heap", "huge")
+        with engine().container(self.environment, ZYGO, "batch", "-", *options, *self.content()) as started:
             with engines.Conversation(started) as batch:
                 self.assertEqual(batch.ask({"id": "first", **calm})["stdout"]["text"], "calm\n")
                 before = len(started.pids())
@@ -309,7 +311,8 @@ class LessThanFull(Inside):
             for options in ((), ("--level", "full"), ("--require", "full")):
                 with self.subTest(command, options=options):
                     ended = self.zygo(command, *options, "-", stdin=b"")
-                    self.assertRefused(ended, "level full", "userns", "pidns", "mntns", "netns")
+                    self.assertRefused(ended, "level full", "userns", "pidns", "mntns", "netns",
+                                       f"ZYGO_REQUIRE={self.environment.level}")
 
     def test_a_required_layer_that_is_absent_is_named(self: Any) -> None:
         ended = self.zygo("run", "--require", f"{self.environment.level},cgroup.memory", "-", stdin=b"print(1)")

@@ -90,7 +90,7 @@ class Doctor(ZygoTestCase):
         ended = zygo.run_cli("doctor", "--help")
 
         self.assertEqual(ended.code, 0)
-        self.assertIn("docker run --rm IMAGE zygo doctor", ended.stdout)
+        self.assertIn("docker run --rm --entrypoint zygo IMAGE doctor", ended.stdout)
 
 
 if __name__ == "__main__":

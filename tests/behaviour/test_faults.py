@@ -164,7 +164,7 @@ class ATemplateThatDies(Faults):
 
     def test_in_the_middle_of_a_determinism_check_ends_it_with_one_verdict(self) -> None:
         job = sleeper("twice", SECONDS, determinism={"runs": 2})
-        with Coprocess("--quiet", "--workers", "1") as zygo_batch:
+        with Coprocess("--quiet", "--workers", "1", "--heap", "huge") as zygo_batch:
             zygo_batch.send(zygo.lines_of([job, quick("next")]))
             first, _, _ = host.chain_of(zygo_batch.process.pid)
             os.kill(first, signal.SIGKILL)

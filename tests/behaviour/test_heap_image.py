@@ -140,6 +140,46 @@ def environment_with(module: str, source: str) -> Iterator[Path]:
         yield venv / "bin/python3"
 
 
+# Two thirds of a megabyte that the template has, and jobs that write to all of it.
+SETUP = """
+    held = bytearray(170 * 4096)
+
+    def write():
+        for at in range(0, len(held), 4096):
+            held[at] = 1
+        return "written"
+    """
+WRITING = "from zygo_setup import write\ndef f(x):\n    return write()\n"
+COUNTING = dedent("""
+    from resource import RUSAGE_SELF, getrusage
+    from zygo_setup import write
+    def f(x):
+        before = getrusage(RUSAGE_SELF).ru_minflt
+        write()
+        return getrusage(RUSAGE_SELF).ru_minflt - before
+    """)
+
+
+class ATemplateLearnsFromTheTrialsOfItsSetup(ZygoTestCase):
+    def faults_of_a_job(self, *trials: object) -> int:
+        """While it writes to what the template holds."""
+        job: Job = {"id": "j", "mode": "call", "source": COUNTING, "func": "f", "inputs": [1]}
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as setup:
+            setup.write(dedent(SETUP) + f"__trials__ = {list(trials)!r}\n")
+            setup.flush()
+            os.chmod(setup.name, 0o644)
+            results = zygo.run_batch([job], "--heap", "moved", "--setup", setup.name, "--preload", "resource")
+        self.assertLabel(results["j"], "OK")
+        return results["j"]["value"][0]
+
+    def test_what_they_write_to_is_there_before_a_job_begins(self) -> None:
+        self.assertGreaterEqual(self.faults_of_a_job(), 150)
+        self.assertLess(self.faults_of_a_job(WRITING), 20)
+
+    def test_what_is_no_program_or_fails_costs_nothing(self) -> None:
+        self.assertGreaterEqual(self.faults_of_a_job(7, None, "not a program", "def f(x):\n    raise KeyError\n"), 150)
+
+
 class NoPageIsWritableAndExecutable(ZygoTestCase):
     @unittest.skipUnless(os.geteuid() == 0, "needs root to look at the memory of another user's process")
     def test_in_template_cell_and_job(self) -> None:

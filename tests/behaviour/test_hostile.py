@@ -8,6 +8,7 @@ and afterwards everything that can be counted is where it was.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -68,15 +69,16 @@ class Counts:
                    host.resident_kb(pid), len(Path(f"/proc/{pid}/mountinfo").read_text().splitlines()))
 
     @classmethod
-    def settled(cls, pid: int, patience: float = 5) -> Counts:
-        """Cells that were thrown away are buried: there is no event for that."""
+    def settled(cls, pid: int, templates: float = math.inf, patience: float = 5) -> Counts:
+        """Cells that were thrown away are buried, and a template that has made many is replaced by another, beside
+        which it stays for a moment: there is no event for that."""
         deadline = time.monotonic() + patience
-        while not (now := cls.take(pid)).is_settled() and time.monotonic() < deadline:
+        while not (now := cls.take(pid)).is_settled(templates) and time.monotonic() < deadline:
             time.sleep(0.02)
         return now
 
-    def is_settled(self) -> bool:
-        return self.jobs == 0 and self.groups == self.cells * self.controllers()
+    def is_settled(self, templates: float) -> bool:
+        return self.jobs == 0 and self.templates <= templates and self.groups == self.cells * self.controllers()
 
     def controllers(self) -> int:
         """Directories per cell: one for each v1 hierarchy in use, one in all for v2; none without cgroups."""
@@ -137,7 +139,7 @@ class TheMix(ZygoTestCase):
             began = time.monotonic()
             results = self.feed(batch, jobs)
             seconds = time.monotonic() - began
-            last = Counts.settled(batch.process.pid)
+            last = Counts.settled(batch.process.pid, first.templates)
             batch.stdin.close()
             self.assertEqual(batch.line(), b"", "a result too many")
             code = batch.process.wait(30)

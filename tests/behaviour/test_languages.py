@@ -219,6 +219,17 @@ class Outputs(unittest.TestCase):
         self.assertEqual(result["outputs_refused"], [{"path": "d/link", "why": "a symbolic link"},
                                                      {"path": "d/pipe", "why": "a pipe"}])
 
+    def test_empty_directories_are_made(self) -> None:
+        files = {"logs": {"directory": True}, "in/deep": {"directory": True}, "in/x": {"text": "y"}}
+        sources = {"python": "import os; print([(d, sorted(n)) for d, n, f in sorted(os.walk('.'))], os.listdir('logs'))",
+                   "bash": "echo y > logs/z; cat in/x logs/z; ls -d in/deep/"}
+
+        python, bash = (run_job(source, template=name, files=files) for name, source in sources.items())
+
+        self.assertEqual(python["stdout"]["text"],
+                         "[('.', ['in', 'logs']), ('./in', ['deep']), ('./in/deep', []), ('./logs', [])] []\n")
+        self.assertEqual(bash["stdout"]["text"], "yy\nin/deep/\n", zygo.brief(bash))
+
     def test_their_size_is_limited(self) -> None:
         result = run_job("open('big', 'w').write('x' * 5000)", outputs=["*"], limits={"outputs_kb": 4})
 

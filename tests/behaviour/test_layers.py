@@ -109,7 +109,9 @@ class ALayer(ZygoTestCase):
         jobs: list[zygo.Job] = [{"id": "only", "source": PROBE, "argv": [layer.name, self.bait.facts()], "limits": limits,
                                  "policy": {"profile": layer.profile}}]
         if layer.neighbour:
-            # Jobs of one size share a cell, so the probe runs in the first one, after the second was made.
+            # Jobs of one size share a cell, so the probe runs in the first one, after the second was made; with a heap
+            # that is asked for the first one stays.
+            options += ("--heap", "huge")
             jobs = [{"id": "first", "source": "", "limits": limits},
                     {"id": "neighbour", "source": "", "limits": {**limits, "disk_mb": DISK_MB + 1}}, *jobs]
         return zygo.run_batch(jobs, "--workers", "1", *options, env=zygo.environment(ZYGO_TESTING="1"))["only"]

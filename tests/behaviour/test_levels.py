@@ -6,6 +6,9 @@ What a level cannot promise is in `levels.DIFFERENCES`; everything else is as at
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 import unittest
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +16,7 @@ from typing import Any, ClassVar
 import host
 import levels
 import zygo
-from zygo import ZygoTestCase
+from zygo import Coprocess, ZygoTestCase
 
 PROBE = (Path(__file__).parent / "probes/look.py").read_text()
 SECRETS = ["/etc/shadow", "/root", "/proc/1/environ", "/proc/1/mem", "/proc/kcore", "/var/log", str(zygo.CHECKOUT)]
@@ -66,6 +69,29 @@ class Forced:
         self.assertEqual((held.code, held.stdout), (0, "1\n"), held.stderr)
         self.assertEqual((refused.code, refused.stdout), (2, ""), refused.stderr)  # The options contradict each other.
         self.assertIn("--require", refused.stderr)
+
+    def test_the_next_job_does_not_begin_before_the_last_is_swept_up(self: Any) -> None:
+        """By its cell's broom, which would hit the next job, too: it has the same uid."""
+        endless = {"id": "endless", "source": "while True: pass", "limits": {"wall_ms": 1000}}
+        healthy = {"id": "healthy", "source": "print(1)"}
+        one_cell = ("--workers", "1", "--heap", "plain")
+        with Coprocess(*one_cell, *self.options()) as batch:
+            batch.send(zygo.lines_of([endless, healthy]))
+            template, cell, job = host.chain_of(batch.process.pid)
+            (broom,) = set(host.children(template)) - {cell}
+            os.kill(broom, signal.SIGSTOP)
+            try:
+                while job in host.children(cell):
+                    time.sleep(0.01)  # /proc gives no event for a process of others that ends,
+                end_of_watch = time.monotonic() + 0.5  # and nothing one for what does not begin.
+                while time.monotonic() < end_of_watch:
+                    self.assertEqual(host.children(cell), [])
+                    time.sleep(0.01)
+            finally:
+                os.kill(broom, signal.SIGCONT)
+            labels = {result["id"]: result["label"] for result in (batch.result(), batch.result())}
+
+        self.assertEqual(labels, {"endless": "TimeoutException", "healthy": "OK"})
 
 
 class LevelContained(Forced, ZygoTestCase):

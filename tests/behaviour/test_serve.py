@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import schema
 import serve
 import zygo
 from serve import Service
@@ -550,6 +551,15 @@ class TheDocument(Shared):
                 continue  # there is no such operation
             with self.subTest(f"{method} {path} {status}"):
                 self.assertIn(str(status), operations[method, path]["responses"])
+
+    def test_every_body_that_any_test_has_seen_is_as_the_document_says(self) -> None:
+        document = self.service.ask("GET", "/v1/openapi.json").json
+        read = sum(len(bodies) for bodies in serve.BODIES.values())
+        for (method, path, status), bodies in serve.BODIES.items():
+            for body in bodies:
+                for problem in schema.problems_of_answer(document, method, path, status, body):
+                    self.fail(f"{method} {path} {status}: {problem} in {body[:500]!r}")
+        self.assertGreater(read, 0)
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:

@@ -70,7 +70,7 @@ def run_cli(*arguments: str, **how: Any) -> Finished:
 def start_cli(*arguments: str, **how: Any) -> subprocess.Popen[bytes]:
     """A zygo that the test talks to; end it with `finish`."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen([str(BINARY), *arguments], env=environment(), **{**pipes, **how})
+    return subprocess.Popen([str(BINARY), *arguments], **{"env": environment(), **pipes, **how})
 
 
 def finish(process: subprocess.Popen[bytes], timeout: float = 20) -> int:
