@@ -68,10 +68,10 @@ struct RunOrder {
   const Job* job = nullptr;              // limits, policy, stdin; outlives the run
   int stdin_fd = -1;                     // borrowed; the program's stdin, or -1 for none
   int stdout_fd = -1;                    // borrowed; in place of the cell's, which is captured
+  int stderr_fd = -1;                    // borrowed; another description of the cell's
   Live* live = nullptr;                  // outlives the run; is told the output as it comes
   const RuntimeSpec* runtime = nullptr;  // of a job that is executed
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
-  int finish_line = -1;                  // borrowed; of a pair
   bool in_place = false;                 // the request is one for a warm interpreter
 };
 
@@ -83,7 +83,6 @@ struct RunResult {
   Output out, err;
   Harvest files;
   sys::Nanoseconds ended_at{};
-  shim::Finish finish{};
   Usage usage;
   Timing timing;
 };
@@ -105,6 +104,8 @@ class Cell {
   State state() const { return state_; }
   const CellShape& shape() const { return plan_.shape; }
   sandbox::Layers layers() const { return layers_; }
+  // The end that we read.
+  int stderr_pipe() const { return err_.get(); }
   // Why a cell died outside of a run.
   const Evidence::Fault& fault() const { return fault_; }
   // Renewal is due: too many jobs, a violation, memory left behind.

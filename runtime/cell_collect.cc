@@ -122,7 +122,6 @@ void Cell::measure(const shim::JobDone& done) {
   result_.usage.switches_voluntary = done.switches_voluntary;
   result_.usage.switches_forced = done.switches_forced;
   result_.ended_at = end;
-  result_.finish = done.finish;
   std::optional<sys::Bytes> peak = cgroup_.peak();
   uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
   int64_t peak_bytes =

@@ -117,14 +117,13 @@ Result<void> Cell::send_order() {
   if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
   if (limits.stack.count > 0) order.rlimits.stack = limits.stack;
   order.has_stdout = order_.stdout_fd >= 0;
+  order.has_stderr = order_.stderr_fd >= 0;
   order.has_program = order_.program_fd >= 0;
-  order.has_finish_line = order_.finish_line >= 0;
-  order.side = static_cast<uint32_t>(order_.job->side);
   order.hold = !order_.job->outputs.empty();
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);
   std::vector<int> fds;
-  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.program_fd, order_.finish_line}) {
+  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd}) {
     if (fd >= 0) fds.push_back(fd);
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);

@@ -1,7 +1,8 @@
 #include "runtime/pairing.h"
 
-#include <sys/epoll.h>
+#include <fcntl.h>
 
+#include <string>
 #include <utility>
 
 #include "sandbox/sys/file.h"
@@ -15,7 +16,7 @@ sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
   sys::Pipe answered = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
   program = {std::move(asked.reader), std::move(answered.writer)};
   interactor = {std::move(answered.reader), std::move(asked.writer)};
-  pairing->finish_line_ = sys::OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
+  pairing->departures_.emplace(program.stdin_fd.get(), interactor.stdin_fd.get());
   return pairing;
 }
 
@@ -52,6 +53,21 @@ void Pairing::leave() {
     other = std::exchange(wake_, nullptr);
   }
   if (other) other();
+}
+
+sys::OwnedFd Pairing::stderr_of(Side side, int reader) {
+  if (!departures_) return {};
+  auto own = sys::open("/proc/self/fd/" + std::to_string(reader), O_WRONLY);
+  if (!own) return {};
+  departures_->watch_errors(
+      side == Side::kProgram ? Departures::Side::kOne : Departures::Side::kOther, reader);
+  return std::move(own).value();
+}
+
+std::optional<Pairing::Side> Pairing::first_to_leave() const {
+  const auto first = departures_ ? departures_->first() : std::nullopt;
+  if (!first) return std::nullopt;
+  return *first == Departures::Side::kOne ? Side::kProgram : Side::kInteractor;
 }
 
 Pairing::Fate Pairing::fate() const {

@@ -6,7 +6,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "runtime/departures.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
 
@@ -36,11 +38,14 @@ class Pairing {
   // What the cell of a side gets, until sent(); -1: nothing of the pair's.
   int stdin_of(Side side) const { return ends_[index(side)].stdin_fd.get(); }
   int stdout_of(Side side) const { return ends_[index(side)].stdout_fd.get(); }
-  // Where both note that they have ended (shim::Finish); -1: there is no such place.
-  int finish_line() const { return finish_line_.get(); }
+  // A description of a cell's stderr, of which `reader` is the other end, that only this side has:
+  // its end shows when the side leaves. Empty: the cell's own will do.
+  sys::OwnedFd stderr_of(Side side, int reader);
   // Its cell has them. From here on only its processes hold them, so that each side sees the
   // other's end.
   void sent(Side side) { ends_[index(side)] = {}; }
+  // When both have ended: who left the conversation first, if the kernel has kept it.
+  std::optional<Side> first_to_leave() const;
 
  private:
   struct Ends {
@@ -49,7 +54,7 @@ class Pairing {
   static size_t index(Side side) { return static_cast<size_t>(side); }
 
   std::array<Ends, 2> ends_;
-  sys::OwnedFd finish_line_;
+  std::optional<Departures> departures_;
   mutable std::mutex mutex_;
   std::array<bool, 2> here_{};
   bool left_ = false;

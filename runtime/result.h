@@ -63,7 +63,6 @@ struct JobResult {
   Verdict verdict;
   std::optional<ExitStatus> exit;  // none when the program never ran
   sys::Nanoseconds ended_at{};     // its first process, by the monotonic clock; not in JSON
-  shim::Finish finish{};           // of two that talked with each other; not in JSON
   Output out, err;
   std::string value;   // value format; empty: null
   bool array = false;  // arrays in the value become plain lists

@@ -355,9 +355,11 @@ void Shard::start_run(Cells::iterator slot) {
   if (!task.build && executed) order.program_fd = executed->program.get();
   order.in_place = task.in_place;
   const std::shared_ptr<Pairing> pairing = task.build ? nullptr : job.pairing;
+  sys::OwnedFd own_stderr;
   if (pairing) {
+    own_stderr = pairing->stderr_of(job.side, slot->cell->stderr_pipe());
     order.stdout_fd = pairing->stdout_of(job.side);
-    order.finish_line = pairing->finish_line();
+    order.stderr_fd = own_stderr.get();
   }
   ++forks_;
   if (job.execution) order.stdout_fd = job.execution->stdout_fd;

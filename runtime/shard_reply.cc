@@ -19,7 +19,6 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.verdict = judge(run.evidence, run.testimony);
   if (run.ran) result.exit = run.evidence.exit;
   result.ended_at = run.ended_at;
-  result.finish = run.finish;
   result.out = std::move(run.out);
   result.err = std::move(run.err);
   // Behind a value the core ends with 0: one that stands beside another end was put there by

@@ -27,6 +27,9 @@ class Suite : public std::enable_shared_from_this<Suite> {
 
  private:
   struct Pair {
+    bool program_left_first() const;  // when both have ended
+
+    std::shared_ptr<Pairing> pairing;
     std::mutex mutex;
     std::optional<JobResult> program, interactor;
   };

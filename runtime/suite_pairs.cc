@@ -43,6 +43,7 @@ void Suite::converse(size_t index) {
   program.determinism_runs = 1;  // what it hears may differ
   interactor.side = Side::kInteractor;
   auto pair = std::make_shared<Pair>();
+  pair->pairing = *pairing;
   auto heard = [self = shared_from_this(), index, pair](Side side) {
     return [self, index, pair, side](JobResult result) {
       self->on_side(index, pair, side, std::move(result));
@@ -52,14 +53,21 @@ void Suite::converse(size_t index) {
                     heard(Side::kInteractor));
 }
 
+bool Suite::Pair::program_left_first() const {
+  if (const auto first = pairing->first_to_leave()) return *first == Side::kProgram;
+  return program->ended_at < interactor->ended_at;  // as well as that can tell
+}
+
 void Suite::on_side(size_t index, const std::shared_ptr<Pair>& pair, Side side, JobResult result) {
   {
     std::lock_guard lock(pair->mutex);
     (side == Side::kProgram ? pair->program : pair->interactor) = std::move(result);
     if (!pair->program || !pair->interactor) return;
   }
+  const bool program_left_first = pair->program_left_first();
   JobResult program = std::move(*pair->program);
-  program.verdict = judged_by_interactor(*job_.interactor, *pair->interactor, program);
+  program.verdict =
+      judged_by_interactor(*job_.interactor, *pair->interactor, program, program_left_first);
   record(index, std::move(program), score_by(*job_.interactor, *pair->interactor));
 }
 

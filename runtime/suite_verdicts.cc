@@ -65,13 +65,6 @@ bool met_a_closed_pipe(const JobResult& side) {
   return signalled || (side.exception && side.exception->type == "BrokenPipeError");
 }
 
-bool ended_before(const JobResult& one, const JobResult& other) {
-  using shim::Finish;
-  if (one.finish == Finish::kFirst || other.finish == Finish::kSecond) return true;
-  if (one.finish == Finish::kSecond || other.finish == Finish::kFirst) return false;
-  return one.ended_at < other.ended_at;
-}
-
 }  // namespace
 
 Verdict wrong_answer(Detail detail) {
@@ -97,7 +90,7 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 }
 
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
-                             const JobResult& program) {
+                             const JobResult& program, bool program_left_first) {
   constexpr const char* kRole = "interactor";
   Verdict ran = program.verdict;
   const Word word = word_of(judge, interactor);
@@ -109,8 +102,7 @@ Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
     return ran;
   }
   // A program that failed while the other still listened has failed by itself.
-  const bool failed_first =
-      !ran.ok() && !met_a_closed_pipe(program) && ended_before(program, interactor);
+  const bool failed_first = !ran.ok() && !met_a_closed_pipe(program) && program_left_first;
   if (word == Word::kWrong) return failed_first ? ran : rejected(kRole, interactor);
   if (word == Word::kNone && ran.ok() && met_a_closed_pipe(interactor))
     return wrong_answer({{kRole, "the program left before the conversation was over"}});

@@ -19,7 +19,7 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 
 // The same of a conversation, where either side may have ended the other.
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
-                             const JobResult& program);
+                             const JobResult& program, bool program_left_first);
 
 // What it wrote into its score's file, where that is wanted and there is one.
 std::optional<std::string> score_by(const Checker& judge, const JobResult& judged);

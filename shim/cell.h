@@ -59,7 +59,7 @@ struct Cell {
 
 // What travels with a JobOrder; -1 where the order has none.
 struct JobFds {
-  int input = -1, output = -1, program = -1, finish_line = -1;
+  int input = -1, output = -1, errors = -1, program = -1;
 };
 
 // The child's path of one job, after the fork. Never returns.

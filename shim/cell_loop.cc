@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -66,8 +65,8 @@ Order receive_order() {
   const int* next = received;
   if (order.job.has_stdin) order.fds.input = *next++;
   if (order.job.has_stdout) order.fds.output = *next++;
+  if (order.job.has_stderr) order.fds.errors = *next++;
   if (order.job.has_program) order.fds.program = *next++;
-  if (order.job.has_finish_line) order.fds.finish_line = *next++;
   return order;
 }
 
@@ -162,28 +161,6 @@ void reap(const Cell& cell, const Ending& ending, JobDone& done) {
   }
 }
 
-// See shim::Finish.
-class FinishLine {
- public:
-  // `line`: -1, or an epoll, which is ours from here on.
-  FinishLine(int line, uint32_t side, pid_t pid) : line_(line), side_(side) {
-    if (!line_ || pid < 0) return;
-    job_ = sys::OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    epoll_event ended{EPOLLIN | EPOLLET, {.u32 = side_}};
-    if (job_) ::epoll_ctl(line_.get(), EPOLL_CTL_ADD, job_.get(), &ended);
-  }
-  // When the job has been reaped.
-  Finish look() const {
-    epoll_event ends[2];
-    if (!line_ || ::epoll_wait(line_.get(), ends, 2, 0) != 2) return Finish::kUnknown;
-    return ends[0].data.u32 == side_ ? Finish::kFirst : Finish::kSecond;
-  }
-
- private:
-  sys::OwnedFd line_, job_;
-  uint32_t side_;
-};
-
 void read_report(JobDone& done) {
   // There are never more: one that it runs, or one that it failed, or both.
   SetupReport reports[2];
@@ -273,8 +250,7 @@ void serve_one(Cell& cell, const Order& order) {
   pid_t pid = fork_job(cell);
   if (pid == 0) run_job(cell, order.job, order.fds);
   done.forked_at_ns = now_ns();
-  const FinishLine finish_line(order.fds.finish_line, order.job.side, pid);
-  for (int fd : {order.fds.input, order.fds.output, order.fds.program}) {
+  for (int fd : {order.fds.input, order.fds.output, order.fds.errors, order.fds.program}) {
     if (fd >= 0) ::close(fd);
   }
   if (pid < 0) {
@@ -283,7 +259,6 @@ void serve_one(Cell& cell, const Order& order) {
   } else {
     Ending ending;
     const bool connected = await_end(cell, pid, ending);
-    done.finish = finish_line.look();
     reap(cell, ending, done);
     if (!connected || (order.job.hold && !hold(order.job))) ::_exit(0);
     read_report(done);

@@ -163,21 +163,14 @@ constexpr size_t kHabits = 4;
 // Where a job's standard error goes: a pipe of its own, its standard output, /dev/null.
 enum class Errors : uint32_t { kApart, kWithOutput, kNowhere };
 
-// Of two jobs that talk with each other, which ended first? Each one's pid 1 enters its job's pidfd
-// into an epoll that both share, and looks into it when its job has ended. The kernel lists the
-// ends in their order, however late a pid 1 comes to look (epoll(7), edge-triggered; the list is a
-// queue: fs/eventpoll.c, ep_poll_callback). Who saw its own end alone leaves it to the times.
-enum class Finish : uint32_t { kUnknown, kFirst, kSecond };
-
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
-  uint32_t has_stdin = 0;        // descriptors, in this order: the job's stdin, stdout, program
-  uint32_t has_stdout = 0;       // in place of the cell's
-  uint32_t has_program = 0;      // exec: an executable in memory
-  uint32_t has_finish_line = 0;  // see FinishLine; after the program
-  uint32_t side = 0;             // of two that talk with each other: 0 or 1
-  uint32_t hold = 0;             // say JobHeld at the end, and wait for kRelease
+  uint32_t has_stdin = 0;    // descriptors, in this order: the job's stdin, stdout, stderr, program
+  uint32_t has_stdout = 0;   // in place of the cell's
+  uint32_t has_stderr = 0;   // likewise
+  uint32_t has_program = 0;  // exec: an executable in memory
+  uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal
   Errors errors = Errors::kApart;
@@ -199,8 +192,7 @@ struct JobDone {
   uint64_t nonce = 0;
   SetupFailure failure;  // the job never reached its program
   uint32_t signalled = 0;
-  int32_t code = 0;  // exit code or signal
-  Finish finish = Finish::kUnknown;
+  int32_t code = 0;    // exit code or signal
   int64_t cpu_ns = 0;  // of the job and of everything that was reaped with it
   int64_t max_rss_kb = 0;
   int64_t switches_voluntary = 0;  // of context: it waited, or the kernel took the CPU from it

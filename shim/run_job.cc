@@ -61,8 +61,8 @@ char small_request[8 << 10];
 // Until execve has closed the report's descriptor.
 void cannot_execute(int error) { Report().require(Step::kExecute, error); }
 
-int place_errors(Errors where) {
-  if (where == Errors::kApart) return 0;
+int place_errors(Errors where, int apart) {
+  if (where == Errors::kApart) return apart >= 0 && ::dup2(apart, 2) < 0 ? errno : 0;
   if (where == Errors::kWithOutput) return ::dup2(1, 2) < 0 ? errno : 0;
   sys::OwnedFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   return !null || ::dup2(null.get(), 2) < 0 ? errno : 0;
@@ -104,7 +104,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
-  report.require(Step::kStdio, place_errors(order.errors));
+  report.require(Step::kStdio, place_errors(order.errors, fds.errors));
   const void* request = read_request(report, order.request_bytes);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
     report.require(Step::kJobIdentity, sandbox::become(cell.job_uid, cell.job_gid, true));

@@ -138,13 +138,9 @@ class TooFewProcesses(Pressure):
                                        env=zygo.environment())
             assert process.stderr
             with Coprocess(process=process) as batch:
-                self.pass_through(batch, 24)
+                self.pass_until(batch, process, lambda steps: steps != [])
                 (group / "pids.max").write_text("max")
-                for _ in range(300):  # each round takes a while; four steps take seconds
-                    self.pass_through(batch, 24)
-                    steps = self.steps(self.said_so_far(process))
-                    if steps and steps[-1][1] == 4:
-                        break
+                steps = self.pass_until(batch, process, lambda steps: steps[-1][1] == WORKERS)
                 assert process.stdin
                 process.stdin.close()
                 process.wait(20 * zygo.PATIENCE)
@@ -154,6 +150,16 @@ class TooFewProcesses(Pressure):
         self.assertEqual(steps[-1], (3, 4))
 
     said = b""
+
+    def pass_until(self, batch: Coprocess, process: subprocess.Popen[bytes],
+                   seen: Callable[[list[tuple[int, int]]], bool]) -> list[tuple[int, int]]:
+        """Jobs, until the pool has taken the steps. A round takes a while; four steps back take seconds."""
+        for _ in range(300):
+            self.pass_through(batch, 24)
+            steps = self.steps(self.said_so_far(process))
+            if seen(steps):
+                return steps
+        self.fail(f"the pool took no other steps than {steps}")
 
     def said_so_far(self, process: subprocess.Popen[bytes]) -> str:
         assert process.stderr

@@ -53,7 +53,7 @@ TEST_CASE("what a checker says is told by its first line", "[suite]") {
 }
 
 std::string after(const JobResult& interactor, const JobResult& program) {
-  return judged_by_interactor({}, interactor, program).label();
+  return judged_by_interactor({}, interactor, program, false).label();
 }
 
 TEST_CASE("of a conversation, limits and breaches of the program come first", "[suite]") {
@@ -64,29 +64,8 @@ TEST_CASE("of a conversation, limits and breaches of the program come first", "[
 }
 
 TEST_CASE("of a conversation, who failed first has failed", "[suite]") {
-  JobResult program = exits(3), interactor = exits(1);
-  program.ended_at = sys::Nanoseconds(10);
-  interactor.ended_at = sys::Nanoseconds(20);
-  CHECK(after(interactor, program) == "NonZeroExit");
-  program.ended_at = sys::Nanoseconds(30);
-  CHECK(after(interactor, program) == "WrongAnswer");
-}
-
-TEST_CASE("who ended first is what the kernel says, if it was asked in time", "[suite]") {
-  JobResult program = exits(3), interactor = exits(1);
-  program.ended_at = sys::Nanoseconds(20);
-  interactor.ended_at = sys::Nanoseconds(10);
-  program.finish = shim::Finish::kFirst;
-  CHECK(after(interactor, program) == "NonZeroExit");
-  program.finish = shim::Finish::kUnknown;
-  interactor.finish = shim::Finish::kSecond;
-  CHECK(after(interactor, program) == "NonZeroExit");
-  std::swap(program.ended_at, interactor.ended_at);
-  interactor.finish = shim::Finish::kFirst;
-  CHECK(after(interactor, program) == "WrongAnswer");
-  interactor.finish = shim::Finish::kUnknown;
-  program.finish = shim::Finish::kSecond;
-  CHECK(after(interactor, program) == "WrongAnswer");
+  CHECK(judged_by_interactor({}, exits(1), exits(3), true).label() == "NonZeroExit");
+  CHECK(judged_by_interactor({}, exits(1), exits(3), false).label() == "WrongAnswer");
 }
 
 TEST_CASE("who writes to one that has left is not blamed for it", "[suite]") {
