@@ -64,10 +64,6 @@ class CgroupRoot {
   const std::string& obstacle(Layer layer) const;  // why a layer is not in force; else empty
   const CgroupLayout& layout() const { return layout_; }
 
-  // Puts the cells behind the daemon: its clock stays sharp, but beside foreign load the cells
-  // starve too (except where the daemon moved to a leaf: there only the two are compared).
-  sys::Result<void> yield_cpu();
-
  private:
   CgroupRoot() = default;
   using Controller = CgroupLayout::Controller;

@@ -192,15 +192,6 @@ Layers CgroupRoot::layers() const {
 
 const std::string& CgroupRoot::obstacle(Layer layer) const { return obstacles_[index_of(layer)]; }
 
-Result<void> CgroupRoot::yield_cpu() {
-  if (!layout_.cpu) return {};
-  const std::string& group = layout_.cpu->path;
-  // 2 and 1 are the least the kernel takes, 10000 the most.
-  if (!layout_.cpu->v2) return sys::write_control(group + "/cpu.shares", "2");
-  if (leaf_) return sys::write_control(group + "/daemon/cpu.weight", "10000");
-  return sys::write_control(group + "/cpu.weight", "1");
-}
-
 OuterOom OuterOom::open() {
   OuterOom outer;
   sys::Result<CgroupLayout> own = detect_own_cgroups();
