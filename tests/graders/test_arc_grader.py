@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -329,6 +330,18 @@ class Page(unittest.TestCase):
         spans = [Span("a", "OK", 0.0, 1.0), Span("b", "OK", 0.5, 2.0), Span("c", "OK", 1.0, 3.0)]
 
         self.assertEqual(charts.assign_lanes(spans, slack=0.01), [0, 1, 0])
+
+
+class Annotations(unittest.TestCase):
+    def test_they_are_right(self) -> None:
+        package = REPOSITORY / "tools" / "python"
+        try:
+            ended = subprocess.run(
+                ["mypy", "--cache-dir=/dev/null", "--config-file", str(package / "pyproject.toml"), "arc_grader"],
+                cwd=GRADERS, env={**os.environ, "MYPYPATH": str(package)}, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            self.skipTest("mypy is not installed")
+        self.assertEqual(ended.returncode, 0, ended.stdout)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python3 tools/python/bench.py [loop] [reward] [data] [--calls 1000]
 
 loop    Sage's reproducer: calls of eight sleep(0.001), in tenths, three times over; and a fork per input, by
-        multiprocessing
+        multiprocessing, and with nothing around it
 reward  32 programs against a standing pool, where importing the environment costs 4 seconds; joblib's loky next to it,
         cold and reused (it has no sandbox, and a program that never ends keeps its worker)
 data    a megabyte of numpy in and out
@@ -50,16 +50,31 @@ def fork_per_input(inputs: List[int]) -> None:
         child.join()
 
 
+def bare_fork_per_input(inputs: List[int]) -> None:
+    """The least that a process for each input can cost in Python: no value comes back, and nothing is isolated."""
+    pids = []
+    for n in inputs:
+        pid = os.fork()
+        if pid == 0:
+            nap(n)
+            os._exit(0)
+        pids.append(pid)
+    for pid in pids:
+        os.waitpid(pid, 0)
+
+
 def loop(calls: int) -> None:
     eight = list(range(8))
     decorated = zygo.parallel(ncpus=8)(nap)
     list(decorated(eight))
-    ways = {"zygo": lambda: list(decorated(eight)), "fork per input": lambda: fork_per_input(eight)}
+    ways = {"zygo": lambda: list(decorated(eight)), "fork per input": lambda: fork_per_input(eight),
+            "bare os.fork": lambda: bare_fork_per_input(eight)}
     tenth = max(1, calls // 10)
     for turn in range(3):
         for name, way in ways.items():
             share = tenth if name == "zygo" else max(1, tenth // 5)
-            tenths = [milliseconds(lambda: [way() for _ in range(share)]) / share for _ in range(10)]
+            # Of each tenth the usual call: what else this machine does in between shows in single calls.
+            tenths = [statistics.median(milliseconds(way) for _ in range(share)) for _ in range(10)]
             drift = (tenths[-1] / tenths[0] - 1) * 100
             print(f"loop    {name:15} {statistics.median(tenths):8.2f} ms a call of eight; last tenth {drift:+.1f} % "
                   f"(tenths {min(tenths):.2f} to {max(tenths):.2f}); turn {turn + 1}")
