@@ -12,7 +12,8 @@
 // closed before what it can hear (task_work_run is last in, first out), makes this exact for exits.
 //
 // A process that opens a stream again by /proc and closes that adds entries, so the last ones
-// count; one that floods the queue makes the kernel drop entries, and nothing is known then.
+// count; one that floods the queue makes the kernel drop entries, and nothing is known then. All
+// that a program can change so is which of two failures its verdict tells of.
 //
 // There is one queue for the process: instances are few (128 for a user) and slow to close.
 // Thread-safe.

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import shutil
-import tarfile
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
+import docker_archive
 import zygo
 from containers import image as containers_image
 from zygo import Finished, ZygoTestCase
 
 MARK = b"only in the image\n"
-
-
-def layer_of(root: Path) -> bytes:
-    """The root of containers/image.py with a mark of its own, as one layer."""
-    out = io.BytesIO(root.read_bytes())
-    with tarfile.open(fileobj=out, mode="a") as tar:
-        for name, content in (("srv/mark", MARK), ("work/here", b"")):
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return out.getvalue()
-
-
-def docker_archive(path: Path, layer: bytes) -> None:
-    """As docker save writes it."""
-    config = json.dumps({
-        "architecture": "amd64" if os.uname().machine == "x86_64" else "arm64", "os": "linux",
-        "config": {"Env": ["PATH=/usr/bin", "GREETING=hello"], "WorkingDir": "/work",
-                   "Entrypoint": ["python3", "-c", "import os, sys; print(os.environ['GREETING'], os.getcwd(), sys.argv[1:])"],
-                   "Cmd": ["by", "default"]},
-        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
-    manifest = json.dumps([{"Config": "config.json", "RepoTags": ["t:1"], "Layers": ["layer.tar"]}]).encode()
-    with tarfile.open(path, "w") as tar:
-        for name, content in (("manifest.json", manifest), ("config.json", config), ("layer.tar", layer)):
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
+CONFIG = {
+    "Env": ["PATH=/usr/bin", "GREETING=hello"], "WorkingDir": "/work",
+    "Entrypoint": ["python3", "-c", "import os, sys; print(os.environ['GREETING'], os.getcwd(), sys.argv[1:])"],
+    "Cmd": ["by", "default"]}
 
 
 class OnAnImage(ZygoTestCase):
@@ -55,7 +30,9 @@ class OnAnImage(ZygoTestCase):
         cls.home = Path(tempfile.mkdtemp(prefix="behaviour-images-", dir="/var/tmp"))
         cls.addClassCleanup(shutil.rmtree, cls.home)
         containers_image.write_root(cls.home / "root.tar")
-        docker_archive(cls.home / "image.tar", layer_of(cls.home / "root.tar"))
+        layer = docker_archive.layer_with((cls.home / "root.tar").read_bytes(),
+                                          {"srv/mark": (MARK, 0o644), "work/here": (b"", 0o644)})
+        docker_archive.write(cls.home / "image.tar", layer, CONFIG)
         imported = cls.zygo("image", "import", "mine", str(cls.home / "image.tar"))
         assert imported.code == 0, imported.stderr
 

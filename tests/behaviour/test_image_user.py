@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import shutil
-import tarfile
 import tempfile
 import time
 import unittest
 from pathlib import Path
 from typing import Any
 
+import docker_archive
 import host
 import zygo
 from containers import image as containers_image
@@ -37,30 +35,6 @@ print(json.dumps({'ids': [os.getuid(), os.geteuid(), os.getgid(), os.getegid()],
 """
 
 
-def layer_with(base: bytes, files: dict[str, tuple[bytes, int]]) -> bytes:
-    """A layer: that of `base`, and files with their modes."""
-    out = io.BytesIO(base)
-    with tarfile.open(fileobj=out, mode="a" if base else "w") as tar:
-        for name, (content, mode) in files.items():
-            info = tarfile.TarInfo(name)
-            info.size, info.mode = len(content), mode
-            tar.addfile(info, io.BytesIO(content))
-    return out.getvalue()
-
-
-def docker_archive(path: Path, layer: bytes, user: str) -> None:
-    config = json.dumps({
-        "architecture": "amd64" if os.uname().machine == "x86_64" else "arm64", "os": "linux",
-        "config": {"Env": ["PATH=/usr/bin"], "User": user, "Entrypoint": ["/usr/bin/show"]},
-        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
-    manifest = json.dumps([{"Config": "config.json", "RepoTags": ["t:1"], "Layers": ["layer.tar"]}]).encode()
-    with tarfile.open(path, "w") as tar:
-        for name, content in (("manifest.json", manifest), ("config.json", config), ("layer.tar", layer)):
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-
-
 class Images(ZygoTestCase):
     home: Path
 
@@ -80,7 +54,8 @@ class Images(ZygoTestCase):
 
     @classmethod
     def make(cls, name: str, layer: bytes, user: str) -> None:
-        docker_archive(cls.home / "image.tar", layer, user)
+        docker_archive.write(cls.home / "image.tar", layer, {
+            "Env": ["PATH=/usr/bin"], "User": user, "Entrypoint": ["/usr/bin/show"]})
         imported = cls.zygo("image", "import", name, str(cls.home / "image.tar"))
         assert imported.code == 0, imported.stderr
 
@@ -92,7 +67,7 @@ class AUserByName(Images):
     def setUpClass(cls) -> None:
         super().setUpClass()
         containers_image.write_root(cls.home / "root.tar")
-        layer = layer_with((cls.home / "root.tar").read_bytes(),
+        layer = docker_archive.layer_with((cls.home / "root.tar").read_bytes(),
                            {"etc/passwd": (PASSWD, 0o644), "etc/group": (GROUP, 0o644)})
         cls.make("app", layer, "app:staff")
 
@@ -173,7 +148,7 @@ class AUserByNumber(Images):
 
     def run_as(self, user: str, **tables: bytes) -> Finished:
         files = self.program() | {f"etc/{name}": (text, 0o644) for name, text in tables.items()}
-        self.make("number", layer_with(b"", files), user)
+        self.make("number", docker_archive.layer_with(b"", files), user)
         return self.zygo("run", "--image", "number")
 
     def test_it_needs_no_tables(self) -> None:
@@ -202,7 +177,7 @@ class AUserByNumber(Images):
                 self.assertIn(why, ended.stderr)
 
     def test_without_a_user_namespace_the_id_is_the_cells(self) -> None:
-        self.make("number", layer_with(b"", self.program()), "1234:5678")
+        self.make("number", docker_archive.layer_with(b"", self.program()), "1234:5678")
         ended = self.zygo("run", "--image", "number", "--without", "userns")
 
         uid, effective, gid, effective_gid, groups = map(int, ended.stdout.split())
