@@ -53,8 +53,12 @@ Readable::Readable(Loop& loop, int fd, std::function<void()> ready)
 
 void Readable::start() {
   active_ = true;
-  uv_poll_start(handle_.get(), UV_READABLE | UV_DISCONNECT,
-                [](uv_poll_t* p, int, int) { static_cast<Readable*>(p->data)->ready_(); });
+  uv_poll_start(handle_.get(), UV_READABLE | UV_DISCONNECT, [](uv_poll_t* p, int status, int) {
+    auto* self = static_cast<Readable*>(p->data);
+    // libuv has stopped it, but an error on a socket is one message to its reader, before others.
+    if (status < 0) self->start();
+    self->ready_();
+  });
 }
 
 void Readable::stop() {

@@ -53,7 +53,7 @@ Result<Received> receive_message(int socket, std::span<std::byte> into, int flag
   ssize_t n;
   do {
     n = ::recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
-  } while (n < 0 && errno == EINTR);
+  } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
   if (n < 0) return Error::from_errno("receive message");
 
   Received received{static_cast<size_t>(n), {}};

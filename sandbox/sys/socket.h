@@ -32,7 +32,10 @@ struct Received {
   size_t size = 0;           // 0: the peer is gone
   std::vector<OwnedFd> fds;  // CLOEXEC
 };
-// One message into `into`. A message that does not fit, or whose descriptors do not, is an error.
+// One message into `into`. A message that does not fit, or whose descriptors do not, is an error. A
+// peer that left without reading everything is not: the kernel says so before it gives out what the
+// peer had sent (ECONNRESET, once; net/unix/af_unix.c), which comes here as always, and then size
+// 0.
 Result<Received> receive_message(int socket, std::span<std::byte> into, int flags = 0);
 
 template <typename T>
