@@ -208,8 +208,13 @@ void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
   }
   trim_idle();
   Result<void> ordered = order_cell(task, key, zygote);
-  if (!ordered) {
-    fail_or_wait(std::move(task), {"order cell", ordered.error().code(), ordered.error().text()});
+  if (ordered.ok()) return;
+  const sys::Error& error = ordered.error();
+  const bool template_is_gone = error.code() == EPIPE || error.code() == ECONNRESET;
+  if (template_is_gone) {  // which we are about to hear
+    zygote.waiting.push_back(std::move(task));
+  } else {
+    fail_or_wait(std::move(task), {"order cell", error.code(), error.text()});
   }
 }
 
@@ -292,11 +297,12 @@ void Shard::on_cell_ready(Cells::iterator slot) {
 }
 
 void Shard::on_cell_dead(Cells::iterator slot) {
-  Evidence::Fault fault = slot->cell->fault();
+  const Evidence::Fault fault = cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
-  if (task && slot->early) task = leave_to_template(*slot, std::move(task));
+  if (task && (has_lost_template(*slot) || may_start_again(*task, fault)))
+    place_again(slot->zygote, std::move(task));
   bury(slot);
-  if (task) fail_or_wait(std::move(task), cause_of(std::move(fault)));
+  if (task) fail_or_wait(std::move(task), fault);
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
            // replace
 }

@@ -105,7 +105,9 @@ class Shard {
   void lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
                    ZygoteSlot& zygote);
   void serve_waiting(const ZygoteKey& key);
-  TaskPtr leave_to_template(const CellSlot& slot, TaskPtr task);
+  void place_again(const ZygoteKey& key, TaskPtr task);
+  static bool may_start_again(Task& task, const Evidence::Fault& fault);
+  bool has_lost_template(const CellSlot& slot) const;
   void on_zygotes_changed();
   void on_zygote(const ZygoteKey& key);
   sys::Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKey& key, const ZygotePlan& plan);

@@ -7,6 +7,11 @@
 // pointer printed or a value returned, the next can use. A template therefore serves for so many
 // cells or so long, and is then replaced by one that was executed anew, with another layout; its
 // cells end with their jobs. Nobody waits: the successor starts beside it.
+//
+// A template or a cell that is killed takes along the jobs that run in it. A task that had not
+// begun is placed again, and answered only when it has lost too many. The rule is the same for all
+// who had not begun, because who came before the kill cannot be told: the death of a cell is often
+// heard of before that of its template, whose socket children of its own may keep open.
 
 #include <algorithm>
 
@@ -20,6 +25,8 @@ namespace {
 
 constexpr uint64_t kCellsPerTemplate = 200;
 constexpr std::chrono::hours kTemplateAge{1};
+// One kill may be heard of twice, of a cell and of its template.
+constexpr unsigned kStartsToLose = 2;
 
 }  // namespace
 
@@ -67,10 +74,12 @@ void Shard::on_zygote(const ZygoteKey& key) {
     return;  // the successor of the one that spoke
   if (slot.zygote->state() == Zygote::State::kReady) bury_outdated(key);
   const bool failed = slot.zygote->state() == Zygote::State::kFailed;
+  const bool killed = failed && slot.zygote->was_killed();
   const Evidence::Fault fault = failed ? cause_of(slot.zygote->fault()) : Evidence::Fault{};
   std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
   for (TaskPtr& task : waiting) {
-    if (failed) {
+    const bool again = killed && may_start_again(*task, fault);
+    if (failed && !again) {
       fail_or_wait(std::move(task), fault);
     } else {
       place(std::move(task));
@@ -102,15 +111,26 @@ void Shard::serve_waiting(const ZygoteKey& key) {
   place(std::move(next));
 }
 
-// For a task whose early cell died: with its template, or by itself. In the first case it is told
-// what all are who wait for that; otherwise it is given back.
-TaskPtr Shard::leave_to_template(const CellSlot& slot, TaskPtr task) {
+// On the next turn: it waits for what becomes of the template, or of the next one.
+void Shard::place_again(const ZygoteKey& key, TaskPtr task) {
+  zygotes_.at(key).waiting.push_back(std::move(task));  // kept while anything is leased
+  changed_zygotes_.push_back(key);
+}
+
+// What was killed said nothing, and another may well live.
+bool Shard::may_start_again(Task& task, const Evidence::Fault& fault) {
+  return fault.error == 0 && task.starts_lost++ < kStartsToLose;
+}
+
+bool Shard::has_lost_template(const CellSlot& slot) const {
   auto found = zygotes_.find(slot.zygote);
-  if (found == zygotes_.end() || found->second.zygote.get() != slot.parent) return task;
-  const Zygote::State state = found->second.zygote->state();
-  if (state != Zygote::State::kRefused && state != Zygote::State::kFailed) return task;
-  found->second.waiting.push_back(std::move(task));
-  return nullptr;
+  const bool is_current = found != zygotes_.end() && found->second.zygote.get() == slot.parent;
+  if (is_current) {
+    const Zygote::State state = slot.parent->state();
+    return state == Zygote::State::kRefused || state == Zygote::State::kFailed;
+  }
+  return std::none_of(retired_.begin(), retired_.end(),
+                      [&slot](const auto& zygote) { return zygote.get() == slot.parent; });
 }
 
 void Shard::renew_if_due(const ZygoteKey& key, ZygoteSlot& slot) {

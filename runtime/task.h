@@ -36,6 +36,8 @@ struct Task {
   const RuntimeSpec* language = nullptr;  // of a command that is one of a runtime's programs
   bool compiled_here = false;             // by this task, not taken from the store
   unsigned runs_lost = 0;  // ended because the machine had no room: shard_shortage.cc
+  unsigned starts_lost =
+      0;  // its template or its cell was killed before it began: shard_templates.cc
   // What is to run next.
   const Job& current() const { return build ? *build : job; }
 };

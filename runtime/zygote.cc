@@ -20,6 +20,7 @@ using sys::Result;
 namespace {
 
 constexpr int kRefusedStatus = 3;        // bootstrap.py: the template's definition is at fault
+constexpr int kSignalled = 128;          // and more: sys::Child::wait()
 constexpr size_t kTalkLimit = 16 << 10;  // of a template's stderr
 
 std::vector<std::string> launch_command(const ZygotePlan& plan) {
@@ -172,6 +173,7 @@ void Zygote::ended() {
   if (process_) {
     process_->kill();  // no-op when it is gone; a template that closed its socket is of no use
     if (auto waited = process_->wait(); waited.ok()) status = *waited;
+    killed_ = status > kSignalled;
     process_.reset();
   } else if (auto waited = launcher_.wait(); waited.ok()) {
     status = *waited;  // it could not make one

@@ -59,6 +59,8 @@ class Zygote {
   const std::string& reason() const { return reason_; }
   // In kFailed: that, as evidence; its error is that of the launcher, if it gave one.
   Evidence::Fault fault() const { return {"start template", error_, reason_}; }
+  // In kFailed: it was there, and a signal ended it. Another one may well live.
+  bool was_killed() const { return killed_; }
 
   // Orders a cell; only in kReady, or in kStarting: it is then forked as soon as the template can,
   // which may be before its heap image. The answer comes through `born`; if the zygote dies first,
@@ -76,6 +78,7 @@ class Zygote {
   std::function<void()> changed_;
   State state_ = State::kStarting;
   bool in_place_ = false;
+  bool killed_ = false;
   int error_ = 0;
   std::string reason_, talk_;
   sys::OwnedFd control_, talk_fd_;

@@ -11,8 +11,10 @@ import os
 import pty
 import select
 import signal
+import tempfile
 import time
 import unittest
+from collections.abc import Collection, Iterator
 
 import host
 import zygo
@@ -144,23 +146,49 @@ class ATemplateThatDies(Faults):
         self.assertIn("SandboxError", (labels["one"], labels["two"]))
         self.assertEqual((labels["three"], labels["four"]), ("OK", "OK"))
 
-    def test_while_it_starts_fails_what_waited_for_it_and_nothing_else(self) -> None:
-        jobs = [quick("one"), quick("two")]
-        with Coprocess("--quiet", "--workers", "1") as zygo_batch:
-            zygo_batch.send(zygo.lines_of(jobs))
-            deadline = time.monotonic() + 5 * zygo.PATIENCE
-            while not (starting := self.interpreters(zygo_batch.process.pid)):
-                self.assertLess(time.monotonic(), deadline)
-            for pid in starting:
-                os.kill(pid, signal.SIGKILL)
+    def test_while_it_starts_is_replaced_and_nobody_is_harmed(self) -> None:
+        with self.with_slow_template() as zygo_batch:
+            zygo_batch.send(zygo.lines_of([quick("one"), quick("two")]))
+            self.kill_template(zygo_batch.process.pid)
 
             results = self.verdicts(zygo_batch, 2)
 
-        self.assertLessEqual({result["label"] for result in results.values()}, {"OK", "SandboxError"})
-        self.assertIn("SandboxError", {result["label"] for result in results.values()})
+        self.assertEqual({result["label"] for result in results.values()}, {"OK"})
 
-    def interpreters(self, zygo_pid: int) -> list[int]:
-        return [pid for pid in host.children(zygo_pid) if host.name_of(pid) == "python3"]
+    def test_whenever_it_starts_fails_what_waited_for_it_and_nothing_else(self) -> None:
+        with self.with_slow_template() as zygo_batch:
+            zygo_batch.send(zygo.lines_of([quick("unlucky")]))
+            killed: set[int] = set()
+            for _ in range(3):
+                killed.add(self.kill_template(zygo_batch.process.pid, but=killed))
+            unlucky = zygo_batch.result()
+            zygo_batch.send(zygo.lines_of([quick("next")]))
+
+            results = self.verdicts(zygo_batch, 1)
+
+        self.assertLabel(unlucky, "SandboxError")
+        self.assertEqual(unlucky["detail"]["step"], "start template")
+        self.assertLabel(results["next"], "OK")
+
+    @contextlib.contextmanager
+    def with_slow_template(self) -> Iterator[Coprocess]:
+        """Long enough a start to be killed in it."""
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as setup:
+            setup.write("import time\ntime.sleep(1)\n")
+            setup.flush()
+            os.chmod(setup.name, 0o644)  # The template is another user.
+            with Coprocess("--quiet", "--workers", "1", "--setup", setup.name) as zygo_batch:
+                yield zygo_batch
+
+    def kill_template(self, zygo_pid: int, but: Collection[int] = ()) -> int:
+        """As soon as it is there, and no longer its own launcher."""
+        deadline = time.monotonic() + 5 * zygo.PATIENCE
+        while True:
+            self.assertLess(time.monotonic(), deadline)
+            for pid in set(host.children(zygo_pid)) - set(but):
+                if host.name_of(pid) == "python3":
+                    os.kill(pid, signal.SIGKILL)
+                    return pid
 
     def test_in_the_middle_of_a_determinism_check_ends_it_with_one_verdict(self) -> None:
         job = sleeper("twice", SECONDS, determinism={"runs": 2})
