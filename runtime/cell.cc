@@ -95,7 +95,7 @@ Result<void> Cell::make_channels() {
   socket_ready_ = std::make_unique<Readable>(loop_, socket_.get(), [self] { self->on_socket(); });
   out_ready_ = std::make_unique<Readable>(loop_, out_.get(), [self] { self->drain(); });
   err_ready_ = std::make_unique<Readable>(loop_, err_.get(), [self] { self->drain(); });
-  timer_ = std::make_unique<Timer>(loop_, [self] { self->on_timer(); });
+  timer_ = std::make_unique<LateTimer>(loop_, [self] { self->on_timer(); });
   return {};
 }
 
@@ -193,7 +193,7 @@ void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
 void Cell::settle() {
   if (state_ != State::kStarting || !pidfd_ || !root_) return;
   view_.init_pid = pid_of_pidfd(pidfd_.get());
-  if (view_.init_pid <= 0) return lose({"cell", ESRCH, "the cell's first process ended"});
+  if (view_.init_pid <= 0) return on_exit();
   if (listener_) {
     Cell* self = this;
     listener_ready_ =

@@ -223,7 +223,7 @@ class Cell {
 
   std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
       gone_ready_;
-  std::unique_ptr<Timer> timer_;
+  std::unique_ptr<LateTimer> timer_;
 };
 
 }  // namespace runtime

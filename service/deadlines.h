@@ -31,7 +31,7 @@ class Deadlines {
   Entries entries_;
   std::unordered_map<Id, Entries::iterator> by_id_;
   Id last_ = 0;
-  runtime::Timer timer_;
+  runtime::LateTimer timer_;
 };
 
 }  // namespace service

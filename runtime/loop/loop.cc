@@ -14,6 +14,8 @@ void UvClose<Handle>::operator()(Handle* handle) const {
            [](uv_handle_t* closed) { delete reinterpret_cast<Handle*>(closed); });
 }
 template struct UvClose<uv_timer_s>;
+template struct UvClose<uv_idle_s>;
+template struct UvClose<uv_check_s>;
 template struct UvClose<uv_poll_s>;
 template struct UvClose<uv_async_s>;
 
@@ -44,6 +46,36 @@ void Timer::start(std::chrono::nanoseconds delay) {
 }
 
 void Timer::stop() { uv_timer_stop(handle_.get()); }
+
+LateTimer::LateTimer(Loop& loop, std::function<void()> fired)
+    : fired_(std::move(fired)),
+      timer_(loop, [this] { look_first(); }),
+      at_once_(new uv_idle_s),
+      behind_(new uv_check_s) {
+  VERIFY(uv_idle_init(loop.raw(), at_once_.get()) == 0);
+  VERIFY(uv_check_init(loop.raw(), behind_.get()) == 0);
+  behind_->data = this;
+}
+
+void LateTimer::start(std::chrono::nanoseconds delay) {
+  stop();
+  timer_.start(delay);
+}
+
+void LateTimer::stop() {
+  timer_.stop();
+  uv_idle_stop(at_once_.get());
+  uv_check_stop(behind_.get());
+}
+
+void LateTimer::look_first() {
+  uv_idle_start(at_once_.get(), [](uv_idle_t*) {});
+  uv_check_start(behind_.get(), [](uv_check_t* check) {
+    auto* self = static_cast<LateTimer*>(check->data);
+    self->stop();
+    self->fired_();
+  });
+}
 
 Readable::Readable(Loop& loop, int fd, std::function<void()> ready)
     : ready_(std::move(ready)), handle_(new uv_poll_s) {

@@ -8,6 +8,8 @@
 
 struct uv_loop_s;
 struct uv_timer_s;
+struct uv_idle_s;
+struct uv_check_s;
 struct uv_poll_s;
 struct uv_async_s;
 
@@ -47,6 +49,24 @@ class Timer {
  private:
   std::function<void()> fired_;
   UvHandle<uv_timer_s> handle_;
+};
+
+// A timer that fires behind what the loop finds ready then. A loop that was held up runs its timers
+// first, and would find somebody late whose bytes have come in time.
+class LateTimer {
+ public:
+  LateTimer(Loop& loop, std::function<void()> fired);
+  LateTimer(const LateTimer&) = delete;
+  void start(std::chrono::nanoseconds delay);  // as Timer::start()
+  void stop();
+
+ private:
+  void look_first();
+
+  std::function<void()> fired_;
+  Timer timer_;
+  UvHandle<uv_idle_s> at_once_;  // while it is active, the loop waits for nothing
+  UvHandle<uv_check_s> behind_;
 };
 
 // Tells when a descriptor is readable (or hung up). Borrows the descriptor, which must stay open

@@ -231,6 +231,7 @@ void Connection::completed(bool close) {
 }
 
 void Connection::drain() {
+  on_ready({.readable = true});  // a request may have come that the loop has not come to
   if (!exchange_ && unsent_ == 0 && parser_.untouched() && in_at_ == in_.size()) give_up();
 }
 

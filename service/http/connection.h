@@ -79,7 +79,7 @@ class Connection {
   const Peer peer_;
   sys::OwnedFd socket_;
   runtime::SocketWatch watch_;
-  runtime::Timer timer_;
+  runtime::LateTimer timer_;
   State state_ = State::kOpen;
   RequestParser parser_;
   Allowance::Share share_;
