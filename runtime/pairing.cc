@@ -55,6 +55,13 @@ void Pairing::leave() {
   if (other) other();
 }
 
+bool Pairing::retreat(Side side) {
+  std::lock_guard lock(mutex_);
+  if (here_[0] && here_[1]) return false;
+  if (std::exchange(here_[index(side)], false)) wake_ = nullptr;
+  return true;
+}
+
 sys::OwnedFd Pairing::stderr_of(Side side, int reader) {
   if (!departures_) return {};
   auto own = sys::open("/proc/self/fd/" + std::to_string(reader), O_WRONLY);

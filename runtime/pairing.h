@@ -33,6 +33,9 @@ class Pairing {
   Fate arrive(Side side, std::function<void()> wake);
   // A side has ended without running; nothing happens when both have begun.
   void leave();
+  // A side that has arrived, or has not, has lost its cell and will come again. False: both were
+  // there, and the other is about to begin.
+  bool retreat(Side side);
   Fate fate() const;
 
   // What the cell of a side gets, until sent(); -1: nothing of the pair's.
@@ -41,8 +44,8 @@ class Pairing {
   // A description of a cell's stderr, of which `reader` is the other end, that only this side has:
   // its end shows when the side leaves. Empty: the cell's own will do.
   sys::OwnedFd stderr_of(Side side, int reader);
-  // Its cell has them. From here on only its processes hold them, so that each side sees the
-  // other's end.
+  // Its cell has them, or never will. From here on only its processes hold them, so that each side
+  // sees the other's end.
   void sent(Side side) { ends_[index(side)] = {}; }
   // When both have ended: who left the conversation first, if the kernel has kept it.
   std::optional<Side> first_to_leave() const;

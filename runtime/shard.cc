@@ -88,12 +88,12 @@ void Shard::on_wake() {
   const Nanoseconds now = sys::monotonic_now();
   if (room_.settle(now)) ask_again_->start(room_.patience(now));
   std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
-  drop_retired();
   if (cancelling_.exchange(false) || stopping_) drop_cancelled();
   if (withdrawing_.exchange(false)) drop_withdrawn();
   if (signalling_.exchange(false)) signal_running();
   if (stopping_) return shut_down();
   on_zygotes_changed();
+  drop_retired();
   give_back();
   start_pairs();
   pump();
@@ -293,14 +293,18 @@ void Shard::bury(Cells::iterator slot) {
 
 void Shard::on_cell_ready(Cells::iterator slot) {
   slot->idle_since = sys::monotonic_now();
-  if (slot->task) start_run(slot);
+  if (!slot->task) return;
+  start_run(slot);
+  if (!slot->task) wake();  // it was answered, and there is room for another
 }
 
 void Shard::on_cell_dead(Cells::iterator slot) {
   const Evidence::Fault fault = cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
-  if (task && (has_lost_template(*slot) || may_start_again(*task, fault)))
-    place_again(slot->zygote, std::move(task));
+  const bool again = task && (has_lost_template(*slot) || may_start_again(*task, fault));
+  // Where the other side is about to begin it is too late.
+  const bool alone = again && (!task->job.pairing || task->job.pairing->retreat(task->job.side));
+  if (alone) place_again(slot->zygote, std::move(task));
   bury(slot);
   if (task) fail_or_wait(std::move(task), fault);
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
@@ -361,16 +365,17 @@ void Shard::start_run(Cells::iterator slot) {
   if (!task.build && executed) order.program_fd = executed->program.get();
   order.in_place = task.in_place;
   const std::shared_ptr<Pairing> pairing = task.build ? nullptr : job.pairing;
+  const Pairing::Side side = job.side;
   sys::OwnedFd own_stderr;
   if (pairing) {
-    own_stderr = pairing->stderr_of(job.side, slot->cell->stderr_pipe());
-    order.stdout_fd = pairing->stdout_of(job.side);
+    own_stderr = pairing->stderr_of(side, slot->cell->stderr_pipe());
+    order.stdout_fd = pairing->stdout_of(side);
     order.stderr_fd = own_stderr.get();
   }
   ++forks_;
   if (job.execution) order.stdout_fd = job.execution->stdout_fd;
-  slot->cell->run(order);
-  if (pairing) pairing->sent(job.side);
+  slot->cell->run(order);  // which may be the end of the task: its cell may be dead
+  if (pairing) pairing->sent(side);
   if (live) {
     live->reader_sent();
     if (const int number = live->take_signal(); number != 0 && slot->task)
@@ -419,13 +424,16 @@ void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
   } else {
     bury(slot);
   }
-  if (fault && !cancelled) {
+  if (fault && !cancelled && was_not_sent(*fault) && can_begin_anew(task->current()) &&
+      may_start_again(*task, {})) {
+    place_again(key, std::move(task));
+  } else if (fault && !cancelled) {
     task = run_again(std::move(task), *fault, ran);
   } else {
     room_.serve();
   }
   if (!task) {
-    // It waits for room.
+    // It waits for room, or for another cell.
   } else if (task->build) {
     finish_build(std::move(task), std::move(answer));
   } else {

@@ -87,6 +87,7 @@ class Shard {
   void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);
   Evidence::Fault cause_of(Evidence::Fault fault);
   bool memory_ran_out();
+  static bool can_begin_anew(const Job& job);
   bool leaves_shards_out() const;  // the pool, because it is so narrow
   Shard* warmer_peer() const;
   void give_back();
@@ -107,6 +108,7 @@ class Shard {
   void serve_waiting(const ZygoteKey& key);
   void place_again(const ZygoteKey& key, TaskPtr task);
   static bool may_start_again(Task& task, const Evidence::Fault& fault);
+  static bool was_not_sent(const Evidence::Fault& fault);
   bool has_lost_template(const CellSlot& slot) const;
   void on_zygotes_changed();
   void on_zygote(const ZygoteKey& key);
@@ -128,6 +130,7 @@ class Shard {
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
   void conclude(TaskPtr task, JobResult result);
   void reply(TaskPtr task, JobResult result);
+  void take_leave(Task& task);
   void fail(TaskPtr task, const std::string& step, int error, const std::string& message);
   void refuse(TaskPtr task, const std::string& message);
   void withdraw(TaskPtr task);

@@ -332,6 +332,8 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
   const RuntimeSpec& runtime = *setting_.find_template(task->job.template_name)->runtime;
   ArtefactStore& store = setting_.artefacts();
   const By by = result.verdict.by;
+  task->build.reset();
+  task->request.clear();
   if (by == By::kSandbox || by == By::kCaller) {
     std::vector<TaskPtr> waiting = store.give_up(task->artefact_key);
     // Withdrawn, and so is all that waits for it; or our trouble: the next one tries again.
@@ -373,8 +375,6 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
     }
     return reply(std::move(task), std::move(failed));
   }
-  task->build.reset();
-  task->request.clear();
   place(std::move(task));
 }
 

@@ -64,8 +64,18 @@ void Shard::conclude(TaskPtr task, JobResult result) {
 
 void Shard::reply(TaskPtr task, JobResult result) {
   let_go();
-  if (task->job.pairing) task->job.pairing->leave();
+  take_leave(*task);
   task->done(std::move(result));
+}
+
+// Of those who count on it: the other side of a conversation, and all who want what it was to
+// build.
+void Shard::take_leave(Task& task) {
+  if (const std::shared_ptr<Pairing>& pairing = task.job.pairing) {
+    pairing->leave();
+    pairing->sent(task.job.side);
+  }
+  if (task.build) return_waiting(setting_.artefacts().give_up(task.artefact_key));
 }
 
 void Shard::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {
@@ -94,12 +104,11 @@ void Shard::withdraw(TaskPtr task) {
   Evidence seen;
   seen.cancelled = true;
   result.verdict = judge(seen, {});
-  if (task->job.pairing) task->job.pairing->leave();
+  take_leave(*task);
   task->done(std::move(result));
 }
 
 void Shard::drop_cancelled() {
-  for (TaskPtr& task : admission_.take_all()) withdraw(std::move(task));
   for (auto& [key, zygote] : zygotes_) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
       let_go();
@@ -113,6 +122,10 @@ void Shard::drop_cancelled() {
       let_go();
       withdraw(std::move(slot.task));
     }
+  }
+  // Last, and again: who waited for a build of theirs is back in the queue.
+  for (auto all = admission_.take_all(); !all.empty(); all = admission_.take_all()) {
+    for (TaskPtr& task : all) withdraw(std::move(task));
   }
 }
 

@@ -22,12 +22,12 @@ constexpr unsigned kRunsToLose = 8;
 // A template that the kernel ends takes cells along, which are heard of one by one.
 constexpr Nanoseconds kSameOom = std::chrono::seconds(2);
 
+}  // namespace
+
 // What it reads and writes is still ours to give.
-bool can_begin_anew(const Job& job) {
+bool Shard::can_begin_anew(const Job& job) {
   return !job.live && !job.pairing && !job.execution && job.stdin_fd < 0;
 }
-
-}  // namespace
 
 // Of the tasks there are the first, if the machine has room for it.
 TaskPtr Shard::take_in() {

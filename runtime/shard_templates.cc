@@ -14,6 +14,7 @@
 // heard of before that of its template, whose socket children of its own may keep open.
 
 #include <algorithm>
+#include <cerrno>
 
 #include "runtime/shard.h"
 
@@ -115,11 +116,18 @@ void Shard::serve_waiting(const ZygoteKey& key) {
 void Shard::place_again(const ZygoteKey& key, TaskPtr task) {
   zygotes_.at(key).waiting.push_back(std::move(task));  // kept while anything is leased
   changed_zygotes_.push_back(key);
+  wake();
 }
 
-// What was killed said nothing, and another may well live.
+// Who was killed said nothing, or somebody else that it was no longer there; another may well live.
 bool Shard::may_start_again(Task& task, const Evidence::Fault& fault) {
-  return fault.error == 0 && task.starts_lost++ < kStartsToLose;
+  const bool was_killed = fault.error == 0 || fault.error == ESRCH || fault.error == ECHILD;
+  return was_killed && task.starts_lost++ < kStartsToLose;
+}
+
+// Its cell was dead, and we had not heard.
+bool Shard::was_not_sent(const Evidence::Fault& fault) {
+  return fault.step == "send order" && (fault.error == EPIPE || fault.error == ECONNRESET);
 }
 
 bool Shard::has_lost_template(const CellSlot& slot) const {

@@ -46,7 +46,10 @@ using TaskPtr = std::unique_ptr<Task>;
 class Admission {
  public:
   void put(TaskPtr task);
-  void put_both(TaskPtr first, TaskPtr second);  // nothing comes between them
+  // Two sides of a conversation, of one priority: who takes the first leaves the second to the
+  // next, whatever else is there. Otherwise two such could each keep a place for a side that gets
+  // none.
+  void put_both(TaskPtr first, TaskPtr second);
   bool empty();
   void put_back(TaskPtr task);  // before all others of its priority
   TaskPtr take();               // highest priority first, then oldest; null when empty
@@ -58,6 +61,7 @@ class Admission {
   TaskPtr take_first();  // under the lock
 
   std::mutex mutex_;
+  std::deque<TaskPtr> due_;  // sides whose other side was taken
   std::map<int, std::deque<TaskPtr>, std::greater<>> queues_;
 };
 

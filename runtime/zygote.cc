@@ -1,6 +1,7 @@
 #include "runtime/zygote.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,7 +21,7 @@ using sys::Result;
 namespace {
 
 constexpr int kRefusedStatus = 3;        // bootstrap.py: the template's definition is at fault
-constexpr int kSignalled = 128;          // and more: sys::Child::wait()
+constexpr int kSignalled = 128;          // plus the signal: sys::Child::wait()
 constexpr size_t kTalkLimit = 16 << 10;  // of a template's stderr
 
 std::vector<std::string> launch_command(const ZygotePlan& plan) {
@@ -124,7 +125,10 @@ void Zygote::on_control() {
   std::array<std::byte, kLongestFrame> bytes;
   Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
   if (!received) {
-    if (received.error().code() != EAGAIN) ended();
+    const int error = received.error().code();
+    // No descriptor was left for the pidfd of a cell, which goes by itself when we hang up.
+    if (error == EMSGSIZE && process_ && !orders_.empty()) return fail_first_order(EMFILE);
+    if (error != EAGAIN) ended();
     return;
   }
   const auto frame =
@@ -173,11 +177,11 @@ void Zygote::ended() {
   if (process_) {
     process_->kill();  // no-op when it is gone; a template that closed its socket is of no use
     if (auto waited = process_->wait(); waited.ok()) status = *waited;
-    killed_ = status > kSignalled;
     process_.reset();
   } else if (auto waited = launcher_.wait(); waited.ok()) {
     status = *waited;  // it could not make one
   }
+  killed_ = status > kSignalled && status <= kSignalled + SIGRTMAX;
   error_ = shim::error_of_launch(status);
   ::fcntl(talk_fd_.get(), F_SETFL, O_NONBLOCK);
   char chunk[4096];
@@ -186,13 +190,17 @@ void Zygote::ended() {
   while (!talk_.empty() && talk_.back() == '\n') talk_.pop_back();
   state_ = status == kRefusedStatus ? State::kRefused : State::kFailed;
   reason_ = talk_.empty() ? "template ended with status " + std::to_string(status) : talk_;
-  for (auto& [cell, born] : std::exchange(orders_, {})) {
-    shim::CellBorn never;
-    never.cell = cell;
-    never.failure = {shim::Step::kClone, ECHILD};
-    born(never, OwnedFd());
-  }
+  while (!orders_.empty()) fail_first_order(ECHILD);
   changed_();
+}
+
+void Zygote::fail_first_order(int error) {
+  shim::CellBorn never;
+  never.cell = orders_.front().first;
+  never.failure = {shim::Step::kClone, error};
+  Born born = std::move(orders_.front().second);
+  orders_.erase(orders_.begin());
+  born(never, OwnedFd());
 }
 
 }  // namespace runtime

@@ -74,6 +74,7 @@ class Zygote {
   void on_frame(const TemplateFrame& frame, std::vector<sys::OwnedFd> fds);
   void on_talk();
   void ended();
+  void fail_first_order(int error);
 
   std::function<void()> changed_;
   State state_ = State::kStarting;

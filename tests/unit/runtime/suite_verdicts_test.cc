@@ -68,6 +68,15 @@ TEST_CASE("of a conversation, who failed first has failed", "[suite]") {
   CHECK(judged_by_interactor({}, exits(1), exits(3), false).label() == "WrongAnswer");
 }
 
+TEST_CASE("who lost the other side to our trouble is not blamed for what followed", "[suite]") {
+  const JobResult lost = ends(Outcome::kSandboxError, By::kSandbox);
+  CHECK(after(lost, exits(3)) == "SandboxError");
+  CHECK(after(lost, exits(0)) == "SandboxError");
+  CHECK(after(lost, ends(Outcome::kTimeout, By::kLimit)) == "SandboxError");
+  CHECK(after(lost, ends(Outcome::kUnsafeCode, By::kPolicy)) == "UnsafeCode");
+  CHECK(judged_by_interactor({}, lost, exits(3), true).label() == "NonZeroExit");
+}
+
 TEST_CASE("who writes to one that has left is not blamed for it", "[suite]") {
   CHECK(after(exits(0), dies(SIGPIPE)) == "OK");
   CHECK(after(exits(1), dies(SIGPIPE)) == "WrongAnswer");
