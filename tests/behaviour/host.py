@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +80,21 @@ def job_of(zygo_pid: int) -> int:
     return chain_of(zygo_pid)[2]
 
 
+def kill_and_await(pid: int) -> None:
+    """A process of any parent; one that is gone already is no trouble."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        select.select([process], [], [])
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(process)
+
+
 def mounts() -> set[str]:
     return {line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "zygo" in line}
 
@@ -120,6 +137,14 @@ class Snapshot:
         while (left := self.since()) and time.monotonic() < deadline:
             time.sleep(0.02)  # There is no event for "a cgroup directory went away".
         return left
+
+    def await_the_dead(self, patience: float = 10) -> None:
+        """Until no process is left that was not there then."""
+        deadline = time.monotonic() + patience * PATIENCE
+        while left := descendants(os.getpid()) - self.processes:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"still there: {left}")
+            time.sleep(0.01)  # /proc gives no event for processes of other parents.
 
     def since(self) -> list[str]:
         now = Snapshot.take()

@@ -9,7 +9,7 @@ from __future__ import annotations
 LANGUAGES = ("python", "c", "cpp", "bash", "javascript", "perl", "ruby", "lua", "php", "java", "go", "rust", "r")
 
 # Limits small enough to be reached soon, and large enough for a JVM to start.
-LIMITS = {"cpu_ms": 1500, "wall_ms": 30000, "memory_mb": 192, "stdout_kb": 256}
+LIMITS = {"cpu_ms": 20000, "wall_ms": 30000, "memory_mb": 192, "stdout_kb": 256}
 DEFAULT = {"profile": "default"}
 SUBPROCESS = {"profile": "subprocess"}
 NEED_PROCESSES = {"r"}  # to start, and to end: R asks a shell for uname, and has its scratch removed
@@ -66,7 +66,8 @@ def _kill(signal: str) -> dict[str, str]:
             **({} if signal == "SIGSEGV" else {"ruby": f"Process.kill('{signal[3:]}', $$); sleep 5\n"})}
 
 
-SLEEPERS = {"wall_ms": 1000}  # of the deed "sleep": where nothing runs, only the wall clock ends it
+# What is about time. Where nothing runs, only the wall clock ends it.
+LIMITS_OF = {"endless": {"cpu_ms": 1500}, "sleep": {"wall_ms": 1000}}
 
 PROGRAMS: dict[str, dict[str, str]] = {
     "sum": {
@@ -166,7 +167,7 @@ PROGRAMS: dict[str, dict[str, str]] = {
                       "setTimeout(() => process.exit(0), 500);\n",
         "perl": "for (1 .. 100) { my $p = fork; if (defined $p && $p == 0) { sleep 9; exit; } }\n",
         # A fork that is refused it tries again, for ever.
-        "ruby": "Thread.new { sleep 1; exit! }; 100.times { fork { sleep 9 } }\n",
+        "ruby": "Thread.new { sleep 5; exit! }; 100.times { fork { sleep 9 } }\n",
         "php": "<?php for ($i = 0; $i < 100; ++$i) exec('sleep 9 > /dev/null 2>&1 &');\n",
         "java": _java("for (int i = 0; i < 100; ++i) try { new ProcessBuilder(\"sleep\", \"9\").start(); } "
                       "catch (java.io.IOException | OutOfMemoryError e) { } Runtime.getRuntime().halt(0);"),

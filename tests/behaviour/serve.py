@@ -88,9 +88,12 @@ class Service:
             raise AssertionError(f"{answer.status}: {answer.body!r}")
         return answer.json
 
+    def metrics(self) -> list[tuple[str, float]]:
+        lines = [line.rpartition(" ") for line in self.ask("GET", "/metrics").body.decode().splitlines()]
+        return [(name, float(value)) for name, _, value in lines if not name.startswith("#")]
+
     def metric(self, name: str) -> float:
-        text = self.ask("GET", "/metrics").body.decode()
-        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
+        return sum(value for found, value in self.metrics() if f"{found} ".startswith(name))
 
     def await_metric(self, name: str, value: float, timeout: float = 20) -> None:
         """Asks until it is so; the service tells nobody of its own accord."""

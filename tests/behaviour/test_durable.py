@@ -76,7 +76,7 @@ class Crashes(DurableTestCase):
             self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", expected + "\n"))
         for place, body in told.items():
             self.assertEqual(service.ask("GET", place).body, body)
-        self.assertEqual(service.metric("zygo_durable_jobs"), 0)
+        service.await_metric("zygo_durable_jobs", 0)  # Some were kept whose acknowledgement was lost.
 
     def load(self, service: Service, round_: int, acknowledged: dict[str, str], told: dict[str, bytes]) -> None:
         """Three clients send and fetch, until the service is killed in the middle of it."""
@@ -148,7 +148,7 @@ class Crashes(DurableTestCase):
 
     def test_an_orderly_end_leaves_what_waits_to_the_next_service(self) -> None:
         service = self.serve("--workers", "1", "--grace", "60s")
-        running = self.keep(service, {"source": "import sys, time; time.sleep(1); print('ran')"})
+        running = self.keep(service, {"source": "import sys, time; time.sleep(3); print('ran')"})
         waiting = [self.keep(service, {"source": f"import time; time.sleep(0.1); print({i})"}) for i in range(30)]
         with service.connect() as waiter:
             waiter.sendall(f"GET {waiting[-1]}?wait=60 HTTP/1.1\r\nHost: test\r\n\r\n".encode())
@@ -310,7 +310,7 @@ class Bounds(DurableTestCase):
             self.assertLess(time.monotonic(), deadline)
 
     def test_results_are_kept_for_a_time(self) -> None:
-        service = self.serve("--durable-keep", "1s", "--workers", "2")
+        service = self.serve("--durable-keep", "3s", "--workers", "2")
         waiting = self.keep(service, ENDLESS)
         place = self.keep(service, {"source": "print(1)"}, "key")
         self.result(service, place)

@@ -70,8 +70,8 @@ class ACellThatDies(Faults):
             zygo_batch.send(zygo.lines_of([quick("first")]))
             first = zygo_batch.result()
             for template in host.children(zygo_batch.process.pid):
-                for cell in host.children(template):
-                    os.kill(cell, signal.SIGKILL)
+                for child in host.children(template):
+                    host.kill_and_await(child)
             self.wait_until_no_cell(zygo_batch.process.pid)
             zygo_batch.send(zygo.lines_of([quick("second")]))
 
@@ -130,6 +130,19 @@ class ACellThatDies(Faults):
 
         self.assertLabel(results["hit"], "Signalled")
         self.assertLabel(results["next"], "OK")
+
+
+    def test_while_it_is_idle_harms_not_even_a_job_that_comes_at_once(self) -> None:
+        with Coprocess("--quiet", "--workers", "1") as zygo_batch:
+            for turn in range(20):
+                zygo_batch.send(zygo.lines_of([quick(f"before {turn}")]))
+                self.assertLabel(zygo_batch.result(), "OK")
+                for template in host.children(zygo_batch.process.pid):
+                    for child in host.children(template):
+                        host.kill_and_await(child)  # dead, whether zygo has heard of it or not
+                zygo_batch.send(zygo.lines_of([quick(f"after {turn}")]))
+                self.assertLabel(zygo_batch.result(), "OK")
+            self.verdicts(zygo_batch, 0)
 
 
 class ATemplateThatDies(Faults):

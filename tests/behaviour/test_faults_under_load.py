@@ -214,6 +214,10 @@ class UnderLoad(ZygoTestCase):
         client = self.service.client()
         self.addCleanup(client.close)
         self.assertLabel(serve.ask_on(client, "POST", "/v1/jobs", job).json, "UnsafeCode")
+        deadline = time.monotonic() + 20 * zygo.PATIENCE
+        while self.cells() != self.service.metric("zygo_cells_alive"):  # The worn one is to be gone, ...
+            self.assertLess(time.monotonic(), deadline)
+        # ... and so are its descriptors: the shard looks at what it has before it takes a job.
         self.assertLabel(serve.ask_on(client, "POST", "/v1/jobs", {"source": "1"}).json, "OK")
         before = resource.prlimit(self.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (self.first_free(), before[1]))
@@ -226,6 +230,9 @@ class UnderLoad(ZygoTestCase):
                 resource.prlimit(self.pid, resource.RLIMIT_NOFILE, before)
             self.assertLabel(answer.result().json, "UnsafeCode")  # It was run again.
         self.assertLabel(self.service.run("print(1)"), "OK")
+
+    def cells(self) -> int:
+        return sum(len(host.children(template)) for template in host.children(self.pid))
 
     def first_free(self) -> int:
         taken = {int(name) for name in os.listdir(f"/proc/{self.pid}/fd")}

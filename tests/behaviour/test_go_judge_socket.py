@@ -157,7 +157,7 @@ class Ends(Sockets):
         service = Service("--api", "go-judge", "--workers", "2", "--log", "off", "--grace", "20s")
         self.addCleanup(service.stop)
         idle, busy = self.open(service), self.open(service)
-        self.ask(busy, "last", "/bin/sh", "-c", "sleep 1; echo last")
+        self.ask(busy, "last", "/bin/sh", "-c", "sleep 3; echo last")
         service.await_metric("zygo_engine_jobs ", 1)
 
         service.process.terminate()

@@ -256,13 +256,19 @@ class WhatIsRefused(Images):
 
 
 class Interrupted(Images):
+    def stop_in_the_middle(self, process: subprocess.Popen[bytes]) -> None:
+        while process.poll() is None and not list(self.store.glob("images/tmp-*/rootfs")):
+            pass
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        self.assertEqual(list(self.store.glob("names/*")), [], "the import was too quick for this test")
+
     def test_an_import_that_is_killed_leaves_what_the_next_takes_away(self) -> None:
         path = self.write("big.tar", tar_of(member("f", os.urandom(64 << 20))))
         env = zygo.environment(ZYGO_HOME=str(self.store))
         process = subprocess.Popen([str(zygo.BINARY), "image", "import", "big", path], env=env,
                                    stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        while process.poll() is None and not list(self.store.glob("images/tmp-*/rootfs")):
-            pass
+        self.stop_in_the_middle(process)
         process.kill()
         process.wait()
         self.assertEqual([name.split("-")[0] for name in self.left()], ["images/tmp"])
@@ -274,9 +280,9 @@ class Interrupted(Images):
         env = zygo.environment(ZYGO_HOME=str(self.store))
         process = subprocess.Popen([str(zygo.BINARY), "image", "import", "big", path], env=env,
                                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        while process.poll() is None and not list(self.store.glob("images/tmp-*/rootfs")):
-            pass
+        self.stop_in_the_middle(process)
         process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
         _, err = process.communicate(timeout=60 * zygo.PATIENCE)
         self.assertEqual((process.returncode, self.left()), (130, []), err)
         self.assertIn(b"nothing was imported", err)

@@ -226,7 +226,12 @@ class TwoJobsAtOnce(ZygoTestCase):
         jobs = [job("ann", probe("neighbour"), argv=["ann", "bob", seconds]),
                 job("bob", probe("neighbour"), argv=["bob", "ann", seconds])]
 
-        results = zygo.run_batch(jobs, "--workers", "2")
+        with zygo.Coprocess("--quiet", "--workers", "2") as batch:
+            batch.send(zygo.lines_of([job(name, "import time\ntime.sleep(0.5)") for name in ("one", "two")]))
+            for _ in range(2):  # From now on both shards are warm.
+                self.assertLabel(batch.result(), "OK")
+            batch.send(zygo.lines_of(jobs))
+            results = zygo.by_id(batch.result() for _ in jobs)
 
         ann, bob = printed(results["ann"]), printed(results["bob"])
         self.assertEqual((ann["seen"], bob["seen"]), ([], []))

@@ -26,7 +26,7 @@ def available() -> list[str]:
 
 def battery() -> list[Job]:
     return [{"id": f"{deed}/{language}", "template": language, "source": sources[language], "stdin": "3 4\n",
-             "limits": languages.LIMITS | (languages.SLEEPERS if deed == "sleep" else {}),
+             "limits": languages.LIMITS | languages.LIMITS_OF.get(deed, {}),
              "policy": languages.SUBPROCESS if language in languages.NEED_PROCESSES else languages.DEEDS[deed][2]}
             for deed, sources in languages.PROGRAMS.items() for language in sources if language in available()]
 

@@ -22,7 +22,8 @@ FILES_LEFT = 400
 
 def probe(identity: str, name: str, **fields: Any) -> Job:
     files = {} if name == "fouler" else {"files": MEMORY}
-    return {"id": identity, "source": (PROBES / f"{name}.py").read_text(), **files, **fields}
+    unhurried = {"limits": {"cpu_ms": 20000, "wall_ms": 60000}}
+    return {"id": identity, "source": (PROBES / f"{name}.py").read_text(), **unhurried, **files, **fields}
 
 
 def facts(result: Result) -> Any:

@@ -110,6 +110,7 @@ class Selfcheck(ZygoTestCase):
         if "minimal" not in self.given_levels():
             self.skipTest("this host does not give level minimal (see `zygo doctor`)")
         host.adopt_orphans()
+        before = host.Snapshot.take()
         daemons = ("import os, signal\naway, told = os.pipe()\nif os.fork() == 0:\n    os.setsid()\n"
                    "    if os.fork() == 0:\n        os.setsid()\n        os.write(told, b'.')\n"
                    "    while True: signal.pause()\nos.close(told)\nos.read(away, 1)\n")
@@ -120,7 +121,7 @@ class Selfcheck(ZygoTestCase):
 
         result = json.loads(ended.out)
         self.assertEqual((result["label"], result["exit"]["code"]), ("TimeoutException", 0), zygo.brief(result))
-        self.assertEqual(host.descendants(os.getpid()), set())
+        self.assertEqual(before.leftovers(), [])
 
     def test_can_be_interrupted_and_cleans_up(self) -> None:
         things = left_behind()

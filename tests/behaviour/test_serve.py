@@ -463,26 +463,79 @@ class Guard(ServeTestCase):
             self.assertIn(words, ended.stderr)
 
 
+def stopped(service: Service) -> None:
+    service.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, service.process.pid, os.WSTOPPED)
+
+
+class HeldUp(ServeTestCase):
+    def test_a_client_is_not_late_because_the_service_was(self) -> None:
+        service = self.serve("--body-time", "1s", "--log", "off")
+        with service.connect() as sock:
+            head = f"POST /v1/jobs HTTP/1.1\r\nHost: test\r\nContent-Length: {len(JOB)}\r\n"
+            sock.sendall(head.encode() + b"Expect: 100-continue\r\n\r\n")
+            self.assertIn(b" 100 ", sock.recv(1000))
+            stopped(service)
+            sock.sendall(JOB)
+            time.sleep(2)  # The time of a body is over.
+            service.process.send_signal(signal.SIGCONT)
+            self.assertEqual(serve.read_answers(sock, 1)[0].status, 200)
+
+    def test_who_waits_for_a_build_that_is_withdrawn_builds_it(self) -> None:
+        job = {"template": "c", "source": "int main(void) { return 0; }"}
+        for _ in range(3):  # Before the template of the compiler is there, if we are quick.
+            service = self.serve("--log", "off")
+            client = service.client()
+            self.addCleanup(client.close)
+            places = [serve.ask_on(client, "POST", "/v1/jobs?async=1", job).headers["location"] for _ in range(3)]
+            serve.ask_on(client, "DELETE", places[0])
+            for place in places[1:]:
+                self.assertLabel(service.ask("GET", place + "?wait=60", timeout=90).json, "OK")
+            self.assertLabel(service.run(job["source"], template="c"), "OK")
+
+
 class TheEnd(ServeTestCase):
+    def accepted(self, service: Service) -> float:
+        """Jobs that wait, run or have ended: of one moment, and never less than before."""
+        counted = ("zygo_queue_jobs", "zygo_engine_jobs", "zygo_jobs_total{")
+        return sum(value for name, value in service.metrics() if name.startswith(counted))
+
+    def await_accepted(self, service: Service, count: float) -> None:
+        deadline = time.monotonic() + 20 * zygo.PATIENCE
+        while (now := self.accepted(service)) < count:
+            self.assertLess(time.monotonic(), deadline, f"{now} of {count} jobs")
+        self.assertEqual(now, count)
+
     def test_every_job_that_was_accepted_is_answered(self) -> None:
-        service = self.serve("--grace", "20s", "--log", "off")
+        service = self.serve("--workers", "2", "--grace", "60s", "--log", "off")
         with ThreadPoolExecutor(20) as pool:
-            answers = [pool.submit(service.run, "import time; time.sleep(1); print(1)") for _ in range(20)]
-            service.await_metric("zygo_engine_jobs", 2 * service.ready["workers"])
-            service.await_metric("zygo_queue_jobs", 20 - 2 * service.ready["workers"])
+            before = self.accepted(service)
+            answers = [pool.submit(service.run, "import time; time.sleep(0.5); print(1)") for _ in range(20)]
+            self.await_accepted(service, before + 20)
             code, _ = service.stop()
             self.assertEqual([each.result()["label"] for each in answers], ["OK"] * 20)
         self.assertEqual(code, 0)
 
     def test_what_outlives_the_grace_is_cancelled_and_answered(self) -> None:
-        service = self.serve("--grace", "500ms", "--log", "off")
+        service = self.serve("--workers", "2", "--grace", "500ms", "--log", "off")
         with ThreadPoolExecutor(20) as pool:
+            before = self.accepted(service)
             answers = [pool.submit(service.run, **ENDLESS) for _ in range(20)]
-            service.await_metric("zygo_engine_jobs", 2 * service.ready["workers"])
-            service.await_metric("zygo_queue_jobs", 20 - 2 * service.ready["workers"])
+            self.await_accepted(service, before + 20)
             code, _ = service.stop()
             self.assertEqual([each.result()["label"] for each in answers], ["Cancelled"] * 20)
         self.assertEqual(code, 0)
+
+    def test_a_request_that_came_before_the_signal_was_heard_is_answered(self) -> None:
+        service = self.serve("--log", "off")
+        with service.connect() as sock:
+            sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            serve.read_answers(sock, 1)
+            stopped(service)
+            sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            service.process.send_signal(signal.SIGTERM)
+            service.process.send_signal(signal.SIGCONT)
+            self.assertEqual(len(serve.read_answers(sock, 1)), 1)
 
     def test_an_idle_one_ends_at_once_and_a_second_signal_ends_any(self) -> None:
         service = self.serve("--log", "off")

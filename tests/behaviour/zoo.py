@@ -32,7 +32,7 @@ class Program:
         # Where time is not what it is about, a limit of time is there for ordinary machines.
         limits = {name: int(value * PATIENCE) if name in {"cpu_ms", "wall_ms"} else value
                   for name, value in job.get("limits", {}).items()}
-        return {**job, "limits": limits} if limits else job
+        return {**job, "limits": {"wall_ms": 60000, **limits}}
 
     def crime_line(self) -> int | None:
         for number, line in enumerate(self.source.splitlines(), start=1):

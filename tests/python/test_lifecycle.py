@@ -90,7 +90,8 @@ class Standing(support.OnEmbedded, unittest.TestCase):
     def test_jobs_that_wait_when_the_runtime_dies_are_run_by_the_next_one(self) -> None:
         pool = self.pool(template="python", standing=False, workers=1)
         pool.run("1")
-        futures = [pool.submit("import time; time.sleep(0.01)") for _ in range(200)]
+        endless = pool.submit("import time; time.sleep(600)", limits={"wall_ms": 600_000})
+        futures = [endless, *(pool.submit("1") for _ in range(199))]
 
         os.kill(pool.transport.pid, signal.SIGKILL)
 
