@@ -145,7 +145,10 @@ void Cell::on_socket() {
   std::array<std::byte, kLongestFrame> bytes;
   Result<sys::Received> received = sys::receive_message(socket_.get(), bytes, MSG_DONTWAIT);
   if (!received) {
-    if (received.error().code() == EAGAIN) return;
+    const int error = received.error().code();
+    if (error == EAGAIN) return;
+    if (error == EMSGSIZE && state_ == State::kStarting)
+      return lose({"cell", EMFILE, "no descriptor was left for what the cell sent"});
     return on_exit();
   }
   const bool hung_up = received->size == 0;

@@ -72,8 +72,8 @@ void Shard::reply(TaskPtr task, JobResult result) {
 // build.
 void Shard::take_leave(Task& task) {
   if (const std::shared_ptr<Pairing>& pairing = task.job.pairing) {
+    pairing->sent(task.job.side);  // before the other side hears of it and closes its own
     pairing->leave();
-    pairing->sent(task.job.side);
   }
   if (task.build) return_waiting(setting_.artefacts().give_up(task.artefact_key));
 }

@@ -95,7 +95,8 @@ Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
   Verdict ran = program.verdict;
   const Word word = word_of(judge, interactor);
   // Our trouble with the other side came first, and the program never had its conversation.
-  const bool may_be_spoiled = !ran.ok() && (ran.by == By::kProgram || ran.by == By::kLimit);
+  const bool may_be_spoiled = !ran.ok() && ran.outcome != Outcome::kCompilationError &&
+                              (ran.by == By::kProgram || ran.by == By::kLimit);
   if (interactor.verdict.by == By::kSandbox && may_be_spoiled && !program_left_first)
     return interactor.verdict;
   // Ours, the caller's, a limit or a breach: nothing that the other side said changes it.

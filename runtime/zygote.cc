@@ -121,20 +121,33 @@ Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<
   return {};
 }
 
+// All that has come: an order that was answered must not be found late.
 void Zygote::on_control() {
+  while (control_ready_->active() && take_message()) {
+  }
+}
+
+bool Zygote::take_message() {
   std::array<std::byte, kLongestFrame> bytes;
   Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
   if (!received) {
     const int error = received.error().code();
     // No descriptor was left for the pidfd of a cell, which goes by itself when we hang up.
-    if (error == EMSGSIZE && process_ && !orders_.empty()) return fail_first_order(EMFILE);
-    if (error != EAGAIN) ended();
-    return;
+    if (error == EMSGSIZE && process_ && !orders_.empty()) {
+      fail_first_order(EMFILE);
+    } else if (error != EAGAIN) {
+      ended();
+    }
+    return error != EAGAIN;
   }
   const auto frame =
       decode_template_frame(std::span(bytes).first(received->size), received->fds.size());
-  if (!frame) return ended();
-  on_frame(*frame, std::move(received->fds));
+  if (frame) {
+    on_frame(*frame, std::move(received->fds));
+  } else {
+    ended();
+  }
+  return true;
 }
 
 void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {

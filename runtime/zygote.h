@@ -71,6 +71,7 @@ class Zygote {
  private:
   explicit Zygote(std::function<void()> changed);
   void on_control();
+  bool take_message();  // false: there is none
   void on_frame(const TemplateFrame& frame, std::vector<sys::OwnedFd> fds);
   void on_talk();
   void ended();

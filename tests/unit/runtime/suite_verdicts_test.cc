@@ -74,6 +74,7 @@ TEST_CASE("who lost the other side to our trouble is not blamed for what followe
   CHECK(after(lost, exits(0)) == "SandboxError");
   CHECK(after(lost, ends(Outcome::kTimeout, By::kLimit)) == "SandboxError");
   CHECK(after(lost, ends(Outcome::kUnsafeCode, By::kPolicy)) == "UnsafeCode");
+  CHECK(after(lost, ends(Outcome::kCompilationError, By::kProgram)) == "CompilationError");
   CHECK(judged_by_interactor({}, lost, exits(3), true).label() == "NonZeroExit");
 }
 
