@@ -1,5 +1,6 @@
 #include "runtime/loop/loop.h"
 
+#include <signal.h>
 #include <uv.h>
 
 #include <algorithm>
@@ -153,8 +154,14 @@ void run_aside(Loop& loop, std::function<void()> work, std::function<void()> don
 }
 
 void start_aside(Loop& loop) {
+  // They inherit it, and live until the process ends: no handler is to run there when what it
+  // writes to is gone.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   run_aside(
       loop, [] {}, [] {});
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Wakeup::Wakeup(Loop& loop, std::function<void()> woken)

@@ -536,6 +536,7 @@ class TheEnd(ServeTestCase):
             service.process.send_signal(signal.SIGTERM)
             service.process.send_signal(signal.SIGCONT)
             self.assertEqual(len(serve.read_answers(sock, 1)), 1)
+        self.assertEqual(service.wait()[0], 0)
 
     def test_an_idle_one_ends_at_once_and_a_second_signal_ends_any(self) -> None:
         service = self.serve("--log", "off")
