@@ -482,8 +482,8 @@ class HeldUp(ServeTestCase):
             self.assertEqual(serve.read_answers(sock, 1)[0].status, 200)
 
     def test_who_waits_for_a_build_that_is_withdrawn_builds_it(self) -> None:
-        job = {"template": "c", "source": "int main(void) { return 0; }"}
-        for _ in range(3):  # Before the template of the compiler is there, if we are quick.
+        for turn in range(3):  # Before the template of the compiler is there, if we are quick.
+            job = {"template": "c", "source": f"int main(void) {{ return {turn} - {turn}; }}"}  # built by nobody yet
             service = self.serve("--log", "off")
             client = service.client()
             self.addCleanup(client.close)
