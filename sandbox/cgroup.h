@@ -48,11 +48,11 @@ struct CgroupLayout {
 sys::Result<CgroupLayout> detect_cgroups(std::string_view mountinfo, std::string_view self_cgroup);
 sys::Result<CgroupLayout> detect_own_cgroups();
 
-// The daemon's group `zygo-<pid>`, below the group it was started in. On v2 a group with
-// processes cannot give controllers to its children: if the daemon is alone in its group, it moves
-// to the leaf `zygo-<pid>/daemon` and back again at the end; if it is not, `zygo-<pid>` is made
-// beside its group instead, where that is allowed (find_home). Make one per process, before the
-// first fork, and let it outlive every cell.
+// The daemon's group `zygo-<pid>-<random number>`, below the group it was started in, and claimed as
+// long as it lives. On v2 a group with processes cannot give controllers to its children: if the
+// daemon is alone in its group, it moves to the leaf `daemon` of its new one and back again at the
+// end; if it is not, the new one is made beside its group instead, where that is allowed
+// (find_home). Make one per process, before the first fork, and let it outlive every cell.
 class CgroupRoot {
  public:
   static CgroupRoot create();
@@ -79,8 +79,8 @@ class CgroupRoot {
   DaemonLeaf leaf_;  // after groups_: the daemon leaves before its group can be removed
 };
 
-// Removes root groups of daemons that are gone, found in `own_group`. Groups that still hold
-// processes stay. Returns how many went.
+// Removes root groups of daemons that are gone, found in `own_group`: those that nobody claims.
+// Groups that still hold processes stay. Returns how many went.
 int sweep_cgroups(const std::string& own_group);
 
 // The kernel's OOM kills in the group that this process was started in, and below. Where cells have

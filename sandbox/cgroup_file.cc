@@ -16,6 +16,7 @@
 namespace sandbox {
 
 using sys::Error;
+using sys::OwnedFd;
 using sys::Result;
 
 namespace {
@@ -44,6 +45,19 @@ bool take(int fd, Snapshot& into) {
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
+
+Result<OwnedFd> lock_directory(const std::string& path) {
+  OwnedFd directory = TRY(sys::open(path, O_RDONLY | O_DIRECTORY));
+  if (::flock(directory.get(), LOCK_EX | LOCK_NB) < 0) return Error::from_errno("lock " + path);
+  return directory;
+}
+
+bool is_still_at(const OwnedFd& directory, const std::string& path) {
+  struct stat held {
+  }, named{};
+  return ::fstat(directory.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
 
 constexpr int kRemovalTries = 20;
 constexpr timespec kRemovalPause{.tv_sec = 0, .tv_nsec = 1'000'000};
@@ -100,6 +114,20 @@ Result<GroupDirectory> GroupDirectory::create(std::string path, Leftovers leftov
   return GroupDirectory(std::move(path), leftovers);
 }
 
+Result<GroupDirectory> GroupDirectory::claim(std::string path, Leftovers leftovers) {
+  for (;;) {
+    if (::mkdir(path.c_str(), 0755) < 0 && errno != EEXIST)
+      return Error::from_errno("mkdir " + path);
+    Result<OwnedFd> lock = lock_directory(path);
+    if (!lock && lock.error().code() != ENOENT) return std::move(lock).error();
+    // A sweeper may have removed it before it was locked: then the lock is on nothing.
+    if (!lock || !is_still_at(*lock, path)) continue;
+    GroupDirectory claimed(std::move(path), leftovers);
+    claimed.lock_ = std::move(lock).value();
+    return claimed;
+  }
+}
+
 GroupDirectory GroupDirectory::adopt(std::string path, Leftovers leftovers) {
   return GroupDirectory(std::move(path), leftovers);
 }
@@ -115,12 +143,6 @@ GroupDirectory& GroupDirectory::operator=(GroupDirectory&& other) noexcept {
 
 GroupDirectory::~GroupDirectory() {
   if (!path_.empty() && owner_ == ::getpid()) (void)remove();
-}
-
-Result<void> GroupDirectory::lock() {
-  lock_ = TRY(sys::open(path_, O_RDONLY | O_DIRECTORY));
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) < 0) return Error::from_errno("lock " + path_);
-  return {};
 }
 
 Result<void> GroupDirectory::remove() {
@@ -152,6 +174,11 @@ Result<void> remove_group_tree(const std::string& path) {
   for (std::string& child : children) TRY(remove_group_tree(child.insert(0, path + "/")));
   if (::rmdir(path.c_str()) < 0) return Error::from_errno("rmdir " + path);
   return {};
+}
+
+Result<void> remove_unclaimed(const std::string& path) {
+  const OwnedFd lock = TRY(lock_directory(path));
+  return remove_group_tree(path);
 }
 
 }  // namespace sandbox

@@ -44,6 +44,10 @@ enum class Leftovers : uint8_t { kSpared, kKilled };
 class GroupDirectory {
  public:
   static sys::Result<GroupDirectory> create(std::string path, Leftovers leftovers);
+  // Makes the directory, or takes over one that is there, and keeps it locked while this object
+  // lives. EWOULDBLOCK: somebody else has it. All who see the directory see the lock, whatever
+  // namespaces they are in; a number of a process says nothing beyond its own.
+  static sys::Result<GroupDirectory> claim(std::string path, Leftovers leftovers);
   static GroupDirectory adopt(std::string path, Leftovers leftovers);
   GroupDirectory(GroupDirectory&& other) noexcept
       : path_(std::exchange(other.path_, {})),
@@ -57,8 +61,6 @@ class GroupDirectory {
 
   const std::string& path() const { return path_; }
   sys::Result<void> remove();
-  // Marks the directory as in use while this object lives; sweepers respect the mark.
-  sys::Result<void> lock();
 
  private:
   GroupDirectory(std::string path, Leftovers leftovers);
@@ -70,5 +72,8 @@ class GroupDirectory {
 
 // Removes a group and the groups below it; stops at the first that holds processes.
 sys::Result<void> remove_group_tree(const std::string& path);
+
+// The same, unless somebody has claimed the group. Nobody can claim it meanwhile.
+sys::Result<void> remove_unclaimed(const std::string& path);
 
 }  // namespace sandbox

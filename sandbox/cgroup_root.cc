@@ -2,8 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 
 namespace sandbox {
 
-using sys::OwnedFd;
 using sys::Result;
 
 namespace {
@@ -40,26 +38,21 @@ size_t index_of(Layer layer) {
 
 constexpr std::string_view kPrefix = "zygo-";
 
-// The pid in "zygo-123" or "zygo-123-probe"; 0 for any other name.
-pid_t daemon_of(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return 0;
+// A group that a daemon has or had. The pid is for readers: in another pid namespace it may be that
+// of several daemons, or of none. The claim on the directory tells who lives.
+bool is_of_a_daemon(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return false;
   name.remove_prefix(kPrefix.size());
   pid_t pid = 0;
   auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
-  if (problem != std::errc{} || pid <= 0) return 0;
-  return end == name.data() + name.size() || *end == '-' ? pid : 0;
+  if (problem != std::errc{} || pid <= 0) return false;
+  return end == name.data() + name.size() || *end == '-';
 }
 
-// A group with our own pid was made by an earlier process of that number.
-bool process_exists(pid_t pid) {
-  return pid != ::getpid() && (::kill(pid, 0) == 0 || errno == EPERM);
-}
-
-// The owner may also live in another pid namespace, where its number means nothing to us; the
-// owner's lock tells.
-bool is_locked(const std::string& path) {
-  Result<OwnedFd> directory = sys::open(path, O_RDONLY | O_DIRECTORY);
-  return directory && ::flock(directory->get(), LOCK_EX | LOCK_NB) < 0;
+std::string name_for_this_daemon() {
+  uint32_t chance = 0;
+  VERIFY(::getrandom(&chance, sizeof chance, 0) == sizeof chance);
+  return std::string(kPrefix) + std::to_string(::getpid()) + "-" + std::to_string(chance);
 }
 
 // When there is no home, our own group: what fails there is the reason worth telling.
@@ -75,37 +68,36 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// Never kills: on v2 the daemon itself lives below its root group.
+// A name that somebody else has, be it to sweep, is left to them. Never kills: on v2 the daemon
+// itself lives below its root group.
 Result<GroupDirectory> make_group(const std::string& path) {
-  Result<GroupDirectory> made = GroupDirectory::create(path, Leftovers::kSpared);
-  // What an earlier process with our pid left behind, and the sweep could not remove.
-  if (!made && made.error().code() == EEXIST)
-    made = GroupDirectory::adopt(path, Leftovers::kSpared);
-  if (made) TRY(made->lock());
-  return made;
+  constexpr int kMostNames = 16;
+  for (int number = 0;; ++number) {
+    const std::string name = number == 0 ? path : path + "-" + std::to_string(number);
+    Result<GroupDirectory> claimed = GroupDirectory::claim(name, Leftovers::kSpared);
+    if (claimed || claimed.error().code() != EWOULDBLOCK || number == kMostNames) return claimed;
+  }
 }
 
 }  // namespace
 
 int sweep_cgroups(const std::string& own_group) {
-  std::vector<std::string> stale;
+  std::vector<std::string> found;
   std::unique_ptr<DIR, CloseDirectory> directory(::opendir(own_group.c_str()));
   if (!directory) return 0;
   while (const dirent* entry = ::readdir(directory.get())) {
-    pid_t pid = daemon_of(entry->d_name);
-    std::string path = own_group + "/" + entry->d_name;
-    if (pid > 0 && !process_exists(pid) && !is_locked(path)) stale.push_back(path);
+    if (is_of_a_daemon(entry->d_name)) found.push_back(own_group + "/" + entry->d_name);
   }
   int removed = 0;
-  for (const std::string& path : stale) {
-    if (remove_group_tree(path)) ++removed;
+  for (const std::string& path : found) {
+    if (remove_unclaimed(path)) ++removed;
   }
   return removed;
 }
 
 CgroupRoot CgroupRoot::create() {
   Result<CgroupLayout> own = detect_own_cgroups();
-  if (own) return create_in(*own, std::string(kPrefix) + std::to_string(::getpid()));
+  if (own) return create_in(*own, name_for_this_daemon());
   CgroupRoot none;
   none.obstacles_.fill(own.error().text());
   return none;

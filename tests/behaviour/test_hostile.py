@@ -88,13 +88,13 @@ class Counts:
 def groups_of(pid: int) -> list[Path]:
     """The groups of a zygo's cells."""
     return [Path(folder) for folder, _, _ in os.walk("/sys/fs/cgroup")
-            if Path(folder).name.startswith("cell-") and str(pid) in Path(folder).parent.name]
+            if Path(folder).name.startswith("cell-") and Path(folder).parent.name.startswith(f"zygo-{pid}-")]
 
 
 def is_ours(leftover: str, pid: int) -> bool:
     """Another zygo on this host has groups and temporary files of its own."""
     kind, _, path = leftover.partition(": ")
-    if kind in ("processes", "mounts") or f"zygo-{pid}" in path:
+    if kind in ("processes", "mounts") or f"zygo-{pid}-" in path:
         return True
     others = any(host.name_of(int(name)) == "zygo" for name in os.listdir("/proc") if name.isdigit())
     return kind == "temporary" and not others

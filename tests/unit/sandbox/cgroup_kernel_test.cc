@@ -306,7 +306,7 @@ TEST_CASE("a group that still holds a process is kept, and removed once it is em
 // are the same.
 TEST_CASE("the daemon moves to a leaf of the unified hierarchy and back", "[cgroup][kernel]") {
   std::string group = unified_place();
-  if (!group.empty()) group += "/zygo-" + std::to_string(::getpid()) + "-leaf";
+  if (!group.empty()) group += "/zygo-test-" + std::to_string(::getpid()) + "-leaf";
   if (group.empty() || ::mkdir(group.c_str(), 0755) < 0) {
     WARN("SKIPPED, the unified hierarchy cannot be written to");
     return;

@@ -11,8 +11,10 @@
 using sandbox::CellCgroup;
 using sandbox::CgroupLayout;
 using sandbox::CgroupRoot;
+using sandbox::GroupDirectory;
 using sandbox::Layer;
 using sandbox::Layers;
+using sandbox::Leftovers;
 
 namespace {
 
@@ -177,37 +179,62 @@ TEST_CASE("a directory that cannot be written to is an obstacle with its errno",
   CHECK(root.obstacle(Layer::kCgroupMemory).find("mkdir /proc/self/zygo-7: ") == 0);
 }
 
-TEST_CASE("a sweep removes the groups of dead daemons only", "[cgroup]") {
+TEST_CASE("a sweep removes the groups of daemons that nobody claims", "[cgroup]") {
   FakeTree tree;
-  std::string dead = "zygo-" + std::to_string(dead_pid());
-  std::string alive = "zygo-" + std::to_string(::getppid());
-  tree.dir(dead + "/cell-1/below");
-  tree.dir(dead + "-probe");
-  for (const std::string& other : {alive, std::string("zygote"), std::string("zygo-x"),
-                                   std::string("zygo-"), std::string("zygo-12x")}) {
-    tree.dir(other);
-  }
+  const std::string gone = "zygo-" + std::to_string(dead_pid()) + "-77";
+  // The number of a process that lives, and is no zygo: pids are used again, and mean nothing
+  // beyond their namespace.
+  const std::string reused = "zygo-" + std::to_string(::getppid());
+  tree.dir(gone + "/cell-1/below");
+  tree.dir(gone + "-probe");
+  tree.dir(reused);
+  for (const char* other : {"zygote", "zygo-x", "zygo-", "zygo-12x"}) tree.dir(other);
 
-  CHECK(sandbox::sweep_cgroups(tree.top()) == 2);
+  CHECK(sandbox::sweep_cgroups(tree.top()) == 3);
 
-  CHECK_FALSE(tree.has(dead));
-  CHECK(tree.has(alive));
-  CHECK(tree.has("zygote"));
-  CHECK(tree.has("zygo-x"));
-  CHECK(tree.has("zygo-12x"));
+  CHECK_FALSE(tree.has(gone));
+  CHECK_FALSE(tree.has(reused));
+  for (const char* other : {"zygote", "zygo-x", "zygo-", "zygo-12x"}) CHECK(tree.has(other));
 }
 
-TEST_CASE("a sweep respects the lock of a daemon whose pid means nothing here", "[cgroup]") {
+TEST_CASE("a sweep leaves alone what a daemon claims whose pid means nothing here", "[cgroup]") {
   FakeTree tree;
-  std::string name = "zygo-" + std::to_string(dead_pid());
+  const std::string name = "zygo-" + std::to_string(dead_pid());
   {
-    auto group =
-        sandbox::GroupDirectory::create(tree.top() + "/" + name, sandbox::Leftovers::kSpared);
+    auto group = GroupDirectory::claim(tree.top() + "/" + name, Leftovers::kSpared);
     REQUIRE(group.ok());
-    REQUIRE(group->lock().ok());
+    tree.dir(name + "/cell-1");  // empty: its first process is about to be born
     CHECK(sandbox::sweep_cgroups(tree.top()) == 0);
+    CHECK(tree.has(name + "/cell-1"));
   }
   CHECK_FALSE(tree.has(name));
+}
+
+TEST_CASE("a group has one owner, and who comes second touches nothing in it", "[cgroup]") {
+  FakeTree tree;
+  const std::string path = tree.top() + "/zygo-7";
+  auto first = GroupDirectory::claim(path, Leftovers::kSpared);
+  REQUIRE(first.ok());
+  tree.dir("zygo-7/cell-1");
+
+  CHECK(GroupDirectory::claim(path, Leftovers::kSpared).error().code() == EWOULDBLOCK);
+  CHECK(tree.has("zygo-7/cell-1"));
+
+  CHECK(first->remove().ok());
+  CHECK(GroupDirectory::claim(path, Leftovers::kSpared).ok());
+}
+
+TEST_CASE("two daemons of one name in one place have groups of their own", "[cgroup]") {
+  FakeTree tree;
+  const CgroupLayout own{.memory = CgroupLayout::Controller{tree.top(), false}};
+
+  CgroupRoot one = CgroupRoot::create_in(own, "zygo-7");
+  CgroupRoot other = CgroupRoot::create_in(own, "zygo-7");
+
+  CHECK(one.layers() == Layers().with(Layer::kCgroupMemory));
+  CHECK(other.layers() == one.layers());
+  CHECK(one.layout().memory->path == tree.top() + "/zygo-7");
+  CHECK(other.layout().memory->path == tree.top() + "/zygo-7-1");
 }
 
 TEST_CASE("a child of the daemon that exits leaves the daemon's groups alone", "[cgroup]") {
