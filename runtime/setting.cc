@@ -30,9 +30,9 @@ using sys::Result;
 namespace {
 
 // Host ids for templates, above those that systemd gives to containers (1879048191 is its last) and
-// below 2^31. Instances are told apart by pid, so that two of them rarely share a uid.
+// below 2^31.
 constexpr uint32_t kFirstHostId = 0x70000000;
-constexpr uint32_t kInstances = 2048;
+constexpr uint32_t kInstances = 4096;
 constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, broom
 
 Result<std::string> own_directory() {
@@ -213,31 +213,36 @@ Result<void> Setting::choose_level(const EngineOptions& options,
   return Error::because(text);
 }
 
-// A daemon's own range, so that two on one host rarely share a uid; where only part of the ids
-// exist (a container with a map), a small one at the end of what is mapped.
+// A daemon's own range; where only part of the ids exist (a container with a map), a small one at
+// the end of what is mapped.
 Result<void> Setting::choose_ids() {
-  const uint32_t instance = static_cast<uint32_t>(::getpid()) % kInstances;
+  UidClaim::Ranges ranges{kFirstHostId, shim::kTemplateIdCount, kInstances};
+  auto claim = [&] {
+    uids_ = UidClaim::make(ranges);
+    id_base_ = uids_->first();
+    id_count_ = ranges.size;
+  };
   if (level_ == sandbox::Level::kFull) {
     if (!may_map_ranges()) return {};
     ids_ = Ids::kMapped;
-    id_base_ = kFirstHostId + instance * shim::kTemplateIdCount;
-    id_count_ = shim::kTemplateIdCount;
+    claim();
     return {};
   }
   if (::geteuid() != 0) return {};
   ids_ = level_ == sandbox::Level::kContained ? Ids::kReal : Ids::kOther;
   const std::string map = TRY(sys::read_file("/proc/self/uid_map"));
   const sandbox::MappedIds mapped = sandbox::largest_range(map);
-  id_base_ = kFirstHostId + instance * shim::kTemplateIdCount;
-  id_count_ = shim::kTemplateIdCount;
-  if (mapped.contains(id_base_, id_count_)) return {};
-  id_count_ = static_cast<uint32_t>(std::min<uint64_t>(mapped.count / 2, 2048));
-  if (id_count_ < 64) {
-    return Error::because("user ids: this container has only " + std::to_string(mapped.count) +
-                          " of them, and each cell needs three of its own");
+  if (!mapped.contains(ranges.first, uint64_t{ranges.size} * ranges.count)) {
+    const uint64_t half = mapped.count / 2;
+    ranges.first = static_cast<uint32_t>(mapped.first + half);
+    ranges.size = static_cast<uint32_t>(std::min<uint64_t>(half, 2048));
+    if (ranges.size < 64) {
+      return Error::because("user ids: this container has only " + std::to_string(mapped.count) +
+                            " of them, and each cell needs three of its own");
+    }
+    ranges.count = static_cast<uint32_t>(std::min<uint64_t>(half / ranges.size, kInstances));
   }
-  const uint64_t slots = mapped.count / 2 / id_count_;
-  id_base_ = static_cast<uint32_t>(mapped.first + mapped.count / 2 + instance % slots * id_count_);
+  claim();
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/command_rule.h"
 #include "runtime/engine.h"
 #include "runtime/scratch.h"
+#include "runtime/uid_claim.h"
 #include "runtime/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/probe.h"
@@ -120,6 +121,7 @@ class Setting {
   sandbox::Level level_ = sandbox::Level::kFull;
   Ids ids_ = Ids::kOwn;
   uint32_t id_base_ = 0, id_count_ = 0;
+  std::optional<UidClaim> uids_;  // where cells have ids of their own
   sandbox::FilterVariant variant_;
   std::optional<ScratchRoot> scratch_;
   std::vector<sys::OwnedFd> readable_, devices_;  // O_PATH, for rulesets
