@@ -1,6 +1,7 @@
 #include "images/pack.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,7 +45,9 @@ std::set<std::string> places_of(const PythonEnvironment& python) {
 // On `output` only when it is complete.
 Result<uint64_t> write_output(int rootfs, const FirstMember& first, const std::string& output,
                               uint64_t total, const Watch& watch) {
-  const std::string unfinished = output + ".unfinished-" + std::to_string(::getpid());
+  uint64_t chance = 0;  // in containers, every call has the same pid
+  VERIFY(::getrandom(&chance, sizeof chance, 0) == sizeof chance);
+  const std::string unfinished = output + ".unfinished-" + std::to_string(chance);
   const OwnedFd file = TRY(sys::open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
   auto write_it = [&]() -> Result<uint64_t> {
     auto written = write_archive(rootfs, first, file.get(), total, watch);

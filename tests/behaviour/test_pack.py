@@ -75,6 +75,18 @@ class Packed(unittest.TestCase):
     def test_the_same_environment_is_the_same_file(self) -> None:
         self.assertEqual(self.archive.read_bytes(), (self.home / "again.tar.zst").read_bytes())
 
+    def test_what_a_crash_of_a_process_with_our_pid_left_is_not_in_the_way(self) -> None:
+        """In containers all calls have the same pid."""
+        venv, archive = self.home / "again/ml", self.home / "pid.tar.zst"
+        self.make_venv(venv)
+        script = 'touch "$3.unfinished-$$"; exec "$1" image pack --venv "$2" -o "$3"'
+
+        ended = zygo.run_command(["sh", "-c", script, "sh", str(zygo.BINARY), str(venv), str(archive)],
+                                 env=zygo.environment(ZYGO_HOME=str(self.home / "store")))
+
+        self.assertEqual(ended.code, 0, ended.stderr)
+        self.assertTrue(archive.is_file())
+
     def test_many_at_once_unpack_it_once_and_leave_nothing_else(self) -> None:
         command = [str(zygo.BINARY), "run", "--python", str(self.archive), "-"]
         env = zygo.environment(ZYGO_HOME=str(self.home / "many"))
