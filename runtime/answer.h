@@ -1,11 +1,11 @@
 #pragma once
-// The answer region of a cell as the daemon sees it: a sealed-size memfd that the cell's processes
-// write and the daemon only reads, after every process of the job is gone.
+// The answer region of a cell as the daemon sees it: memory that the cell's processes write and the
+// daemon only reads, after every process of the job is gone.
 
 #include <optional>
 #include <string>
 
-#include "sandbox/sys/fd.h"
+#include "runtime/shared_memory.h"
 #include "sandbox/sys/result.h"
 #include "shim/value_format.h"
 
@@ -19,8 +19,8 @@ class SharedAnswer {
   ~SharedAnswer();
   static sys::Result<SharedAnswer> create(size_t payload_capacity);
 
-  int fd() const { return fd_.get(); }
-  size_t bytes() const { return bytes_; }
+  int fd() const { return memory_.fd(); }
+  size_t bytes() const { return memory_.bytes(); }
 
   struct Answer {
     shim::AnswerKind kind = shim::AnswerKind::kNothing;
@@ -40,13 +40,12 @@ class SharedAnswer {
 
   // Takes every byte of a job out of the region, which the next job of the cell has mapped as well,
   // and gives back the memory that it occupied. False: the region must not serve another job.
-  bool trim() const;
+  bool clear() const { return memory_.clear(); }
 
  private:
   const shim::AnswerRegion* region() const { return static_cast<const shim::AnswerRegion*>(at_); }
-  sys::OwnedFd fd_;
+  SharedMemory memory_;
   void* at_ = nullptr;
-  size_t bytes_ = 0;
 };
 
 }  // namespace runtime

@@ -76,9 +76,8 @@ Result<void> Cell::make_channels() {
   sys::Pipe err = TRY(sys::make_pipe_for_program(sys::PipeFor::kWriting));
   out_ = std::move(out.reader);
   err_ = std::move(err.reader);
-  request_ = TRY(sys::memfd("zygo-request", 0));
-  // The cell gets a read-only description of its own.
-  OwnedFd request = TRY(sys::open("/proc/self/fd/" + std::to_string(request_.get()), O_RDONLY));
+  request_ = TRY(RequestMemory::create());
+  OwnedFd request = TRY(request_.for_reading());
   OwnedFd filter = TRY(sys::sealed_memfd("zygo-filter", plan_.filter));
   theirs_ = {std::move(out.writer), std::move(err.writer), std::move(request), std::move(filter)};
   answer_ = TRY(SharedAnswer::create(plan_.shape.value.count));

@@ -23,6 +23,7 @@
 #include "runtime/outcome.h"
 #include "runtime/result.h"
 #include "runtime/setting.h"
+#include "runtime/shared_memory.h"
 #include "runtime/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/notify.h"
@@ -194,8 +195,9 @@ class Cell {
   uint64_t jobs_ = 0;
 
   sandbox::CellCgroup cgroup_;
-  sys::OwnedFd socket_, their_socket_, out_, err_, request_, answer_fd_, pidfd_, listener_, root_;
+  sys::OwnedFd socket_, their_socket_, out_, err_, pidfd_, listener_, root_;
   std::array<sys::OwnedFd, 4> theirs_;  // stdout, stderr, request, filter: until the order is sent
+  RequestMemory request_;
   SharedAnswer answer_;
   sandbox::CellView view_{};
   std::optional<Observer> observer_;

@@ -86,14 +86,13 @@ void Cell::collect(const shim::JobDone& done) {
   measure(done);
   result_.testimony = take_answer();
   if (observer_) result_.observed = observer_->take();
-  const bool region_is_clean = answer_.trim();
-  if (order_.request.size() > (size_t{1} << 20)) (void)!::ftruncate(request_.get(), 0);
+  const bool shared_memory_is_clear = answer_.clear() && request_.clear();
   uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
   if (!done.clean || jobs_ >= kJobsPerCell || seen.oom_kills > 0 ||
       used > base_memory_.count + kMemoryLeftBehind.count) {
     worn_ = true;
   }
-  finish(done.clean != 0 && region_is_clean);
+  finish(done.clean != 0 && shared_memory_is_clear);
 }
 
 // For the detail of a verdict.

@@ -90,8 +90,7 @@ void Cell::run(const RunOrder& order) {
 
 Result<void> Cell::send_order() {
   const Limits& limits = order_.job->limits;
-  ssize_t n = ::pwrite(request_.get(), order_.request.data(), order_.request.size(), 0);
-  if (n != static_cast<ssize_t>(order_.request.size())) return Error::from_errno("write request");
+  const sys::OwnedFd request = TRY(request_.put(order_.request));
   shim::JobOrder order;
   order.has_stdin = order_.stdin_fd >= 0;
   order.nonce = nonce_;
@@ -119,11 +118,13 @@ Result<void> Cell::send_order() {
   order.has_stdout = order_.stdout_fd >= 0;
   order.has_stderr = order_.stderr_fd >= 0;
   order.has_program = order_.program_fd >= 0;
+  order.has_request = request.get() >= 0;
   order.hold = !order_.job->outputs.empty();
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);
   std::vector<int> fds;
-  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd}) {
+  for (int fd :
+       {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
     if (fd >= 0) fds.push_back(fd);
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);

@@ -14,7 +14,7 @@ namespace shim {
 // closed.
 enum CellFd : int {
   kFdSocket = kCellSocketFd,
-  kFdRequest,      // memfd with the request of the next job, read-only
+  kFdRequest,      // memfd for short requests, read-only
   kFdReportRead,   // the child's set-up report: non-blocking reader ...
   kFdReportWrite,  // ... and the writer, which the child closes before user code
   kFdScratch,      // the scratch directory
@@ -59,7 +59,7 @@ struct Cell {
 
 // What travels with a JobOrder; -1 where the order has none.
 struct JobFds {
-  int input = -1, output = -1, errors = -1, program = -1;
+  int input = -1, output = -1, errors = -1, program = -1, request = -1;
 };
 
 // The child's path of one job, after the fork. Never returns.

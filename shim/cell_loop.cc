@@ -47,7 +47,7 @@ struct Order {
 Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
-  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(5 * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -58,7 +58,7 @@ Order receive_order() {
     n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
-  int received[4] = {-1, -1, -1, -1};
+  int received[5] = {-1, -1, -1, -1, -1};
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
     std::memcpy(received, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
@@ -67,6 +67,7 @@ Order receive_order() {
   if (order.job.has_stdout) order.fds.output = *next++;
   if (order.job.has_stderr) order.fds.errors = *next++;
   if (order.job.has_program) order.fds.program = *next++;
+  if (order.job.has_request) order.fds.request = *next++;
   return order;
 }
 
@@ -250,7 +251,8 @@ void serve_one(Cell& cell, const Order& order) {
   pid_t pid = fork_job(cell);
   if (pid == 0) run_job(cell, order.job, order.fds);
   done.forked_at_ns = now_ns();
-  for (int fd : {order.fds.input, order.fds.output, order.fds.errors, order.fds.program}) {
+  for (int fd : {order.fds.input, order.fds.output, order.fds.errors, order.fds.program,
+                 order.fds.request}) {
     if (fd >= 0) ::close(fd);
   }
   if (pid < 0) {

@@ -8,12 +8,13 @@
 //   daemon    -> template  CellOrder      + CellDescriptors
 //   template  -> daemon    CellBorn       + pidfd of the cell
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
-//   daemon    -> cell      JobOrder       (+ stdin) (+ stdout) (+ program) | kKill | kSignal
+//   daemon    -> cell      JobOrder       (+ stdin, ...: has_*) | kKill | kSignal
 //   cell      -> daemon    JobHeld, if the order says so
 //   daemon    -> cell      kRelease, then
 //   cell      -> daemon    JobDone
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 #include "sandbox/policy.h"
@@ -163,13 +164,17 @@ constexpr size_t kHabits = 4;
 // Where a job's standard error goes: a pipe of its own, its standard output, /dev/null.
 enum class Errors : uint32_t { kApart, kWithOutput, kNowhere };
 
+// Requests below this size lie in the cell's own file for them; a longer one comes with its order.
+constexpr size_t kShortRequest = 8 << 10;
+
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
-  uint32_t has_stdin = 0;    // descriptors, in this order: the job's stdin, stdout, stderr, program
+  uint32_t has_stdin = 0;    // descriptors, in the order of these fields: the job's stdin
   uint32_t has_stdout = 0;   // in place of the cell's
   uint32_t has_stderr = 0;   // likewise
   uint32_t has_program = 0;  // exec: an executable in memory
+  uint32_t has_request = 0;  // the request in a file of its own
   uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal

@@ -55,8 +55,8 @@ int yield_to_supervisor() {
   return ::sched_setscheduler(0, SCHED_IDLE, &none) < 0 ? errno : 0;
 }
 
-// Of small requests: a mapping more costs more than a copy.
-char small_request[8 << 10];
+// Of short requests: a mapping more costs more than a copy.
+char short_request[kShortRequest];
 
 // Until execve has closed the report's descriptor.
 void cannot_execute(int error) { Report().require(Step::kExecute, error); }
@@ -68,28 +68,35 @@ int place_errors(Errors where, int apart) {
   return !null || ::dup2(null.get(), 2) < 0 ? errno : 0;
 }
 
+struct RequestBytes {
+  std::string_view bytes;
+  bool mapped = false;
+};
+
 // A program that will take this process's place need not own the bytes, nor be charged for them.
-const void* map_request(const Report& report, uint64_t size) {
-  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, kFdRequest, 0);
+RequestBytes map_request(const Report& report, int fd, size_t size) {
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
-  return at;
+  return {{static_cast<const char*>(at), size}, true};
 }
 
-const void* read_request(const Report& report, uint64_t size) {
-  if (size >= sizeof small_request && executes_programs()) return map_request(report, size);
-  void* at = small_request;
-  if (size >= sizeof small_request) {
+RequestBytes read_request(const Report& report, size_t size, int own_file) {
+  const bool is_short = size < kShortRequest;
+  const int fd = is_short ? int{kFdRequest} : own_file;
+  if (!is_short && executes_programs()) return map_request(report, fd, size);
+  void* at = short_request;
+  if (!is_short) {
     at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
   }
-  for (uint64_t got = 0; got < size;) {
-    ssize_t n =
-        ::pread(kFdRequest, static_cast<char*>(at) + got, size - got, static_cast<off_t>(got));
+  char* into = static_cast<char*>(at);
+  for (size_t got = 0; got < size;) {
+    ssize_t n = ::pread(fd, into + got, size - got, static_cast<off_t>(got));
     if (n < 0 && errno == EINTR) continue;
     report.require(Step::kRequest, n > 0 ? 0 : (n < 0 ? errno : EIO));
-    got += static_cast<uint64_t>(n);
+    got += static_cast<size_t>(n);
   }
-  return at;
+  return {{into, size}};
 }
 
 }  // namespace
@@ -105,7 +112,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   report.require(Step::kStdio, place_errors(order.errors, fds.errors));
-  const void* request = read_request(report, order.request_bytes);
+  const RequestBytes request = read_request(report, order.request_bytes, fds.request);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
     report.require(Step::kJobIdentity, sandbox::become(cell.job_uid, cell.job_gid, true));
   }
@@ -134,7 +141,8 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   answer.limits = &order.program;
   answer.cannot_execute = cannot_execute;
   answer.region_bytes = cell.answer_bytes;
-  run_program({static_cast<const char*>(request), order.request_bytes}, answer);
+  answer.request_is_mapped = request.mapped;
+  run_program(request.bytes, answer);
 }
 
 }  // namespace shim

@@ -63,6 +63,10 @@ void fill_own_numbers() {
   for (int i = 0; i < own_count; ++i) ::dup2(0, own[i]);
 }
 
+void unmap(const AnswerSpace& space, const void* at, size_t size) {
+  if (::munmap(const_cast<void*>(at), size) < 0) space.cannot_execute(errno);
+}
+
 void serve() { serve_cells(kControlFd); }
 
 }  // namespace
@@ -119,13 +123,15 @@ bool executes_programs() { return true; }  // those that it does not run itself
 bool runs_in_place() { return true; }
 
 // Everything that was inherited and is not the program's goes before it can look: the answer's
-// memory, which its process would otherwise share with pid 1, and every descriptor.
+// memory, which its process would otherwise share with pid 1, that of the request, and every
+// descriptor.
 void run_program(std::string_view bytes, AnswerSpace space) {
   const Request request = require_program(bytes);
   prepare_scratch(request, space);
   if (request.mode == Mode::kExec) execute(request, space);
   environ = lasting_environment(request, space.home);
-  if (::munmap(space.region, space.region_bytes) < 0) space.cannot_execute(errno);
+  unmap(space, space.region, space.region_bytes);
+  if (space.request_is_mapped) unmap(space, bytes.data(), bytes.size());
   restore_actions();
   if (::syscall(SYS_close_range, 3u, ~0u, 0u) < 0) space.cannot_execute(errno);
   fill_own_numbers();

@@ -55,7 +55,7 @@ void region(std::string_view bytes) {
   for (char c : note.event) VERIFY(c >= 0x20 && c <= 0x7e);
   const size_t most = bytes.size() % kPayload;
   if (const auto taken = answer.take(kNonce, most)) VERIFY(taken->payload.size() <= most);
-  (void)answer.trim();
+  (void)answer.clear();
 }
 
 }  // namespace

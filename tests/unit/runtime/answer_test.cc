@@ -58,7 +58,7 @@ TEST_CASE("of what a job wrote into the region no byte is left for the next, nor
   REQUIRE(::pwrite(answer.fd(), everywhere.data(), everywhere.size(), 0) ==
           static_cast<ssize_t>(everywhere.size()));
 
-  REQUIRE(answer.trim());
+  REQUIRE(answer.clear());
 
   std::string left(answer.bytes(), '?');
   REQUIRE(::pread(answer.fd(), left.data(), left.size(), 0) == static_cast<ssize_t>(left.size()));
