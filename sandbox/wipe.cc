@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,14 +20,25 @@ constexpr size_t kLengthAt = 16;
 constexpr size_t kNameAt = 19;
 constexpr uint64_t kBlock = 512;  // of st_blocks, always
 
+// What the kernel writes names into. Whoever wipes forks the next job, which finds on its stack
+// what was left there.
+struct Names {
+  alignas(8) char bytes[4096];
+  ~Names() {
+    ::memset(bytes, 0, sizeof bytes);
+    __asm__ volatile("" : : "r"(bytes) : "memory");  // or the compiler would leave it out
+  }
+};
+
 // Calls `visit(name)` for every entry until it answers false. The directory may change meanwhile;
 // callers go round again until nothing is left to do.
 template <typename Visit>
 void for_each_entry(int directory, Visit visit) {
-  alignas(8) char buffer[4096];
+  Names names;
+  char* const buffer = names.bytes;
   ::lseek(directory, 0, SEEK_SET);
   long size;
-  while ((size = ::syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0) {
+  while ((size = ::syscall(SYS_getdents64, directory, buffer, sizeof names.bytes)) > 0) {
     for (long at = 0; at < size;) {
       const char* name = buffer + at + kNameAt;
       at += *reinterpret_cast<uint16_t*>(buffer + at + kLengthAt);
