@@ -28,16 +28,16 @@ class ACrowd(ZygoTestCase):
         return ended.code, json.loads(ended.out)
 
     def test_moves_no_honest_verdict_and_leaves_nothing(self) -> None:
-        code, report = self.run_one("--hostile", "100", "--honest", "44", "--running", "8", "--seed", "5")
+        code, report = self.run_one("--hostile", "150", "--honest", "66", "--running", "12", "--seed", "5")
 
         for what in ("lost", "doubled", "moved", "wrong", "leftovers"):
             self.assertEqual(report[what], [], what)
         self.assertEqual((code, report["problems"]), (0, []))
         self.assertEqual(report["exit_code"], 0)
         ended = sum(count for labels in report["kinds"].values() for count in labels.values())
-        self.assertEqual(ended, 144, "one verdict each")
+        self.assertEqual(ended, 216, "one verdict each")
         self.assertGreater(report["killed"], 0)
-        self.assertEqual(sum(report["kinds"]["honest"].values()), 44)
+        self.assertEqual(sum(report["kinds"]["honest"].values()), 66)
 
     def test_that_is_disturbed_is_told(self) -> None:
         """A pool that does not do what it was asked to is no pool in which nothing happened."""

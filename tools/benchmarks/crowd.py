@@ -3,17 +3,19 @@
 Each honest program runs alone first. Then all are queued at once, in an order of chance, and as many run as was asked
 for. Then the honest ones run alone again, on what the crowd has left of the pool.
 """
+import contextlib
 import json
 import os
+import queue
 import random
-import select
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -21,7 +23,7 @@ import host
 
 from .crowd_programs import Member, hostile, honest, told_by
 from .fence import left_in
-from .system import BenchError, held, tails
+from .system import held, tails
 
 PROGRESS_SECONDS = 5.0
 SETTLE_SECONDS = 10.0  # for the dead to be buried
@@ -96,10 +98,12 @@ class _Pool:
 
     def __init__(self, plan: Plan, scratch: str):
         command = [str(plan.zygo), "batch", "-", "--quiet", "--workers", str(plan.running), *plan.options]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          env={**os.environ, "TMPDIR": scratch})
         self._seconds = plan.seconds
-        self._pending = b""
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         self.pid = self._process.pid
         self.code: int | None = None
 
@@ -107,34 +111,47 @@ class _Pool:
         return self
 
     def __exit__(self, *_) -> None:
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
         try:
             self.code = self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._process.stdout.close()
+        self._reader.join(END_SECONDS)
+        if not self._reader.is_alive():
+            self._process.stdout.close()
+
+    def give_up(self) -> None:
+        """Whoever still writes to it is told so."""
+        self._process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_SECONDS)
+        self._process.kill()
 
     def send(self, jobs: Iterable[dict]) -> None:
-        for job in jobs:
-            view = memoryview(json.dumps(job).encode() + b"\n")
-            while view:
-                view = view[self._process.stdin.write(view):]
+        """Of a pool that has ended, the missing results tell."""
+        with contextlib.suppress(BrokenPipeError):
+            for job in jobs:
+                self._process.stdin.write(json.dumps(job).encode() + b"\n")
+                self._process.stdin.flush()
 
     def results(self, count: int) -> Iterable[dict]:
         """As they come; fewer, when none comes for too long or the pool has ended."""
         for _ in range(count):
-            until = time.monotonic() + self._seconds
-            while b"\n" not in self._pending:
-                left = max(0.0, until - time.monotonic())
-                if not select.select([self._process.stdout], [], [], left)[0]:
-                    return
-                data = os.read(self._process.stdout.fileno(), 1 << 20)
-                if not data:
-                    return
-                self._pending += data
-            line, _, self._pending = self._pending.partition(b"\n")
+            try:
+                line = self._lines.get(timeout=self._seconds)
+            except queue.Empty:
+                return
+            if not line:
+                return
             yield json.loads(line)
+
+    def _read(self) -> None:
+        """A line may have many megabytes, and the pool is never to wait for us."""
+        while line := self._process.stdout.readline():
+            self._lines.put(line)
+        self._lines.put(b"")
 
 
 class _Run:
@@ -148,15 +165,16 @@ class _Run:
     def all(self, neighbours: list[Member], strangers: list[Member]) -> None:
         report, pool = self._report, self._pool
         alone = self._alone(neighbours, "alone")
+        if report.lost or report.moved:
+            return
         first = held(pool.pid)
         members = neighbours + strangers
         random.Random(self._plan.seed).shuffle(members)
         start = time.perf_counter()
-        results = self._together(members)
-        if self._plan.results:
-            self._plan.results.write_text("".join(json.dumps(result) + "\n" for result in results.values()))
+        self._together(members, alone)
         report.seconds = round(time.perf_counter() - start, 2)
-        self._compare(members, results, alone)
+        if report.lost:
+            return
         self._settle()
         again = self._alone(neighbours, "again")
         for name, result in again.items():
@@ -181,42 +199,44 @@ class _Run:
                 if result["id"] != f"{when} {name}":
                     self._report.doubled.append(result["id"])
             if name not in found:
-                raise BenchError(f"no verdict for {name}, {when}")
+                self._report.lost.append(f"{name}, {when}")
+                break
             if said := member.fault(found[name]):
-                raise BenchError(f"{name}, {when}, ended with {said}")
+                self._report.moved.append(f"{name}, {when}: {said}")
         return found
 
-    def _together(self, members: list[Member]) -> dict[str, dict]:
-        writer = threading.Thread(target=_quietly, args=(self._pool.send, (each.job for each in members)), daemon=True)
+    def _together(self, members: list[Member], alone: dict[str, dict]) -> None:
+        writer = threading.Thread(target=self._pool.send, args=((each.job for each in members),), daemon=True)
         writer.start()
-        found: dict[str, dict] = {}
-        wanted = {member.job["id"] for member in members}
+        waiting = {member.job["id"]: member for member in members}
         told = time.monotonic()
-        for result in self._pool.results(len(members)):
-            if result["id"] in found or result["id"] not in wanted:
-                self._report.doubled.append(result["id"])
-            found[result["id"]] = result
-            if time.monotonic() - told > PROGRESS_SECONDS:
-                told = time.monotonic()
-                progress(f"{len(found)} of {len(members)} verdicts")
-        return found
+        with open(self._plan.results or os.devnull, "w") as kept:
+            for result in self._pool.results(len(members)):
+                if member := waiting.pop(result["id"], None):
+                    self._compare(member, result, alone)
+                else:
+                    self._report.doubled.append(result["id"])
+                if self._plan.results:
+                    kept.write(json.dumps(result) + "\n")
+                if time.monotonic() - told > PROGRESS_SECONDS:
+                    told = time.monotonic()
+                    progress(f"{len(members) - len(waiting)} of {len(members)} verdicts")
+        if waiting:
+            self._pool.give_up()
+        writer.join()
+        for name, member in waiting.items():
+            self._report.lost.append(name)
+            self._report.faulty.append(member.job)
 
-    def _compare(self, members: list[Member], results: dict[str, dict], alone: dict[str, dict]) -> None:
-        report = self._report
-        for member in members:
-            name = member.job["id"]
-            result = results.get(name)
-            if result is None:
-                report.lost.append(name)
-                report.faulty.append(member.job)
-                continue
-            self._labels.setdefault(member.kind, Counter())[result["label"]] += 1
-            self._time(member, result)
-            if member.honest:
-                self._move(name, alone[name], result, member.job)
-            elif said := member.fault(result):
-                report.wrong.append(f"{name}: {said}")
-                report.faulty.append(member.job)
+    def _compare(self, member: Member, result: dict, alone: dict[str, dict]) -> None:
+        name = member.job["id"]
+        self._labels.setdefault(member.kind, Counter())[result["label"]] += 1
+        self._time(member, result)
+        if member.honest:
+            self._move(name, alone[name], result, member.job)
+        elif said := member.fault(result):
+            self._report.wrong.append(f"{name}: {said}")
+            self._report.faulty.append(member.job)
 
     def _move(self, name: str, alone: dict | None, result: dict, job: dict | None = None) -> None:
         if alone is None or told_by(alone) == told_by(result):
@@ -247,13 +267,6 @@ class _Run:
                 self._report.leftovers.append(f"processes of jobs in cells: {left[:5]}")
                 return
             time.sleep(0.02)
-
-
-def _quietly(send: Callable[[Iterable[dict]], None], jobs: Iterable[dict]) -> None:
-    try:
-        send(jobs)
-    except BrokenPipeError:
-        pass  # the pool has ended, and its reader says so
 
 
 def _leftovers(plan: Plan, before: set[int], mounted: set[str], scratch: str) -> list[str]:

@@ -43,10 +43,14 @@ def hostile(count: int, seed: int, only: str | None = None) -> list[Member]:
     animals = zoo.programs()
     if count < 3 * len(animals):
         animals = chance.sample(animals, count // 3)
-    members = [Member("zoo", {**animal.job(), "id": f"zoo {animal.id}"}, _as_in_its_header(animal)) for animal in animals]
+    members = [Member("zoo", {**animal.job(), "id": f"zoo {animal.id}"}, _as_in_its_header(animal))
+               for animal in animals]
     jobs, known = crimes.draw(count // 4, seed)
     for job in jobs:
-        members.append(Member("crime", {**job, "id": f"crime {job['id']}"}, one_of(known[job["id"]].labels)))
+        # As in the zoo: where time is not what it is about, there is enough of it.
+        limits = {"wall_ms": 120_000, "cpu_ms": 20_000, **job.get("limits", {})}
+        members.append(Member("crime", {**job, "id": f"crime {job['id']}", "limits": limits},
+                              one_of(known[job["id"]].labels)))
     return members + _drawn(FAMILIES, count - len(members), chance)
 
 
@@ -93,7 +97,8 @@ call = libc.syscall
 call.restype = ctypes.c_long
 memory = ctypes.create_string_buffer(1 << 16)
 at = ctypes.addressof(memory)
-for place, text in enumerate((b"/etc/passwd", b"/proc/self/mem", b"a", b"../../x", b"/dev/shm/x", b"/tmp/" + b"n" * 255)):
+paths = b"/etc/passwd", b"/proc/self/mem", b"a", b"../../x", b"/dev/shm/x", b"/tmp/" + b"n" * 255
+for place, text in enumerate(paths):
     ctypes.memmove(at + 512 * place, text, len(text))
 ENDS = {60, 231, 15, 34, 130}
 values = [0, 1, 2, 3, 4, 7, 16, 64, 255, 4095, 4096, 65536, 1 << 30, (1 << 31) - 1, 1 << 31, (1 << 63) - 1, 1 << 63,

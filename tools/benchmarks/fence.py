@@ -47,6 +47,10 @@ class Fence:
     def __init__(self, name: str, memory_bytes: int, pids: int):
         self.folders: list[Path] = []
         try:
+            subprocess.run([*NAMESPACE, "true"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise HostLacks(f"no fence can be made: {error}") from error
+        try:
             self._make(name, memory_bytes, pids)
         except OSError as error:
             self.close()
