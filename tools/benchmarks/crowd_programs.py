@@ -43,14 +43,11 @@ def hostile(count: int, seed: int, only: str | None = None) -> list[Member]:
     animals = zoo.programs()
     if count < 3 * len(animals):
         animals = chance.sample(animals, count // 3)
-    members = [Member("zoo", {**animal.job(), "id": f"zoo {animal.id}"}, _as_in_its_header(animal))
+    members = [Member("zoo", {**_with_time(animal.job()), "id": f"zoo {animal.id}"}, _as_in_its_header(animal))
                for animal in animals]
     jobs, known = crimes.draw(count // 4, seed)
     for job in jobs:
-        # As in the zoo: where time is not what it is about, there is enough of it.
-        limits = {"wall_ms": 120_000, "cpu_ms": 20_000, **job.get("limits", {})}
-        members.append(Member("crime", {**job, "id": f"crime {job['id']}", "limits": limits},
-                              one_of(known[job["id"]].labels)))
+        members.append(Member("crime", {**_with_time(job), "id": f"crime {job['id']}"}, one_of(known[job["id"]].labels)))
     return members + _drawn(FAMILIES, count - len(members), chance)
 
 
@@ -58,6 +55,11 @@ def _drawn(families: Sequence["Family"], count: int, chance: random.Random) -> l
     chosen = [chance.choice(families) for _ in range(count)]
     return [Member(family.name, {**family.draw(chance), "id": f"{family.name} {number}"}, one_of(family.labels))
             for number, family in enumerate(chosen)]
+
+
+def _with_time(job: dict) -> dict:
+    """Where a program does not say how long it may take, that is not what it is about."""
+    return {**job, "limits": {"wall_ms": 120_000, "cpu_ms": 20_000, **job.get("limits", {})}}
 
 
 def _as_in_its_header(animal: zoo.Program) -> Callable[[dict], str | None]:
