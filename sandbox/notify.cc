@@ -82,8 +82,9 @@ Ruling refuse(std::string call, std::string argument) {
   return ruling;
 }
 
-Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& notice) {
-  FileReach reached = reach_of(call, cell, notice);
+std::optional<Ruling> rule_on_files(const FileCall& call, const CellView& cell,
+                                    const Notice& notice, Look look) {
+  FileReach reached = reach_of(call, cell, notice, look);
   // `pure` writes nowhere, so a path that nobody can see through is no excuse there.
   bool writes_allowed = cell.profile != Profile::kPure;
   auto refusal = [&](std::string argument) {
@@ -104,6 +105,8 @@ Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& n
       ruling.unseen = true;
       return ruling;
     }
+    case Reach::kUnfinished:
+      return std::nullopt;
   }
   return refusal("");
 }
@@ -157,11 +160,12 @@ SignalAsked signal_of(std::string_view name, const Notice& notice) {
   return {SignalAsked::To::kProcess, number(0), 0, number(1)};
 }
 
-Ruling rule_on_call(int listener, const CellView& cell, const Notice& notice) {
+std::optional<Ruling> rule_on_call(int listener, const CellView& cell, const Notice& notice,
+                                   Look look) {
   std::string name = name_of_call(notice.arch, notice.nr);
   if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
   if (const FileCall* call = file_call(notice.nr); call != nullptr) {
-    Ruling ruling = rule_on_files(*call, cell, notice);
+    std::optional<Ruling> ruling = rule_on_files(*call, cell, notice, look);
     return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);
   }
   if (std::optional<int> error = quiet_error(name, notice); error) return fail_quietly(*error);
@@ -190,9 +194,20 @@ std::optional<Notice> reported(const Notice& report) {
 
 // What was trapped is not done whatever we say; where it would have been legal, the filter around
 // us refuses it, and nobody is to blame.
-Ruling rule_on_report(int listener, const CellView& cell, const Notice& original) {
-  Ruling ruling = rule_on_call(listener, cell, original);
-  return ruling.proceed || ruling.asks != Asks::kNothing ? fail_quietly(EPERM) : ruling;
+std::optional<Ruling> rule_on_report(int listener, const CellView& cell, const Notice& original,
+                                     Look look) {
+  std::optional<Ruling> ruling = rule_on_call(listener, cell, original, look);
+  const bool legal = ruling && (ruling->proceed || ruling->asks != Asks::kNothing);
+  return legal ? fail_quietly(EPERM) : ruling;
+}
+
+std::optional<Ruling> rule(int listener, const CellView& cell, const Notice& notice, Look look) {
+  // Pid 1 forks jobs and wipes after them. Its number cannot be another's while the cell lives.
+  if (notice.pid > 0 && notice.pid == cell.init_pid) return go_on();
+  if (std::optional<Notice> original = reported(notice)) {
+    return rule_on_report(listener, cell, *original, look);
+  }
+  return rule_on_call(listener, cell, notice, look);
 }
 
 }  // namespace
@@ -236,12 +251,11 @@ sys::Result<std::optional<Notice>> receive_notice(int listener) {
 }
 
 Ruling rule(int listener, const CellView& cell, const Notice& notice) {
-  // Pid 1 forks jobs and wipes after them. Its number cannot be another's while the cell lives.
-  if (notice.pid > 0 && notice.pid == cell.init_pid) return go_on();
-  if (std::optional<Notice> original = reported(notice)) {
-    return rule_on_report(listener, cell, *original);
-  }
-  return rule_on_call(listener, cell, notice);
+  return *rule(listener, cell, notice, Look::kWhole);
+}
+
+std::optional<Ruling> rule_quickly(int listener, const CellView& cell, const Notice& notice) {
+  return rule(listener, cell, notice, Look::kQuick);
 }
 
 sys::Result<void> answer(int listener, const Notice& notice, const Ruling& ruling) {

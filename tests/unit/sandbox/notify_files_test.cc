@@ -38,6 +38,33 @@ TEST_CASE("files may be made, changed and removed in scratch", "[notify][files]"
   CHECK(seen.refused.empty());
 }
 
+TEST_CASE("a quick look goes through no link and not far, and is the whole one otherwise",
+          "[notify][files]") {
+  Scratch scratch;
+  Trial trial = {.scratch_device = scratch.device()};
+  trial.prepare = [&] {
+    return ::chdir(scratch.path().c_str()) == 0 && ::mkdir("d", 0700) == 0 &&
+           ::symlink("d", "l") == 0;
+  };
+
+  Seen seen = watch(trial, [] {
+    std::string far;
+    for (int i = 0; i < 300; ++i) far += "./";
+    EXPECT_SUCCESS(::open("d/f", O_CREAT | O_WRONLY, 0600));
+    EXPECT_SUCCESS(::openat(AT_FDCWD, "l/f", O_WRONLY | O_TRUNC));              // unfinished
+    EXPECT_SUCCESS(::renameat(AT_FDCWD, "d/f", AT_FDCWD, "l/g"));               // unfinished
+    EXPECT_SUCCESS(::renameat(AT_FDCWD, "d/g", AT_FDCWD, (far + "g").data()));  // unfinished
+    EXPECT_SUCCESS(::unlinkat(AT_FDCWD, "l", 0));                               // the link itself
+    EXPECT_ERROR(EPERM, ::open("/etc/passwd", O_WRONLY));
+    return 0;
+  });
+
+  if (skipped(seen)) return;
+  CHECK(seen.code == 0);
+  CHECK(seen.unfinished == 3);
+  CHECK(seen.refused == Words{"openat /etc/passwd"});
+}
+
 TEST_CASE("a link to a descriptor of one's own is left to the kernel", "[notify][files]") {
   Scratch scratch;
   Trial trial = {.scratch_device = scratch.device()};

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 
+#include "sandbox/notify_files.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
 
@@ -39,6 +40,12 @@ void serve(int listener, const CellView& cell, const Trial& trial, Seen* seen) {
     if (!notice) return;  // nobody is left
     if (!*notice) continue;
     Ruling ruling = rule(listener, cell, **notice);
+    if (const std::optional<Ruling> quick = rule_quickly(listener, cell, **notice)) {
+      REQUIRE(quick->proceed == ruling.proceed);
+      REQUIRE(quick->refusal == ruling.refusal);
+    } else {
+      ++seen->unfinished;
+    }
     if (ruling.asks != Asks::kNothing) {
       seen->asked.push_back(ruling);
       ruling = trial.decide(ruling);
