@@ -40,6 +40,10 @@ Cell::Cell(Loop& loop, CellPlan plan, Events events)
 Cell::~Cell() {
   // Pid 1 dies with its namespace; the cgroup is removed afterwards, by its own owner.
   if (pidfd_) kill_by_pidfd(pidfd_.get());
+  stop_collecting();
+  if (!plan_.scratch) return;
+  auto scratch = std::make_shared<Scratch>(std::move(plan_.scratch));  // it goes when it is wiped
+  plan_.helpers->run([scratch = std::move(scratch)] {}, {});
 }
 
 Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan plan,

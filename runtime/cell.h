@@ -8,6 +8,7 @@
 // A cell that is not provably clean after a job, or that lost its pid 1, is never idle again.
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "runtime/answer.h"
+#include "runtime/helpers.h"
 #include "runtime/job.h"
 #include "runtime/last_moments.h"
 #include "runtime/loop/loop.h"
@@ -58,6 +60,8 @@ struct CellPlan {
   sandbox::FilterVariant variant;
   const sandbox::CgroupRoot* cgroups = nullptr;
   const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
+  LastMoments* last_moments = nullptr;           // of its shard; outlives the cell
+  Helpers* helpers = nullptr;                    // likewise
   // Without mounts; empty otherwise.
   Scratch scratch;
   sys::OwnedFd ruleset;
@@ -155,24 +159,36 @@ class Cell {
   bool starved() const;
   void take_aim();
   void on_wall_deadline(sys::Nanoseconds now);
+  bool has_ended();  // the program, whether or not pid 1 has come to say so
   void kill_job();
+  void see_to_the_rest();
+  void note_stopped();
   void count_processes();
   void drain();
   void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
   // cell_watch.cc
-  void watch(sys::Nanoseconds now);
+  struct Sight;  // what the watch saw
+  void watch();
+  void on_watched(const Sight& seen);
   std::vector<int> family() const;  // the job's processes
-  bool memory_is_over();
-  bool scratch_is_over();
   bool is_forgiven(const std::string& call);
   bool becomes_its_program(const sandbox::Notice& notice);
-  sandbox::Ruling rule(const sandbox::Notice& notice);
+  void settle_notice(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
+  struct Question;  // that takes a long look
+  void ask_aside(const sandbox::Notice& notice);
+  void ask_next();
+  void on_answer(const Question& question);
+  std::optional<sandbox::Ruling> rule(const sandbox::Notice& notice);
   sandbox::Ruling decide(const sandbox::Notice& notice, const sandbox::Ruling& asked);
   bool has_room_for_process();
   int reach_error(int process) const;  // 0: it is of this job
   int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
   // cell_collect.cc
+  void aside(std::function<void()> work, std::function<void()> done);
+  struct Collecting;  // what the job left is being read
   void on_held();
+  void on_collected(Harvest files);
+  void stop_collecting();
   sys::OwnedFd scratch_directory() const;
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
@@ -209,7 +225,7 @@ class Cell {
   RunResult result_;
   uint64_t nonce_ = 0;
   sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_watch_{},
-      attention_at_{}, patience_until_{}, aim_at_{};
+      attention_at_{}, patience_until_{}, aim_at_{}, ended_by_{};
   sys::Nanoseconds cpu_base_{};
   uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
@@ -221,7 +237,10 @@ class Cell {
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
-  bool held_ = false;                         // its scratch has been read
+  bool held_ = false;                         // its scratch has been or is being read
+  std::shared_ptr<Collecting> collecting_;
+  std::deque<sandbox::Notice> questions_;  // the first is being answered beside the loop ...
+  sys::Nanoseconds looked_for_{};          // ... which costs CPU time that counts as the job's
 
   std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
       gone_ready_;

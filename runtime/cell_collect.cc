@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "runtime/cell.h"
@@ -21,6 +22,8 @@ using sys::Nanoseconds;
 namespace {
 
 constexpr uint64_t kJobsPerCell = 10000;
+// Collecting may take as much CPU time as the job itself, and this much in any case.
+constexpr std::chrono::seconds kCollectAtLeast{1};
 constexpr sys::Bytes kMemoryLeftBehind =
     sys::mebibytes(24);  // page cache and slab; above it, renew
 
@@ -34,18 +37,53 @@ bool is_far_below(int64_t peak, sys::Bytes limit) {
 
 }  // namespace
 
-// No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch.
+// `work` on another thread, and then `done` here, if the run that it belongs to still goes on.
+void Cell::aside(std::function<void()> work, std::function<void()> done) {
+  plan_.helpers->run(
+      std::move(work), [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
+        auto alive = weak.lock();
+        if (alive && (*alive)->state_ == State::kRunning && (*alive)->nonce_ == nonce) done();
+      });
+}
+
+struct Cell::Collecting {
+  sys::OwnedFd directory;
+  std::vector<std::string> globs;
+  HarvestBudget budget;
+  std::optional<uint32_t> owner;
+  std::atomic<bool> stop{false};
+  Harvest files;
+};
+
+// No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch;
+// nobody can say for how long, so it is done beside the loop.
 void Cell::on_held() {
   held_ = true;
-  wall_deadline_ = aim_at_ = next_cpu_check_ = next_watch_ = kNever;
-  const sys::OwnedFd directory = scratch_directory();
-  int lack = directory ? 0 : errno;
-  if (directory) {
-    const Job& job = *order_.job;
-    result_.files = harvest(directory.get(), job.outputs, job.limits.outputs, plan_.ids.owner);
-    lack = result_.files.lack;
-  }
-  if (lack != 0) {
+  wall_deadline_ = aim_at_ = next_cpu_check_ = next_watch_ = patience_until_ = kNever;
+  const Job& job = *order_.job;
+  auto errand = std::make_shared<Collecting>();
+  errand->directory = scratch_directory();
+  if (!errand->directory) return on_collected({.files = {}, .refused = {}, .lack = errno});
+  errand->globs = job.outputs;
+  errand->budget = {.bytes = job.limits.outputs,
+                    .cpu = std::max<Nanoseconds>(job.limits.cpu, kCollectAtLeast),
+                    .stop = &errand->stop};
+  errand->owner = plan_.ids.owner;
+  collecting_ = errand;
+  aside(
+      [errand] {
+        errand->files =
+            harvest(errand->directory.get(), errand->globs, errand->budget, errand->owner);
+      },
+      [this, errand] {
+        collecting_.reset();
+        on_collected(std::move(errand->files));
+      });
+}
+
+void Cell::on_collected(Harvest files) {
+  result_.files = std::move(files);
+  if (const int lack = result_.files.lack; lack != 0) {
     result_.evidence.fault = Evidence::Fault{
         "collect", lack, "the files of the job could not be read, for want of means of our own"};
   }
@@ -55,6 +93,11 @@ void Cell::on_held() {
   release.kind = shim::OrderKind::kRelease;
   if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
   arm(now);
+}
+
+// Nobody wants the files any more.
+void Cell::stop_collecting() {
+  if (collecting_) collecting_->stop = true;
 }
 
 // The root was opened by pid 1, so that its mounts count.
@@ -114,8 +157,9 @@ void Cell::measure(const shim::JobDone& done) {
   Evidence& seen = result_.evidence;
   Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : started_at_;
   Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
+  end = std::min(end, ended_by_);  // when pid 1 came to reap it is pid 1's time
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
-  result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000);
+  result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(looked_for_));
   result_.usage.wall_us = micros(end - started_at_);
   result_.usage.max_rss_kb = done.max_rss_kb;
   result_.usage.switches_voluntary = done.switches_voluntary;
@@ -191,6 +235,9 @@ void Cell::finish(bool reusable) {
   result_ = {};
   order_ = {};
   in_sight_.clear();
+  questions_.clear();
+  stop_collecting();
+  collecting_.reset();
   events_.finished(std::move(result));
 }
 

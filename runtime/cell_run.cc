@@ -30,6 +30,8 @@ constexpr Nanoseconds kPatience = std::chrono::seconds(2);
 // So long before the wall deadline the job's processes are looked up, so that nothing is left to do
 // at the deadline but to kill them.
 constexpr Nanoseconds kForesight = milliseconds(4);
+// Cells that began together do not all look at the same time.
+constexpr uint64_t kSpread = 16;
 constexpr Nanoseconds kLookAgain = milliseconds(5);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
@@ -70,6 +72,7 @@ void Cell::run(const RunOrder& order) {
   forking_ = false;
   executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
   held_ = false;
+  looked_for_ = {};
   forgiven_.clear();
   overlooked_ = 0;
   watched_peak_ = 0;
@@ -152,8 +155,9 @@ void Cell::begin_clock(Nanoseconds now) {
   started_at_ = now;
   const Nanoseconds wall = order_.job->limits.wall;
   wall_deadline_ = now + wall;
-  aim_at_ = wall_deadline_ - std::min(kForesight, wall / 4);
-  patience_until_ = kNever;
+  const Nanoseconds foresight = kForesight + milliseconds(plan_.number % kSpread);
+  aim_at_ = wall_deadline_ - std::min<Nanoseconds>(foresight, wall / 4);
+  patience_until_ = ended_by_ = kNever;
   attention_at_ = now + kAttention;
   cpu_base_ = cpu_now();
   next_cpu_check_ = now + order_.job->limits.cpu;
@@ -174,6 +178,10 @@ void Cell::on_timer() {
   if (state_ == State::kDead && pidfd_) return void(kill_by_pidfd(pidfd_.get()));
   if (state_ != State::kRunning) return;
   Nanoseconds now = sys::monotonic_now();
+  // Deadlines first; before the one of wall time that of CPU time, which decides.
+  if (now >= next_cpu_check_) check_cpu(now);
+  if (now >= aim_at_) take_aim();
+  if (now >= wall_deadline_) on_wall_deadline(now);
   if (now >= attention_at_) {
     attention_at_ = kNever;
     count_processes();
@@ -182,12 +190,11 @@ void Cell::on_timer() {
   }
   if (now >= patience_until_) {
     kill_by_pidfd(pidfd_.get());
-    return lose({"kill", ETIME, "the job did not die within the time allowed"});
+    return lose({"kill", ETIME,
+                 killed_ ? "the job did not die within the time allowed"
+                         : "the job's cell did nothing more within the time allowed"});
   }
-  if (now >= next_watch_) watch(now);
-  if (now >= next_cpu_check_) check_cpu(now);
-  if (now >= aim_at_) take_aim();
-  if (now >= wall_deadline_) on_wall_deadline(now);
+  if (now >= next_watch_) watch();
   if (state_ == State::kRunning) arm(now);
 }
 
@@ -195,6 +202,7 @@ void Cell::on_timer() {
 void Cell::take_aim() {
   aim_at_ = kNever;
   if (killed_) return;
+  count_processes();
   in_sight_ = hold_processes(view_.init_pid, family());
   contended_ = starved();
 }
@@ -202,22 +210,43 @@ void Cell::take_aim() {
 void Cell::on_wall_deadline(Nanoseconds now) {
   wall_deadline_ = kNever;
   if (killed_) return;
-  // Nobody below pid 1: the program has ended, and what is left to wipe is not its time; or pid 1
-  // has not come to fork it yet. Both are soon over.
-  if (!end_processes(in_sight_) && family().empty()) {
+  const bool killed = plan_.last_moments->end(std::exchange(in_sight_, {}));
+  // The program has ended, and what is left to wipe is not its time; or pid 1 has not come to fork
+  // it yet. Both are soon over.
+  if (!killed && has_ended()) {
     wall_deadline_ = aim_at_ = now + kLookAgain;
     patience_until_ = std::min(patience_until_, now + kWipePatience);
     return;
   }
   result_.evidence.deadline = DeadlineKind::kWall;
   result_.evidence.contended = contended_;
-  kill_job();
+  if (!killed) return kill_job();
+  killed_ = true;
+  note_stopped();
+  see_to_the_rest();
+}
+
+// Nobody lives below pid 1. Those that it has not reaped, because it was stopped or starved itself,
+// are dead all the same. Whoever forks and ends all the time is not: each look finds another.
+bool Cell::has_ended() {
+  std::vector<int> dead;
+  for (const HeldProcess& process : hold_processes(view_.init_pid, family())) {
+    if (!runtime::has_ended(process)) return false;
+    dead.push_back(process.pid);
+  }
+  for (int process : family()) {
+    if (std::find(dead.begin(), dead.end(), process) == dead.end()) return false;
+  }
+  // Nobody looked before the deadline.
+  if (!dead.empty()) ended_by_ = std::min(ended_by_, started_at_ + order_.job->limits.wall);
+  return true;
 }
 
 // One CPU second takes at least one second: the next look is due when the rest could be used up.
 void Cell::check_cpu(Nanoseconds now) {
   Nanoseconds limit = order_.job->limits.cpu;
   Nanoseconds used = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of(family());
+  used += looked_for_;
   if (killed_) {
     next_cpu_check_ = kNever;
   } else if (used >= limit) {
@@ -248,20 +277,37 @@ void Cell::count_processes() {
 void Cell::kill_job() {
   count_processes();
   killed_ = true;
-  patience_until_ = sys::monotonic_now() + kPatience;
-  // Programs may have started others since.
-  if (in_sight_.empty() || plan_.shape.runs_programs())
-    in_sight_ = hold_processes(view_.init_pid, family());
-  end_processes(in_sight_);
-  shim::JobOrder order;
-  order.kind = shim::OrderKind::kKill;
-  Result<void> sent = sys::send_message(socket_.get(), sys::bytes_of(order));
-  if (!sent) kill_by_pidfd(pidfd_.get());
+  in_sight_.clear();
+  if (plan_.last_moments->end(hold_processes(view_.init_pid, family()))) note_stopped();
+  see_to_the_rest();
 }
 
+// What takes longer than a signal waits until all others that are due have had theirs: programs may
+// have started others since, and pid 1 takes the CPU from us as soon as it has its order.
+void Cell::see_to_the_rest() {
+  patience_until_ = sys::monotonic_now() + kPatience;
+  plan_.last_moments->afterwards([weak = std::weak_ptr(self_), nonce = nonce_] {
+    auto alive = weak.lock();
+    if (!alive || (*alive)->state_ != State::kRunning || (*alive)->nonce_ != nonce) return;
+    Cell& cell = **alive;
+    if (cell.plan_.shape.runs_programs() &&
+        cell.plan_.last_moments->end(hold_processes(cell.view_.init_pid, cell.family())))
+      cell.note_stopped();
+    shim::JobOrder order;
+    order.kind = shim::OrderKind::kKill;
+    Result<void> sent = sys::send_message(cell.socket_.get(), sys::bytes_of(order));
+    if (!sent) kill_by_pidfd(cell.pidfd_.get());
+  });
+}
+
+void Cell::note_stopped() { result_.usage.stopped_us = micros(sys::monotonic_now() - started_at_); }
+
 void Cell::cancel() {
-  if (state_ != State::kRunning || killed_) return;
+  if (state_ != State::kRunning) return;
+  stop_collecting();
+  if (killed_) return;
   result_.evidence.cancelled = true;
+  if (collecting_) return;  // nobody is left to be killed
   kill_job();
   arm(sys::monotonic_now());
 }

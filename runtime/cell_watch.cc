@@ -1,6 +1,7 @@
 // What a cell's supervisor looks at while a job runs, beside the clock: the calls that the filter
 // asks about, and, where no cgroup and no tmpfs counts, memory, scratch and processes.
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,9 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <memory>
 
 #include "runtime/cell.h"
 #include "runtime/proc.h"
+#include "sandbox/notify_files.h"
 
 namespace runtime {
 
@@ -53,7 +56,7 @@ bool is_call(const Notice& notice, long number) { return notice.nr == static_cas
 // ---- calls that are asked about
 
 void Cell::on_notice() {
-  const Nanoseconds until = sys::monotonic_now() + kTurn;
+  const Nanoseconds until = sys::monotonic_now() + kTurn;  // each is looked at quickly
   for (int turn = 0; turn < kNoticesPerTurn && sys::monotonic_now() < until; ++turn) {
     Result<std::optional<Notice>> got = sandbox::receive_notice(listener_.get());
     if (!got) {
@@ -64,21 +67,87 @@ void Cell::on_notice() {
     Notice& notice = **got;
     notice.reader = plan_.ids.reader;
     const bool by_init = notice.pid == view_.init_pid;
-    const Ruling ruling = by_init ? sandbox::go_on() : rule(notice);
-    if (!by_init && observer_) observer_->count(notice, ruling);
+    const std::optional<Ruling> ruling = by_init ? sandbox::go_on() : rule(notice);
+    if (!ruling) {
+      ask_aside(notice);
+      continue;
+    }
     // Pid 1 forking: from here on the program's clock runs.
     if (state_ == State::kRunning && by_init && !forking_ && is_call(notice, SYS_clone)) {
       forking_ = true;
       begin_clock(sys::monotonic_now());
     }
-    // The note is read while the program waits inside the call.
-    if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
-    if (ruling.unseen && state_ == State::kRunning && !killed_) abandon(ruling.error);
-    // Who is to die is not answered: it waits inside the call until the kill comes, and does
-    // nothing more.
-    bool doomed = state_ == State::kRunning && killed_ && !by_init;
-    if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
+    settle_notice(notice, *ruling);
   }
+}
+
+void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
+  const bool by_init = notice.pid == view_.init_pid;
+  if (!by_init && observer_) observer_->count(notice, ruling);
+  // The note is read while the program waits inside the call.
+  if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
+  if (ruling.unseen && state_ == State::kRunning && !killed_) abandon(ruling.error);
+  // Who is to die is not answered: it waits inside the call until the kill comes, and does nothing
+  // more.
+  const bool doomed = state_ == State::kRunning && killed_ && !by_init;
+  if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
+}
+
+// ---- questions that take a long look
+
+// Owns what it needs: the cell may go meanwhile.
+struct Cell::Question {
+  sandbox::Notice notice;
+  sandbox::CellView view;
+  sys::OwnedFd listener, root;
+  Ruling ruling;
+  Nanoseconds cost{};
+};
+
+// A path can lead through forty links to paths of two thousand names each. Only the program that
+// made them waits for the look, and what it costs is the program's CPU time: one at a time, so that
+// no job has more of us than one CPU.
+void Cell::ask_aside(const Notice& notice) {
+  if (state_ != State::kRunning) {
+    (void)sandbox::answer(listener_.get(), notice, sandbox::fail_quietly(EPERM));
+    return;
+  }
+  questions_.push_back(notice);
+  if (questions_.size() == 1) ask_next();
+}
+
+void Cell::ask_next() {
+  auto question = std::make_shared<Question>();
+  question->notice = questions_.front();
+  question->view = view_;
+  question->listener = sys::OwnedFd(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
+  question->root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  question->view.root_fd = question->root.get();
+  if (!question->listener || !question->root) {
+    question->ruling = sandbox::fail_quietly(errno);
+    question->ruling.unseen = true;
+    return on_answer(*question);
+  }
+  aside(
+      [question] {
+        const Nanoseconds began = cpu_of_this_thread();
+        question->ruling =
+            sandbox::rule(question->listener.get(), question->view, question->notice);
+        question->cost = cpu_of_this_thread() - began;
+      },
+      [this, question] { on_answer(*question); });
+}
+
+void Cell::on_answer(const Question& question) {
+  looked_for_ += question.cost;
+  settle_notice(question.notice, decide(question.notice, question.ruling));
+  if (state_ != State::kRunning) return;
+  questions_.pop_front();
+  if (killed_) return questions_.clear();
+  const Nanoseconds now = sys::monotonic_now();
+  check_cpu(now);
+  arm(now);
+  if (!killed_ && !questions_.empty()) ask_next();
 }
 
 // The first execve of a job is the shim's own, by code that nobody has touched: the program's first
@@ -88,12 +157,14 @@ bool Cell::becomes_its_program(const Notice& notice) {
   return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
 }
 
-Ruling Cell::rule(const Notice& notice) {
+// Not more than a quick look: nothing if that is not enough.
+std::optional<Ruling> Cell::rule(const Notice& notice) {
   if (becomes_its_program(notice)) return sandbox::go_on();
   if (observer_) {
-    if (std::optional<Ruling> settled = observer_->settle(notice)) return *settled;
+    if (std::optional<Ruling> settled = observer_->settle(notice)) return settled;
   }
-  return decide(notice, sandbox::rule(listener_.get(), view_, notice));
+  const std::optional<Ruling> ruling = sandbox::rule_quickly(listener_.get(), view_, notice);
+  return ruling ? decide(notice, *ruling) : ruling;
 }
 
 // What is legal, within limits that only we know.
@@ -205,34 +276,67 @@ std::vector<int> Cell::family() const {
   return descendants_of(view_.init_pid, forks ? Offspring::kAll : Offspring::kChildren);
 }
 
-// May be late by one period, plus what a look costs.
-void Cell::watch(Nanoseconds now) {
+// Where to look, and what was seen there.
+struct Cell::Sight {
+  int init_pid = -1;
+  Offspring offspring = Offspring::kAll;
+  std::optional<uint32_t> reader;
+  bool memory_counts = false;
+  sys::OwnedFd scratch;
+  uint64_t scratch_device = 0, most_entries = 0;
+
+  sys::Bytes memory{};
+  sandbox::Contents held;
+  Nanoseconds cost{};
+
+  void look() {
+    const Nanoseconds began = sys::monotonic_now();
+    const std::vector<int> family = descendants_of(init_pid, offspring);
+    if (memory_counts) memory = memory_of(family, reader);
+    if (scratch) {
+      held = Scratch::measure(scratch.get(), most_entries);
+      held.bytes += nameless_bytes_of(family, scratch_device, reader);
+    }
+    cost = sys::monotonic_now() - began;
+  }
+};
+
+// May be late by one period, plus what a look costs: it goes over all memory, files and processes
+// that the job has made, beside the loop.
+void Cell::watch() {
   next_watch_ = kNever;
   if (killed_) return;
-  const bool over = (!layers_.has(Layer::kCgroupMemory) && memory_is_over()) ||
-                    (plan_.scratch && scratch_is_over());
-  if (over) return kill_job();
-  Nanoseconds cost = sys::monotonic_now() - now;
-  next_watch_ = now + std::clamp(20 * cost, kWatch, kWatchSlowest);
+  auto sight = std::make_shared<Sight>();
+  sight->init_pid = view_.init_pid;
+  if (!plan_.shape.runs_programs()) sight->offspring = Offspring::kChildren;
+  sight->reader = plan_.ids.reader;
+  sight->memory_counts = !layers_.has(Layer::kCgroupMemory);
+  sight->scratch_device = view_.scratch_device;
+  sight->most_entries = order_.job->limits.files + uint64_t{1};
+  if (plan_.scratch) {
+    sight->scratch = sys::OwnedFd(::fcntl(plan_.scratch.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!sight->scratch) return abandon(errno);
+  }
+  aside([sight] { sight->look(); }, [this, sight] { on_watched(*sight); });
 }
 
-// The second fence of memory, beside RLIMIT_DATA, which sees neither shared mappings nor the sum
-// over processes.
-bool Cell::memory_is_over() {
-  uint64_t used = memory_of(family(), plan_.ids.reader).count;
-  watched_peak_ = std::max(watched_peak_, used);
-  result_.evidence.memory_watch = used > order_.job->limits.memory.count;
-  return result_.evidence.memory_watch;
-}
-
-bool Cell::scratch_is_over() {
+// Memory: the second fence, beside RLIMIT_DATA, which sees neither shared mappings nor the sum over
+// processes.
+void Cell::on_watched(const Sight& sight) {
+  if (killed_ || held_) return;
   const Limits& limits = order_.job->limits;
-  sandbox::Contents held = plan_.scratch.measure(limits.files + 1);
-  held.bytes += nameless_bytes_of(family(), view_.scratch_device, plan_.ids.reader);
   Evidence& seen = result_.evidence;
-  seen.inodes_full = held.entries > limits.files;
-  seen.disk_full = seen.inodes_full || held.bytes > limits.disk.count;
-  return seen.disk_full;
+  watched_peak_ = std::max(watched_peak_, sight.memory.count);
+  seen.memory_watch = sight.memory.count > limits.memory.count;
+  seen.inodes_full = sight.held.entries > limits.files;
+  seen.disk_full = seen.inodes_full || sight.held.bytes > limits.disk.count;
+  const Nanoseconds now = sys::monotonic_now();
+  if (seen.memory_watch || seen.disk_full) {
+    kill_job();
+  } else {
+    next_watch_ = now + std::clamp(20 * sight.cost, kWatch, kWatchSlowest);
+  }
+  arm(now);
 }
 
 }  // namespace runtime

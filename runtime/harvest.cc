@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "runtime/helpers.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/identity.h"
@@ -36,10 +37,11 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 // Takes one element off the pattern: a character, `?` or `[..]`; an open bracket without its end is
 // a character.
-bool element_matches(std::string_view& pattern, char c) {
+bool element_matches(std::string_view& pattern, char c, uint64_t& steps) {
   const char first = pattern.front();
   pattern.remove_prefix(1);
   const size_t end = first == '[' ? pattern.find(']', 1) : pattern.npos;
+  if (first == '[') steps += std::min(end, pattern.size());
   if (end == pattern.npos) return first == '?' || first == c;
   std::string_view set = pattern.substr(0, end);
   pattern.remove_prefix(end + 1);
@@ -55,17 +57,17 @@ bool element_matches(std::string_view& pattern, char c) {
 }
 
 // Linear but for the last star: what an earlier one took need never be taken back.
-bool part_matches(std::string_view pattern, std::string_view name) {
+bool part_matches(std::string_view pattern, std::string_view name, uint64_t& steps) {
   std::string_view after_star, rest;  // where to go on when the star takes one more
   bool has_star = false;
-  while (!name.empty()) {
+  for (++steps; !name.empty(); ++steps) {
     if (!pattern.empty() && pattern.front() == '*') {
       pattern.remove_prefix(1);
       after_star = pattern;
       rest = name;
       has_star = true;
     } else if (std::string_view next = pattern;
-               !pattern.empty() && element_matches(next, name.front())) {
+               !pattern.empty() && element_matches(next, name.front(), steps)) {
       pattern = next;
       name.remove_prefix(1);
     } else if (has_star) {
@@ -79,17 +81,104 @@ bool part_matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*') == pattern.npos;
 }
 
-class Walk {
+// All globs at once, taken apart once. They are matched with a path part by part, so that what
+// lies in one directory shares the work on its way there, and nobody goes where none leads.
+class Globs {
  public:
-  Walk(const std::vector<std::string>& globs, sys::Bytes most) : globs_(globs), left_(most.count) {}
+  // How far the globs have come: of which one, and which of its parts is next.
+  struct Position {
+    uint32_t glob = 0, part = 0;
+  };
+  using Positions = std::vector<Position>;
 
-  void directory(sys::OwnedFd fd, const std::string& prefix, unsigned depth) {
-    const std::vector<std::string> names = names_in(fd.get());
-    for (const std::string& name : names) {
-      if (++entries_ > kMostEntries) return refuse(prefix + name, "too many files");
-      entry(fd.get(), name, prefix + name, depth);
+  explicit Globs(const std::vector<std::string>& globs) {
+    for (const std::string& glob : globs) {
+      std::vector<std::string_view>& parts = globs_.emplace_back();
+      for (const std::string_view part : parts_of(glob)) {
+        const bool again = part == "**" && !parts.empty() && parts.back() == "**";
+        if (!again) parts.push_back(part);
+      }
     }
   }
+
+  Positions start() const {
+    Positions all;
+    for (uint32_t glob = 0; glob < globs_.size(); ++glob) add({glob, 0}, all);
+    return all;
+  }
+
+  Positions beyond(const Positions& at, std::string_view name, uint64_t& steps) const {
+    Positions next;
+    for (const Position& position : at) {
+      ++steps;
+      if (ends(position)) continue;
+      const std::string_view part = globs_[position.glob][position.part];
+      if (part == "**") {
+        add(position, next);
+      } else if (part_matches(part, name, steps)) {
+        add({position.glob, position.part + 1}, next);
+      }
+    }
+    return next;
+  }
+
+  bool any_ends(const Positions& at) const {
+    return std::any_of(at.begin(), at.end(), [this](const Position& each) { return ends(each); });
+  }
+
+  // Of those that end in a slash, and so have a last part of no length.
+  bool any_ends_with_slash(const Positions& at) const {
+    return std::any_of(at.begin(), at.end(), [this](const Position& each) {
+      const std::vector<std::string_view>& parts = globs_[each.glob];
+      return each.part + 1 == parts.size() && parts.back().empty();
+    });
+  }
+
+ private:
+  bool ends(const Position& at) const { return at.part == globs_[at.glob].size(); }
+
+  // In ascending order, so that what is there already is among the last. `**` may stand for
+  // nothing.
+  void add(Position at, Positions& to) const {
+    const bool is_any = !ends(at) && globs_[at.glob][at.part] == "**";
+    if (to.empty() || to.back().glob != at.glob || to.back().part < at.part) to.push_back(at);
+    if (is_any) add({at.glob, at.part + 1}, to);
+  }
+
+  std::vector<std::vector<std::string_view>> globs_;
+};
+
+// What is left of the budget.
+class Purse {
+ public:
+  explicit Purse(const HarvestBudget& budget) : budget_(budget), bytes_(budget.bytes.count) {}
+
+  uint64_t& steps() { return steps_; }
+  bool has_bytes(uint64_t count) const { return count <= bytes_; }
+  void spend_bytes(uint64_t count) { bytes_ -= count; }
+
+  // Asked once for each file. The clock is a system call.
+  bool is_empty() {
+    constexpr unsigned kSeldom = 64;
+    const bool stopped = budget_.stop && budget_.stop->load(std::memory_order_relaxed);
+    if (stopped || steps_ > budget_.steps) return true;
+    if (budget_.cpu == sys::Nanoseconds::max() || asked_++ % kSeldom != 0) return false;
+    return cpu_of_this_thread() - began_ > budget_.cpu;
+  }
+
+ private:
+  const HarvestBudget& budget_;
+  uint64_t bytes_, steps_ = 0;
+  unsigned asked_ = 0;
+  sys::Nanoseconds began_ = cpu_of_this_thread();
+};
+
+class Walk {
+ public:
+  Walk(const std::vector<std::string>& globs, const HarvestBudget& budget)
+      : globs_(globs), purse_(budget) {}
+
+  void from(sys::OwnedFd top) { directory(std::move(top), {"", globs_.start(), 0}); }
 
   Harvest take() { return std::move(result_); }
 
@@ -99,6 +188,24 @@ class Walk {
   }
 
  private:
+  struct Place {
+    std::string path;  // ends in a slash, unless it is the top
+    Globs::Positions globs;
+    unsigned depth;
+  };
+
+  void directory(sys::OwnedFd fd, const Place& place) {
+    for (const std::string& name : names_in(fd.get())) {
+      if (ended_) return;
+      const std::string path = place.path + name;
+      if (++entries_ > kMostEntries) return end(path, "too many files");
+      if (purse_.is_empty())
+        return end(path, "the globs and files are more work than one job's outputs may be");
+      const Globs::Positions beyond = globs_.beyond(place.globs, name, purse_.steps());
+      if (!beyond.empty()) entry(fd.get(), name, {path, beyond, place.depth});
+    }
+  }
+
   std::vector<std::string> names_in(int fd) {
     std::vector<std::string> names;
     sys::OwnedFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
@@ -111,52 +218,49 @@ class Walk {
     while (const dirent* item = stream ? ::readdir(stream) : nullptr) {
       const std::string_view name = item->d_name;
       if (name != "." && name != "..") names.emplace_back(name);
-      if (names.size() > kMostEntries) break;
+      if (names.size() > kMostEntries - std::min(entries_, kMostEntries)) break;
     }
     if (stream) ::closedir(stream);
     std::sort(names.begin(), names.end());
     return names;
   }
 
-  bool wanted_directory(const std::string& path) const {
-    return std::any_of(globs_.begin(), globs_.end(), [&path](const std::string& glob) {
-      return glob.ends_with('/') && glob_matches(glob, path + "/");
-    });
-  }
-
-  bool wanted(const std::string& path) const {
-    return std::any_of(globs_.begin(), globs_.end(),
-                       [&path](const std::string& glob) { return glob_matches(glob, path); });
-  }
-
-  void entry(int parent, const std::string& name, const std::string& path, unsigned depth) {
+  // `at` is the entry itself.
+  void entry(int parent, const std::string& name, Place at) {
     struct stat about {};
     if (::fstatat(parent, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) < 0) return;
-    if (S_ISDIR(about.st_mode)) {
-      sys::OwnedFd below(
-          ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!below) note_lack();
-      if (wanted_directory(path)) result_.files.push_back({path + "/", "", true});
-      if (below && depth < kDeepest) return directory(std::move(below), path + "/", depth + 1);
-      if (wanted(path)) refuse(path, below ? "nested too deeply" : "an unreadable directory");
-      return;
+    const bool wanted = globs_.any_ends(at.globs);
+    if (S_ISDIR(about.st_mode)) return down(parent, name, std::move(at), wanted);
+    if (!wanted) return;
+    if (!S_ISREG(about.st_mode)) return refuse(at.path, kind_of(about.st_mode));
+    read(parent, name, at.path, about);
+  }
+
+  void down(int parent, const std::string& name, Place at, bool wanted) {
+    sys::OwnedFd below(
+        ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!below) note_lack();
+    if (globs_.any_ends_with_slash(at.globs)) result_.files.push_back({at.path + "/", "", true});
+    if (below && at.depth < kDeepest) {
+      at.path += '/';
+      ++at.depth;
+      return directory(std::move(below), at);
     }
-    if (!wanted(path)) return;
-    if (!S_ISREG(about.st_mode)) return refuse(path, kind_of(about.st_mode));
-    read(parent, name, path, about);
+    if (wanted) refuse(at.path, below ? "nested too deeply" : "an unreadable directory");
   }
 
   void read(int parent, const std::string& name, const std::string& path,
             const struct stat& about) {
     const auto size = static_cast<uint64_t>(about.st_size);
-    if (size > left_) return refuse(path, "larger than what is left of the limit of outputs");
+    if (!purse_.has_bytes(size))
+      return refuse(path, "larger than what is left of the limit of outputs");
     sys::OwnedFd file(
         ::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file) note_lack();
     if (!file) return refuse(path, "unreadable");
     sys::Result<std::string> content = sys::read_all(file.get(), size + 1);
     if (!content || content->size() != size) return refuse(path, "unreadable");
-    left_ -= size;
+    purse_.spend_bytes(size);
     result_.files.push_back({path, std::move(*content), (about.st_mode & 0111) != 0});
   }
 
@@ -164,40 +268,38 @@ class Walk {
     if (result_.refused.size() < kMostRefused) result_.refused.push_back({path, why});
   }
 
-  const std::vector<std::string>& globs_;
-  uint64_t left_;
+  // There may be more, which nobody looks for: said in place of another, if it must be.
+  void end(const std::string& path, const char* why) {
+    ended_ = true;
+    if (result_.refused.size() == kMostRefused) result_.refused.pop_back();
+    refuse(path, why);
+  }
+
+  Globs globs_;
+  Purse purse_;
   size_t entries_ = 0;
+  bool ended_ = false;
   Harvest result_;
 };
 
 }  // namespace
 
 bool glob_matches(std::string_view glob, std::string_view path) {
-  const std::vector<std::string_view> patterns = parts_of(glob), names = parts_of(path);
-  // reached[j]: the patterns so far match the first j names.
-  std::vector<bool> reached(names.size() + 1, false);
-  reached[0] = true;
-  for (const std::string_view pattern : patterns) {
-    std::vector<bool> next(names.size() + 1, false);
-    for (size_t j = 0; j <= names.size(); ++j) {
-      if (pattern == "**") {
-        next[j] = reached[j] || (j > 0 && next[j - 1]);
-      } else if (j > 0) {
-        next[j] = reached[j - 1] && part_matches(pattern, names[j - 1]);
-      }
-    }
-    reached = std::move(next);
-  }
-  return reached.back();
+  const std::vector<std::string> one = {std::string(glob)};
+  const Globs globs(one);
+  uint64_t steps = 0;
+  Globs::Positions at = globs.start();
+  for (const std::string_view name : parts_of(path)) at = globs.beyond(at, name, steps);
+  return globs.any_ends(at);
 }
 
-Harvest harvest(int directory, const std::vector<std::string>& globs, sys::Bytes most,
+Harvest harvest(int directory, const std::vector<std::string>& globs, const HarvestBudget& budget,
                 std::optional<uint32_t> owner) {
   sys::FileIdentity as_owner(owner);
-  Walk walk(globs, most);
+  Walk walk(globs, budget);
   sys::OwnedFd top(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!top) walk.note_lack();
-  if (top) walk.directory(std::move(top), "", 0);
+  if (top) walk.from(std::move(top));
   return walk.take();
 }
 

@@ -7,8 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -22,6 +24,10 @@ namespace {
 // other reservations leave (GRUB: SCHED_FLAG_RECLAIM). The less is reserved, the more are admitted.
 constexpr uint64_t kRuntimeNs = 500'000, kPeriodNs = 4'000'000;
 
+// More than these at once only get in each other's way as SCHED_DEADLINE.
+constexpr size_t kFew = 2;
+constexpr size_t kRaisedPerTurn = 16;
+
 // sched_setattr(2). The kernel's own header (linux/sched/types.h) cannot be had beside <sched.h>.
 struct Attributes {
   uint32_t size = sizeof(Attributes);
@@ -31,26 +37,6 @@ struct Attributes {
   uint32_t priority = 0;
   uint64_t runtime_ns = 0, deadline_ns = 0, period_ns = 0;
 };
-
-// Tells whether this thread has been on its CPU without a break since this was made, so that
-// whoever may use no other has not been run.
-class Stay {
- public:
-  bool unbroken() const { return switches_ == switches(); }
-
- private:
-  static long switches() {
-    rusage usage{};
-    ::getrusage(RUSAGE_THREAD, &usage);
-    return usage.ru_nvcsw + usage.ru_nivcsw;
-  }
-  long switches_ = switches();
-};
-
-bool has_ended(int pidfd) {
-  pollfd ended{pidfd, POLLIN, 0};
-  return ::poll(&ended, 1, 0) > 0;
-}
 
 bool may_only_use(int pid, int cpu) {
   cpu_set_t allowed;
@@ -75,13 +61,15 @@ bool reserve(int pid, const Stay& stay) {
   return stay.unbroken() && ::syscall(SYS_sched_setattr, pid, &wanted, 0) == 0;
 }
 
-// Lets who is about to die (SIGKILL is pending: no instruction of its own is run any more) run
-// before others.
-void hasten_death(int pid, const Stay& stay) {
+// Whether that of a process is its only thread and waits for the very CPU that we are on.
+bool waits_for_us(int pid) {
   const int here = ::sched_getcpu();
-  const bool waits_for_us =
-      tasks_of({pid}) == 1 && may_only_use(0, here) && may_only_use(pid, here);
-  if (waits_for_us && reserve(pid, stay)) return;
+  return tasks_of({pid}) == 1 && may_only_use(0, here) && may_only_use(pid, here);
+}
+
+// Lets who is about to die (SIGKILL is pending: no instruction of its own is run any more) run
+// before those that compute.
+void raise_to_usual(int pid) {
   const sched_param none{};
   for (int tid : threads_of(pid)) (void)::sched_setscheduler(tid, SCHED_OTHER, &none);
 }
@@ -101,19 +89,57 @@ std::vector<HeldProcess> hold_processes(int root, const std::vector<int>& proces
   return held;
 }
 
-bool end_processes(const std::vector<HeldProcess>& processes) {
-  const Stay stay;
-  std::vector<int> dying;
-  for (const HeldProcess& process : processes) {
-    if (has_ended(process.pidfd.get())) continue;
-    if (kill_by_pidfd(process.pidfd.get())) dying.push_back(process.pid);
+bool has_ended(const HeldProcess& process) {
+  pollfd ended{process.pidfd.get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) > 0;
+}
+
+long Stay::switches() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+LastMoments::LastMoments(Loop& loop) : behind_(loop, [this] { go_on(); }) {}
+
+bool LastMoments::end(std::vector<HeldProcess> processes) {
+  if (dying_.empty()) stay_ = Stay();
+  bool any = false;
+  for (HeldProcess& process : processes) {
+    if (has_ended(process) || !kill_by_pidfd(process.pidfd.get())) continue;
+    any = true;
+    dying_.push_back(std::move(process));
   }
-  // Never the other way round: one that is raised and not yet killed outranks whoever is to kill
-  // it.
-  if (::geteuid() == 0) {
-    for (int pid : dying) hasten_death(pid, stay);
+  crowd_ |= dying_.size() > kFew;
+  if (any) behind_.start();
+  return any;
+}
+
+void LastMoments::afterwards(std::function<void()> work) {
+  work_.push_back(std::move(work));
+  behind_.start();
+}
+
+void LastMoments::go_on() {
+  for (const auto& work : std::exchange(work_, {})) work();
+  raise();
+}
+
+// Not all at once: somebody else's deadline may pass meanwhile.
+void LastMoments::raise() {
+  const size_t count = std::min(dying_.size(), kRaisedPerTurn);
+  for (size_t i = 0; i < count && ::geteuid() == 0; ++i) {
+    const HeldProcess& process = dying_[i];
+    if (has_ended(process)) continue;
+    if (crowd_ || !waits_for_us(process.pid) || !reserve(process.pid, stay_))
+      raise_to_usual(process.pid);
   }
-  return !dying.empty();
+  dying_.erase(dying_.begin(), std::next(dying_.begin(), static_cast<ptrdiff_t>(count)));
+  if (dying_.empty()) {
+    crowd_ = false;
+  } else {
+    behind_.start();
+  }
 }
 
 }  // namespace runtime

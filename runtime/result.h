@@ -21,7 +21,10 @@ struct Output {
 };
 
 struct Usage {
-  int64_t cpu_us = 0, wall_us = 0;
+  int64_t cpu_us = 0, wall_us = 0;  // until its first process was reaped
+  // When zygo ended the program: until every process of it had been sent its kill. It does nothing
+  // more from then on, but has to be scheduled once more to be reaped.
+  std::optional<int64_t> stopped_us = {};
   int64_t memory_peak_bytes = 0;  // approximate: the cell's peak above its base
   uint32_t pids_peak = 1;
   bool contended = false;

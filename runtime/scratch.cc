@@ -153,7 +153,11 @@ Scratch::~Scratch() {
 }
 
 sandbox::Contents Scratch::measure(uint64_t most_entries) const {
-  return Walk(most_entries).from(fd_.get());
+  return measure(fd_.get(), most_entries);
+}
+
+sandbox::Contents Scratch::measure(int directory, uint64_t most_entries) {
+  return Walk(most_entries).from(directory);
 }
 
 Result<ScratchRoot> ScratchRoot::create() {

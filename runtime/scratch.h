@@ -28,6 +28,7 @@ class Scratch {
   // What it holds now, beside a living job; stops at `most_entries`. Directories that cannot be
   // read (a daemon with the job's uid meets those the job has closed) are counted, not entered.
   sandbox::Contents measure(uint64_t most_entries) const;
+  static sandbox::Contents measure(int directory, uint64_t most_entries);
 
  private:
   friend class ScratchRoot;

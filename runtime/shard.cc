@@ -37,18 +37,21 @@ Shard::Shard(Setting& setting, Admission& admission, Room& room, ShardPlan plan)
       ooms_seen_(setting.own_oom_kills()) {}
 
 Result<void> Shard::start(sys::Milliseconds patience) {
-  std::promise<void> started;
-  auto work = [this, &started] {
+  std::promise<Result<void>> started;
+  auto work = [this, &started, patience] {
     if (plan_.pin) pin_to(plan_.cpu);
     loop_ = std::make_unique<Loop>();
     wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { on_wake(); });
+    last_moments_ = std::make_unique<LastMoments>(*loop_);
     ask_again_ = std::make_unique<Timer>(*loop_, [this] { on_wake(); });
-    started.set_value();
+    Result<std::unique_ptr<Helpers>> helpers = Helpers::start(*loop_, plan_.capacity + 1, patience);
+    if (!helpers) return started.set_value(std::move(helpers).error());
+    helpers_ = std::move(helpers).value();
+    started.set_value({});
     thread_main();
   };
   thread_ = TRY(sys::start_thread(work, patience));
-  started.get_future().wait();
-  return {};
+  return started.get_future().get();
 }
 
 Shard::~Shard() { join(); }
@@ -72,6 +75,8 @@ void Shard::thread_main() {
   retired_.clear();
   graveyard_.clear();
   cells_.clear();
+  helpers_.reset();
+  last_moments_.reset();
 }
 
 void Shard::cancel() {
@@ -242,6 +247,8 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.variant = setting_.filter_variant();
   plan.cgroups = setting_.cgroups();
   plan.outer_oom = setting_.outer_oom();
+  plan.last_moments = last_moments_.get();
+  plan.helpers = helpers_.get();
   plan.ids = setting_.ids_of(plan.number);
   if (setting_.has_directories()) {
     plan.scratch = TRY(setting_.make_scratch(plan.number));

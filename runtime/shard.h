@@ -147,6 +147,8 @@ class Shard {
   ShardPlan plan_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Wakeup> wakeup_;
+  std::unique_ptr<LastMoments> last_moments_;
+  std::unique_ptr<Helpers> helpers_;
   std::unique_ptr<Timer> ask_again_;  // while the room is narrow
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};

@@ -105,6 +105,7 @@ void append_usage(const Usage& usage, std::string& out) {
   boolean("contended", usage.contended, out);
   number("cpu_us", usage.cpu_us, out);
   number("wall_us", usage.wall_us, out);
+  if (usage.stopped_us) number("stopped_us", *usage.stopped_us, out);
   out += '}';
 }
 

@@ -86,7 +86,8 @@ ordered_json usage() {
                     {"pids_peak", whole()},
                     {"contended", boolean()},
                     {"cpu_us", whole()},
-                    {"wall_us", whole()}});
+                    {"wall_us", whole()}},
+                   {{"stopped_us", whole()}});
 }
 
 ordered_json timing() {

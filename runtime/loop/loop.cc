@@ -48,15 +48,29 @@ void Timer::start(std::chrono::nanoseconds delay) {
 
 void Timer::stop() { uv_timer_stop(handle_.get()); }
 
-LateTimer::LateTimer(Loop& loop, std::function<void()> fired)
-    : fired_(std::move(fired)),
-      timer_(loop, [this] { look_first(); }),
-      at_once_(new uv_idle_s),
-      behind_(new uv_check_s) {
+Afterwards::Afterwards(Loop& loop, std::function<void()> fired)
+    : fired_(std::move(fired)), at_once_(new uv_idle_s), behind_(new uv_check_s) {
   VERIFY(uv_idle_init(loop.raw(), at_once_.get()) == 0);
   VERIFY(uv_check_init(loop.raw(), behind_.get()) == 0);
   behind_->data = this;
 }
+
+void Afterwards::start() {
+  uv_idle_start(at_once_.get(), [](uv_idle_t*) {});
+  uv_check_start(behind_.get(), [](uv_check_t* check) {
+    auto* self = static_cast<Afterwards*>(check->data);
+    self->stop();
+    self->fired_();
+  });
+}
+
+void Afterwards::stop() {
+  uv_idle_stop(at_once_.get());
+  uv_check_stop(behind_.get());
+}
+
+LateTimer::LateTimer(Loop& loop, std::function<void()> fired)
+    : behind_(loop, std::move(fired)), timer_(loop, [this] { behind_.start(); }) {}
 
 void LateTimer::start(std::chrono::nanoseconds delay) {
   stop();
@@ -65,17 +79,7 @@ void LateTimer::start(std::chrono::nanoseconds delay) {
 
 void LateTimer::stop() {
   timer_.stop();
-  uv_idle_stop(at_once_.get());
-  uv_check_stop(behind_.get());
-}
-
-void LateTimer::look_first() {
-  uv_idle_start(at_once_.get(), [](uv_idle_t*) {});
-  uv_check_start(behind_.get(), [](uv_check_t* check) {
-    auto* self = static_cast<LateTimer*>(check->data);
-    self->stop();
-    self->fired_();
-  });
+  behind_.stop();
 }
 
 Readable::Readable(Loop& loop, int fd, std::function<void()> ready)

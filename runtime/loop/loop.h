@@ -51,6 +51,21 @@ class Timer {
   UvHandle<uv_timer_s> handle_;
 };
 
+// Calls back behind all that the loop finds ready: at the end of this turn or of the next one, for
+// which the loop does not wait.
+class Afterwards {
+ public:
+  Afterwards(Loop& loop, std::function<void()> fired);
+  Afterwards(const Afterwards&) = delete;
+  void start();  // once; again, while it is due, changes nothing
+  void stop();
+
+ private:
+  std::function<void()> fired_;
+  UvHandle<uv_idle_s> at_once_;  // while it is active, the loop waits for nothing
+  UvHandle<uv_check_s> behind_;
+};
+
 // A timer that fires behind what the loop finds ready then. A loop that was held up runs its timers
 // first, and would find somebody late whose bytes have come in time.
 class LateTimer {
@@ -61,12 +76,8 @@ class LateTimer {
   void stop();
 
  private:
-  void look_first();
-
-  std::function<void()> fired_;
+  Afterwards behind_;
   Timer timer_;
-  UvHandle<uv_idle_s> at_once_;  // while it is active, the loop waits for nothing
-  UvHandle<uv_check_s> behind_;
 };
 
 // Tells when a descriptor is readable (or hung up). Borrows the descriptor, which must stay open

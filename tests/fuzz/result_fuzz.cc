@@ -55,6 +55,7 @@ runtime::JobResult result_of(fuzz::Input& input) {
                   .memory_peak_bytes = input.number<int64_t>(),
                   .pids_peak = input.number<uint32_t>(),
                   .contended = input.flag()};
+  if (input.flag()) result.usage.stopped_us = input.number<int64_t>();
   result.timing.run = input.number<int64_t>();
   if (input.flag()) {
     result.determinism =

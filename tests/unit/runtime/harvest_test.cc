@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -30,7 +31,7 @@ struct Folder {
   }
   Harvest collect(const std::vector<std::string>& globs, uint64_t most = 1 << 20) const {
     sys::OwnedFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY));
-    return harvest(fd.get(), globs, sys::Bytes{most}, std::nullopt);
+    return harvest(fd.get(), globs, {.bytes = {most}}, std::nullopt);
   }
   fs::path path;
 };
@@ -61,7 +62,7 @@ TEST_CASE("what cannot be read for want of descriptors is not taken for all ther
 
   Harvest starved = [&] {
     NoDescriptors while_here;
-    return harvest(fd.get(), {"**"}, sys::Bytes{100}, std::nullopt);
+    return harvest(fd.get(), {"**"}, {.bytes = {100}}, std::nullopt);
   }();
 
   CHECK(starved.lack == EMFILE);
@@ -100,6 +101,61 @@ TEST_CASE("a glob of stars takes no longer than its length", "[harvest]") {
   }
   CHECK_FALSE(glob_matches(stars + "b", name));
   CHECK_FALSE(glob_matches(folders + "b", deep + "a"));
+}
+
+TEST_CASE("a harvest ends where its work is used up, and says so", "[harvest]") {
+  Folder folder;
+  for (int i = 0; i < 50; ++i) folder.write("f" + std::to_string(i), "");
+  sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
+  const std::vector<std::string> globs(100, "*x*y*z");
+
+  const Harvest enough = harvest(fd.get(), globs, {.bytes = {100}}, std::nullopt);
+  const Harvest tired = harvest(fd.get(), globs, {.bytes = {100}, .steps = 1000}, std::nullopt);
+
+  CHECK(enough.refused.empty());
+  REQUIRE(tired.refused.size() == 1);
+  CHECK(tired.refused[0].why == "the globs and files are more work than one job's outputs may be");
+}
+
+TEST_CASE("what a glob costs is counted where it is spent, in stars and in brackets", "[harvest]") {
+  Folder folder;
+  folder.write(std::string(200, 'a'), "");
+  sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
+  std::string stars, brackets;
+  for (int i = 0; i < 100; ++i) stars += "*a";
+  for (int i = 0; i < 4; ++i) brackets += "*[" + std::string(1000, 'a') + "]";
+  for (const std::string& glob : {stars + "b", brackets + "b"}) {
+    const std::vector<std::string> globs(100, glob);
+    folder.write("z", "");  // is not come to
+
+    const Harvest tired = harvest(fd.get(), globs, {.steps = 10'000}, std::nullopt);
+
+    CHECK(tired.refused.size() == 1);
+  }
+}
+
+TEST_CASE("nobody looks into directories to which no glob leads", "[harvest]") {
+  Folder folder;
+  for (int i = 0; i < 50; ++i) folder.write("elsewhere/f" + std::to_string(i), "");
+  folder.write("here/f", "1");
+  sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
+
+  const Harvest found = harvest(fd.get(), {"here/*"}, {.bytes = {100}, .steps = 40}, std::nullopt);
+
+  CHECK(paths(found) == std::vector<std::string>{"here/f"});
+  CHECK(found.refused.empty());
+}
+
+TEST_CASE("a harvest that nobody waits for ends, and so does one that is out of time",
+          "[harvest]") {
+  Folder folder;
+  folder.write("f", "1");
+  sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
+  const std::atomic<bool> stop{true};
+
+  CHECK(harvest(fd.get(), {"**"}, {.bytes = {100}, .stop = &stop}, std::nullopt).files.empty());
+  CHECK(harvest(fd.get(), {"**"}, {.bytes = {100}, .cpu = sys::Nanoseconds(-1)}, std::nullopt)
+            .files.empty());
 }
 
 TEST_CASE("files that match are read, with their bit, in the order of their paths", "[harvest]") {

@@ -9,7 +9,10 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <fstream>
+#include <list>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,10 +71,23 @@ class Child {
 }
 
 // A zombie from then on.
-void await_end(const HeldProcess& process) {
-  pollfd ended{process.pidfd.get(), POLLIN, 0};
+void await_end(const Child& child) {
+  const std::vector<HeldProcess> held = child.held();
+  pollfd ended{held.at(0).pidfd.get(), POLLIN, 0};
   REQUIRE(::poll(&ended, 1, 10'000) == 1);
 }
+
+struct Turns {
+  Loop loop;
+  std::unique_ptr<LastMoments> moments = std::make_unique<LastMoments>(loop);
+  // Until all that was due has been done.
+  void run() {
+    Timer end(loop,
+              [&] { moments->done() ? loop.stop() : end.start(std::chrono::milliseconds(1)); });
+    end.start(std::chrono::milliseconds(1));
+    loop.run();
+  }
+};
 
 }  // namespace
 
@@ -83,21 +99,70 @@ TEST_CASE("the dying leave the lowest class", "[proc]") {
   const OneCpu here;
   const Child child(spin);
   child.await_policy(SCHED_IDLE);
-  const std::vector<HeldProcess> held = child.held();
-  REQUIRE(held.size() == 1);
+  Turns turns;
 
-  CHECK(end_processes(held));
-  await_end(held[0]);
+  CHECK(turns.moments->end(child.held()));
+  turns.run();
+  await_end(child);
   CHECK(child.policy() != SCHED_IDLE);
+}
+
+TEST_CASE("all that are due are killed before anybody is raised", "[proc]") {
+  if (::geteuid() != 0) {
+    WARN("SKIPPED: needs CAP_SYS_NICE");
+    return;
+  }
+  const OneCpu here;
+  const Child first(spin), second(spin), third(spin), fourth(spin);
+  for (const Child* child : {&first, &second, &third, &fourth}) child->await_policy(SCHED_IDLE);
+  Turns turns;
+  bool rest_was_seen_to = false;
+
+  for (const Child* child : {&first, &second, &third, &fourth}) {
+    CHECK(turns.moments->end(child->held()));
+    turns.moments->afterwards([&] {
+      rest_was_seen_to = true;
+      for (const Child* each : {&first, &second, &third, &fourth})
+        CHECK(each->policy() == SCHED_IDLE);
+    });
+    CHECK_FALSE(rest_was_seen_to);
+  }
+  turns.run();
+
+  CHECK(rest_was_seen_to);
+  for (const Child* child : {&first, &second, &third, &fourth}) {
+    await_end(*child);
+    CHECK(child->policy() == SCHED_OTHER);  // a crowd: none of them has a reservation
+  }
+}
+
+TEST_CASE("more are raised than one turn has room for", "[proc]") {
+  if (::geteuid() != 0) {
+    WARN("SKIPPED: needs CAP_SYS_NICE");
+    return;
+  }
+  const OneCpu here;
+  std::list<Child> crowd;
+  Turns turns;
+  for (int i = 0; i < 40; ++i) crowd.emplace_back(spin).await_policy(SCHED_IDLE);
+
+  for (const Child& child : crowd) CHECK(turns.moments->end(child.held()));
+  turns.run();
+
+  for (const Child& child : crowd) {
+    await_end(child);
+    CHECK(child.policy() == SCHED_OTHER);
+  }
 }
 
 TEST_CASE("nothing is reserved for the dead", "[proc]") {
   const OneCpu here;
   const Child child([] {});
-  const std::vector<HeldProcess> held = child.held();
-  await_end(held.at(0));
+  await_end(child);
+  Turns turns;
 
-  CHECK_FALSE(end_processes(held));
+  CHECK_FALSE(turns.moments->end(child.held()));
+  turns.run();
   CHECK(child.policy() == SCHED_IDLE);
 }
 
@@ -107,7 +172,6 @@ TEST_CASE("nothing is reserved for a process whose first thread is dead", "[proc
     std::thread(spin).detach();
     ::syscall(SYS_exit, 0);  // of this thread alone
   });
-  const std::vector<HeldProcess> held = child.held();
   const std::string stat = "/proc/" + std::to_string(child.pid()) + "/stat";
   for (std::string state; state != "Z";) {
     std::string number, name;
@@ -115,8 +179,11 @@ TEST_CASE("nothing is reserved for a process whose first thread is dead", "[proc
     ::sched_yield();
   }
 
-  CHECK(end_processes(held));
-  await_end(held.at(0));
+  Turns turns;
+
+  CHECK(turns.moments->end(child.held()));
+  turns.run();
+  await_end(child);
   CHECK(child.policy() != SCHED_DEADLINE);
 }
 

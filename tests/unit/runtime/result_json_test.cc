@@ -55,6 +55,12 @@ TEST_CASE("times are rounded to milliseconds, the longest one too", "[result]") 
   CHECK(line_of(result).find(R"("cpu_ms":9223372036854776,"wall_ms":0,)") != std::string::npos);
 }
 
+TEST_CASE("when a program was stopped is told apart from when it was reaped", "[result]") {
+  JobResult result = ok_result();
+  result.usage = {.wall_us = 5000, .stopped_us = 3000};
+  CHECK(line_of(result).find(R"("wall_us":5000,"stopped_us":3000})") != std::string::npos);
+}
+
 TEST_CASE("a result of a job that never ran has nulls for what it never had", "[result]") {
   const auto json = nlohmann::json::parse(line_of(JobResult{}));
   CHECK(json["label"] == "SandboxError");
