@@ -11,6 +11,7 @@
 #include "runtime/live.h"
 #include "runtime/micros.h"
 #include "runtime/proc.h"
+#include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
 
 namespace runtime {
@@ -100,6 +101,11 @@ Result<void> Cell::send_order() {
   order.request_bytes = order_.request.size();
   order.value_bytes = limits.value.count;
   order.rlimits.open_files = limits.open_files;
+  const bool has_our_uid = plan_.ids.job == 0 && !plan_.ids.owner;
+  if (has_our_uid) {
+    order.rlimits.open_files =
+        std::min(order.rlimits.open_files, sandbox::most_open_files_beside_us());
+  }
   order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
   // Where no cgroup counts, the second fence is the first.
   // The kernel counts by uid (and user namespace): where cells share one, it would count them all.

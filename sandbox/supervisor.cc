@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,6 +42,13 @@ Result<void> drop_capabilities() {
   return {};
 }
 
+void take_all_open_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) < 0) return;
+  files.rlim_cur = files.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 Result<void> load(const std::string& bpf) {
   sock_fprog program = {
       .len = static_cast<unsigned short>(bpf.size() / sizeof(sock_filter)),
@@ -57,6 +65,7 @@ Result<void> load(const std::string& bpf) {
 Result<void> harden_supervisor(Layers without) {
   static bool done = false;
   if (done) return {};
+  take_all_open_files();
   if (!without.has(Layer::kCaps)) TRY(drop_capabilities());
   if (!kSanitized && ::prctl(PR_SET_DUMPABLE, 0) < 0) return Error::from_errno("PR_SET_DUMPABLE 0");
   if (!without.has(Layer::kNoNewPrivs)) {
@@ -69,6 +78,11 @@ Result<void> harden_supervisor(Layers without) {
   }
   done = true;
   return {};
+}
+
+uint64_t most_open_files_beside_us() {
+  rlimit files{};
+  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_max / 2 : RLIM_INFINITY;
 }
 
 }  // namespace sandbox

@@ -4,6 +4,7 @@
 // and ids, so where it runs as root it stays powerful.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -12,11 +13,17 @@
 
 namespace sandbox {
 
-// no_new_privs; not dumpable, so that no process of the same user reads its memory; only the
-// capabilities that its duties need, in the bounding set too; the filter of
-// profiles/supervisor.policy. Before threads are started: they inherit it. Idempotent. `without` is
-// for tests that show what a layer does: the supervisor's fence of that name must be out, too.
+// As many open files as the hard limit gives; no_new_privs; not dumpable, so that no process of the
+// same user reads its memory; only the capabilities that its duties need, in the bounding set too;
+// the filter of profiles/supervisor.policy. Before threads are started: they inherit it.
+// Idempotent. `without` is for tests that show what a layer does: the supervisor's fence of that
+// name must be out, too.
 sys::Result<void> harden_supervisor(Layers without = {});
+
+// Descriptors that were sent and not received yet are counted per user, and who has no privilege
+// sends none while there are more of them than it may have open files (ETOOMANYREFS; unix(7)). So
+// jobs with our own uid may have this many at most, half of what we may.
+uint64_t most_open_files_beside_us();
 
 // The filter as bytes (see compile_filter), for tests.
 sys::Result<std::string> compile_supervisor_filter();

@@ -99,6 +99,40 @@ class AnOrdinaryUser(ZygoTestCase):
 
         self.assertEqual(os.listdir(self.home), [])
 
+    def test_has_neighbours_whatever_a_job_sends_and_nobody_receives(self) -> None:
+        """The kernel counts descriptors in flight per user, and stops who sends more while they are many."""
+        flood = f"""
+import array, os, socket, time
+held, sent, file = [], 0, os.open("/dev/null", os.O_RDONLY)
+try:
+    while True:
+        held.append(socket.socketpair())
+        try:
+            while True:
+                held[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file] * 250))],
+                                    socket.MSG_DONTWAIT)
+                sent += 250
+        except BlockingIOError:
+            pass
+except OSError as error:
+    print(sent, error, flush=True)
+time.sleep({2 * zygo.PATIENCE})
+"""
+        soft, hard = 1024, 4096  # As in many sessions.
+        command = ["prlimit", f"--nofile={soft}:{hard}", *as_user(str(self.binary), "batch", "-", "--workers", "3")]
+        floods: list[zygo.Job] = [{"id": f"flood {n}", "source": flood, "limits": {"open_files": hard}}
+                                  for n in range(2)]
+        # Each wants a cell of its own, which takes descriptors to make.
+        others: list[zygo.Job] = [{"id": f"other {n}", "source": "print(1)", "limits": {"disk_mb": n}}
+                                  for n in range(20, 28)]
+
+        ended = zygo.run_command(command, stdin=zygo.lines_of([*floods, *others]), timeout=120, cwd=self.home,
+                                 env=zygo.environment(HOME=self.home, TMPDIR=self.home))
+
+        results = zygo.by_id(zygo.results_of(ended.out))
+        self.assertEqual({result["label"] for result in results.values()}, {"OK"})
+        self.assertGreater(max(int(results[job["id"]]["stdout"]["text"].split()[0]) for job in floods), soft)
+
     def test_has_memory_limits_that_hold(self) -> None:
         """Where no cgroup counts: RLIMIT_DATA stops what asks for too much at once, a watch what creeps up."""
         jobs = [{"id": "at once", "source": "x = bytearray(1 << 30)"},
