@@ -23,7 +23,7 @@ sandbox::Settled settled(Profile profile, const sandbox::FilterVariant& variant,
                          const Notice& notice) {
   const sys::Result<sandbox::RuleGroups>& groups = sandbox::rules_of(profile);
   if (!groups.ok()) return {};
-  return sandbox::settle(*groups, variant, notice.nr, notice.args);
+  return sandbox::settle(*groups, sandbox::variant_of(profile, variant), notice.nr, notice.args);
 }
 
 // The last step of a job's confinement (shim/run_job.cc): what came before was not the program.

@@ -310,6 +310,7 @@ void Setting::choose_variant() {
   variant_.count_memfds = !layers_.has(Layer::kCgroupMemory);
   variant_.shared_uid = level_ == sandbox::Level::kMinimal;
   variant_.dumpable = level_ != sandbox::Level::kFull;
+  variant_.shared_files = has_directories();
 }
 
 Result<void> Setting::choose_layers(const EngineOptions& options,

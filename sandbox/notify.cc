@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "sandbox/notify_attributes.h"
 #include "sandbox/notify_files.h"
 #include "sandbox/notify_words.h"
 #include "sandbox/profiles.h"
@@ -144,7 +145,9 @@ Asks asked_by(std::string_view name, Profile profile, const Notice& notice) {
     if (name != asking.call) continue;
     const sys::Result<RuleGroups>& groups = rules_of(profile);
     if (!groups) return Asks::kNothing;
-    bool allowed = settle(*groups, {}, notice.nr, notice.args).treatment == Treatment::kAllow;
+    FilterVariant all;  // where code may be made, more is allowed, and what is asked is allowed
+    all.makes_code = true;
+    bool allowed = settle(*groups, all, notice.nr, notice.args).treatment == Treatment::kAllow;
     return allowed ? asking.asks : Asks::kNothing;
   }
   return Asks::kNothing;
@@ -164,6 +167,7 @@ std::optional<Ruling> rule_on_call(int listener, const CellView& cell, const Not
                                    Look look) {
   std::string name = name_of_call(notice.arch, notice.nr);
   if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
+  if (std::optional<Ruling> ruling = rule_on_attributes(cell, notice); ruling) return *ruling;
   if (const FileCall* call = file_call(notice.nr); call != nullptr) {
     std::optional<Ruling> ruling = rule_on_files(*call, cell, notice, look);
     return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);

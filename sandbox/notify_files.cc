@@ -310,20 +310,41 @@ std::string inside_root(const View& cell, std::string directory) {
   return directory[root->size()] == '/' ? directory.substr(root->size()) : directory;
 }
 
-FileReach reach_of_use(const Request& request, const PathUse& use) {
+// The path of one use, absolute where that can be told.
+struct UsedPath {
+  std::string text;
+  bool readable = true, known = true;
+};
+
+UsedPath path_of_use(const Request& request, const PathUse& use) {
   Caller caller{request.notice.pid, request.notice.reader};
   std::optional<std::string> path = caller.path(request.notice.args[use.path]);
-  if (!path) return {Reach::kUnreadable, {}};
-  if (path->empty()) return {Reach::kNothing, {}};  // ENOENT, or a descriptor (AT_EMPTY_PATH)
-  if (path->front() != '/') {
-    int fd =
-        use.directory == kNone ? AT_FDCWD : static_cast<int>(request.notice.args[use.directory]);
-    std::optional<std::string> base = caller.directory(fd);
-    if (!base) return {Reach::kUnknown, *path};
-    *path = inside_root(request.cell, *base) + "/" + *path;
-    if (path->starts_with("//")) path->erase(0, 1);
-  }
-  return {reach_of_path(request, *path, use.effect), *path};
+  if (!path) return {{}, false, true};
+  if (path->empty() || path->front() == '/') return {*path, true, true};
+  int fd = use.directory == kNone ? AT_FDCWD : static_cast<int>(request.notice.args[use.directory]);
+  std::optional<std::string> base = caller.directory(fd);
+  if (!base) return {*path, true, false};
+  *path = inside_root(request.cell, *base) + "/" + *path;
+  if (path->starts_with("//")) path->erase(0, 1);
+  return {*path, true, true};
+}
+
+FileReach reach_of_use(const Request& request, const PathUse& use) {
+  const UsedPath path = path_of_use(request, use);
+  if (!path.readable) return {Reach::kUnreadable, {}};
+  if (path.text.empty()) return {Reach::kNothing, {}};  // ENOENT, or a descriptor (AT_EMPTY_PATH)
+  if (!path.known) return {Reach::kUnknown, path.text};
+  return {reach_of_path(request, path.text, use.effect), path.text};
+}
+
+// The number at the end of "/proc/self/fd/7" and its kin; none for a terminal.
+std::optional<int> own_descriptor(std::string_view path) {
+  if (!names_own_descriptor(path) || path == "/dev/tty") return std::nullopt;
+  if (path == "/dev/stdin") return 0;
+  if (path == "/dev/stdout") return 1;
+  if (path == "/dev/stderr") return 2;
+  const std::string digits(path.substr(path.rfind('/') + 1));
+  return digits.size() < 10 ? std::optional<int>(std::stoi(digits)) : std::nullopt;
 }
 
 }  // namespace
@@ -343,6 +364,24 @@ FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& not
   FileReach second = reach_of_use(request, call.second);
   if (second.reach == Reach::kUnfinished) return second;
   return second.reach == Reach::kScratch || first.reach == Reach::kOutside ? first : second;
+}
+
+FileTarget target_of(const FileCall& call, const CellView& cell, const Notice& notice) {
+  const Request request{call, cell, notice};
+  const UsedPath path = path_of_use(request, call.first);
+  FileTarget target;
+  if (!path.readable || path.text.empty() || !path.known) {
+    target.error = !path.readable ? EFAULT : path.known ? ENOENT : EBADF;
+    return target;
+  }
+  target.descriptor = own_descriptor(path.text);
+  if (target.descriptor) return target;
+  const bool stay =
+      call.first.effect == Effect::kChangeLink || (request.flags() & AT_SYMLINK_NOFOLLOW) != 0;
+  Found found = look(cell, path.text, stay ? LastLink::kStay : LastLink::kFollow);
+  target.error = found.error;
+  if (found) target.file = std::move(found.file);
+  return target;
 }
 
 }  // namespace sandbox

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sandbox/notify.h"
+#include "sandbox/sys/fd.h"
 
 namespace sandbox {
 
@@ -35,5 +36,14 @@ FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& not
 // As rule(), from a loop that has others to wait for: nothing if it would take a walk of which
 // nobody knows the length. Another thread then asks rule().
 std::optional<Ruling> rule_quickly(int listener, const CellView& cell, const Notice& notice);
+
+// The file that a call with one path means, for who acts on it himself: a descriptor (O_PATH), the
+// number of one of the caller's own where the path names that, or the errno of what is not there.
+struct FileTarget {
+  sys::OwnedFd file;
+  std::optional<int> descriptor = {};
+  int error = 0;
+};
+FileTarget target_of(const FileCall& call, const CellView& cell, const Notice& notice);
 
 }  // namespace sandbox

@@ -191,7 +191,7 @@ bool past_every_filter([[maybe_unused]] int number) {
 // Whether every profile and variant settles the call, whatever its arguments.
 bool always_settled(const RuleGroups& purest, int number) {
   return std::ranges::any_of(purest, [&](const RuleGroup& group) {
-    return group.treatment != Treatment::kNotify && !group.circumstance &&
+    return group.treatment != Treatment::kNotify && group.circumstances.empty() &&
            std::ranges::any_of(group.rules, [&](const Rule& rule) {
              return rule.number == number && rule.when.empty();
            });

@@ -154,6 +154,8 @@ constexpr struct {
     {"count_memfds", &FilterVariant::count_memfds},
     {"shared_uid", &FilterVariant::shared_uid},
     {"dumpable", &FilterVariant::dumpable},
+    {"shared_files", &FilterVariant::shared_files},
+    {"makes_code", &FilterVariant::makes_code},
 };
 
 Result<Circumstance> circumstance(const Place& place, std::string_view word,
@@ -161,7 +163,8 @@ Result<Circumstance> circumstance(const Place& place, std::string_view word,
   for (const auto& known : kFlags) {
     if (flag == known.name) return Circumstance{known.flag, word == "when"};
   }
-  return place.expected("count_processes, count_memfds, shared_uid or dumpable", flag);
+  return place.expected(
+      "count_processes, count_memfds, shared_uid, dumpable, shared_files or makes_code", flag);
 }
 
 Result<void> read_treatment(const Place& place, std::string_view& text, RuleGroup* group) {
@@ -194,8 +197,8 @@ Result<RuleGroup> group_header(const Place& place, std::string_view text) {
   text = text.substr(0, colon);
   TRY(read_treatment(place, text, &group));
   std::string_view word = next_word(text);
-  if (word == "when" || word == "unless") {
-    group.circumstance = TRY(circumstance(place, word, next_word(text)));
+  while (word == "when" || word == "unless") {
+    group.circumstances.push_back(TRY(circumstance(place, word, next_word(text))));
     word = next_word(text);
   }
   if (!word.empty()) return place.expected("'when', 'unless' or ':'", word);
@@ -349,8 +352,11 @@ Result<RuleGroups> read_chain(std::string_view name, const ProfileSource& source
 
 // Whether some variant has both.
 bool meet(const RuleGroup& a, const RuleGroup& b) {
-  return !a.circumstance || !b.circumstance || a.circumstance->flag != b.circumstance->flag ||
-         a.circumstance->expected == b.circumstance->expected;
+  return std::ranges::all_of(a.circumstances, [&](const Circumstance& x) {
+    return std::ranges::none_of(b.circumstances, [&](const Circumstance& y) {
+      return x.flag == y.flag && x.expected != y.expected;
+    });
+  });
 }
 
 bool contradict(const RuleGroup& a, const Rule& x, const RuleGroup& b, const Rule& y) {

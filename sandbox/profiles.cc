@@ -29,7 +29,14 @@ const sys::Result<RuleGroups>& supervisor_rules() {
 }
 
 bool applies(const RuleGroup& group, const FilterVariant& variant) {
-  return !group.circumstance || variant.*group.circumstance->flag == group.circumstance->expected;
+  return std::ranges::all_of(group.circumstances, [&](const Circumstance& each) {
+    return variant.*each.flag == each.expected;
+  });
+}
+
+FilterVariant variant_of(Profile profile, FilterVariant variant) {
+  variant.makes_code |= profile == Profile::kSubprocess || profile == Profile::kBuild;
+  return variant;
 }
 
 Settled settle(const RuleGroups& groups, const FilterVariant& variant, int number,

@@ -40,7 +40,7 @@ struct Rule {
   std::vector<Condition> when;
 };
 
-// Groups with a circumstance apply in some variants of the filter only.
+// Groups with circumstances apply only in variants of the filter where all of them hold.
 struct Circumstance {
   bool FilterVariant::*flag = nullptr;
   bool expected = true;  // `when` or `unless`
@@ -52,7 +52,7 @@ struct RuleGroup {
   std::string why;
   Treatment treatment = Treatment::kNotify;
   int error = 0;  // kQuiet only; 0 means "pretend it was done"
-  std::optional<Circumstance> circumstance;
+  std::vector<Circumstance> circumstances;
   std::string file;
   int line = 0;
   std::vector<Rule> rules;
@@ -70,6 +70,9 @@ const sys::Result<RuleGroups>& rules_of(Profile profile);
 const sys::Result<RuleGroups>& supervisor_rules();
 
 bool applies(const RuleGroup& group, const FilterVariant& variant);
+
+// The variant with what the profile implies: where programs are made in scratch and run, code is.
+FilterVariant variant_of(Profile profile, FilterVariant variant);
 
 // What the groups say about a native call: the policy without libseccomp and BPF.
 struct Settled {

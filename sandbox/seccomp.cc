@@ -75,8 +75,9 @@ sys::Result<std::string> compile_filter(Profile profile, const FilterVariant& va
   // A binary tree: the kernel walks the filter for every call number when it is loaded.
   TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2),
               "order filter as a tree"));
+  const FilterVariant whole = variant_of(profile, variant);
   for (const RuleGroup& group : *groups) {
-    if (applies(group, variant)) TRY(add_group(context.get(), group));
+    if (applies(group, whole)) TRY(add_group(context.get(), group));
   }
   return trap_masked(TRY(exported(context.get())), variant);
 }

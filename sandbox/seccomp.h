@@ -32,6 +32,11 @@ struct FilterVariant {
   bool count_memfds = false;        // nor what memfd_create makes
   bool shared_uid = false;  // cells have one uid: signals are asked about; no setsid, no setpgid
   bool dumpable = false;    // the daemon may look into a job only while it is dumpable: it stays so
+  // The image is no read-only mount: what changes a file by descriptor is asked about.
+  bool shared_files = false;
+  // What runs makes machine code (a JIT): memory that could be written may be executed. Profiles
+  // that run programs of their scratch imply it.
+  bool makes_code = false;
   bool operator==(const FilterVariant&) const = default;
 };
 

@@ -178,9 +178,15 @@ void read_report(JobDone& done) {
   }
 }
 
+// Where files are shared with the host, changing a mode is a question to the daemon.
+void restore_mode(int fd, mode_t mode) {
+  struct stat status {};
+  if (::fstat(fd, &status) < 0 || (status.st_mode & 07777) != mode) ::fchmod(fd, mode);
+}
+
 // A scratch without limits or accounts of its own: what it held is found out by wiping it.
 void restore_directory(const Cell& cell, JobDone& done) {
-  ::fchmod(kFdScratch, cell.reach == Reach::kUser ? 01770 : 0700);
+  restore_mode(kFdScratch, cell.reach == Reach::kUser ? 01770 : 0700);
   done.clean = 1;
   if (sandbox::is_empty(kFdScratch)) return;
   sandbox::Contents held = sandbox::wipe_directory(kFdScratch);
@@ -190,7 +196,7 @@ void restore_directory(const Cell& cell, JobDone& done) {
 }
 
 // The job used the same descriptions as we hold, and as the next job will: their flags, their locks
-// and, where the job has our uid, mode and hints of the pipes outlive it.
+// and, where the job has our uid, the mode of the pipes outlive it.
 void restore_streams(const Cell& cell) {
   for (int fd : {1, 2, int{kFdNull}}) {
     ::fcntl(fd, F_SETFL, fd == kFdNull ? O_RDONLY : O_WRONLY);
@@ -199,9 +205,7 @@ void restore_streams(const Cell& cell) {
     everything.l_type = F_UNLCK;
     ::fcntl(fd, F_OFD_SETLK, &everything);
     if (cell.two_ids || fd == kFdNull) continue;
-    ::fchmod(fd, 0622);  // as the daemon made it: see make_pipe_for_program
-    uint64_t no_hint = 0;
-    ::fcntl(fd, F_SET_RW_HINT, &no_hint);
+    restore_mode(fd, 0622);  // as the daemon made it: see make_pipe_for_program
   }
 }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -39,7 +41,9 @@ def reachable_copy(folder: Path) -> Path:
     return folder / "bin" / zygo.BINARY.name
 
 
-class AnOrdinaryUser(ZygoTestCase):
+class OrdinaryUser(ZygoTestCase):
+    """Runs zygo as one; holds no test."""
+
     binary: Path
     home: str
 
@@ -68,6 +72,8 @@ class AnOrdinaryUser(ZygoTestCase):
         self.assertEqual(ended.code, 0, ended.stderr[-2000:])
         return zygo.by_id(zygo.results_of(ended.out))
 
+
+class AnOrdinaryUser(OrdinaryUser):
     def test_gets_the_verdicts_of_the_zoo(self) -> None:
         programs = zoo.programs()
 
@@ -145,6 +151,58 @@ time.sleep({2 * zygo.PATIENCE})
             with self.subTest(result["id"]):
                 self.assertLabel(result, "MemoryLimitExceeded")
                 self.assertEqual(result["detail"]["limit_bytes"], 64 << 20)
+
+
+class AnEnvironmentOfOnesOwn(OrdinaryUser):
+    """Level minimal: jobs have the uid that owns the interpreter's directories, and no mount is between them."""
+
+    environment: Path
+    victim: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.environment = Path(cls.home) / "venv"
+        python = next((path for path in ("/usr/bin/python3", sys.executable) if succeeds("test", "-x", path)), None)
+        if python is None or not succeeds(python, "-m", "venv", "--without-pip", str(cls.environment)):
+            raise unittest.SkipTest("no Python that an ordinary user may run makes environments here")
+        cls.victim = cls.environment / "victim"
+        cls.victim.write_text("kept")
+        if os.geteuid() == 0:
+            os.chown(cls.victim, USER, USER)
+
+    def command(self, *jobs: zygo.Job) -> Finished:
+        return self.zygo("batch", "-", "--level", "minimal", "--python", str(self.environment / "bin/python3"),
+                         stdin=zygo.lines_of(list(jobs)))
+
+    def facts(self, path: Path) -> tuple[int, int, int, list[str]]:
+        about = path.stat()
+        return about.st_mode, about.st_mtime_ns, about.st_ctime_ns, os.listxattr(path)
+
+    def test_is_changed_by_no_job_whatever_the_call(self) -> None:
+        source = (Path(__file__).parent / "probes/attributes.py").read_text()
+        for path in (self.victim, self.environment / "bin"):
+            with self.subTest(path.name):
+                before = self.facts(path)
+
+                (result,) = zygo.results_of(self.command({"source": source, "argv": [str(path)]}).out)
+
+                self.assertLabel(result, "UnsafeCode")
+                self.assertNotIn("done", json.loads(result["stdout"]["text"]).values())
+                self.assertEqual(self.facts(path), before)
+                (again,) = zygo.results_of(self.command({"source": "print(1)"}).out)
+                self.assertLabel(again, "OK")
+
+    def test_is_locked_by_no_job(self) -> None:
+        """In appearance only: even while the host has the lock, a job that asks for it goes on."""
+        source = f"import fcntl\nfcntl.flock(open({str(self.victim)!r}), fcntl.LOCK_EX)\nprint('locked')"
+        with open(self.victim) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+            (result,) = zygo.results_of(self.command({"source": source}).out)
+
+        self.assertLabel(result, "OK")
+        self.assertEqual(result["stdout"]["text"], "locked\n")
 
 
 def available_to(case: AnOrdinaryUser) -> set[str]:

@@ -91,7 +91,7 @@ inline const RuleGroups& groups_of(Profile profile) {
 // What the profile's text says, without libseccomp and BPF.
 inline Action by_the_text(Profile profile, const FilterVariant& variant, const seccomp_data& data) {
   std::span<const uint64_t, 6> args(reinterpret_cast<const uint64_t*>(data.args), 6);
-  Settled settled = settle(groups_of(profile), variant, data.nr, args);
+  Settled settled = settle(groups_of(profile), variant_of(profile, variant), data.nr, args);
   switch (settled.treatment) {
     case Treatment::kAllow:
       return kGo;

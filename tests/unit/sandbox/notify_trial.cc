@@ -83,6 +83,7 @@ Seen watch(const Trial& trial, const std::function<int()>& program) {
     cell.init_pid = trial.child_is_init ? child : -1;
     cell.root_fd = root->get();
     cell.scratch_device = trial.scratch_device;
+    cell.scratch_path = trial.scratch_path;
     cell.profile = trial.profile;
     cell.owner = trial.owner;
     serve(message->fds[0].get(), cell, trial, &seen);

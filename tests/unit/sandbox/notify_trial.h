@@ -52,6 +52,7 @@ struct Seen {
 struct Trial {
   Profile profile = Profile::kDefault;
   uint64_t scratch_device = 0;
+  std::string scratch_path = {};       // where it is no file system of its own
   std::optional<uint32_t> owner = {};  // as CellView has it
   bool child_is_init = false;
   std::function<bool()> prepare = [] { return true; };  // in the child, before the filter
