@@ -118,6 +118,7 @@ Result<shim::CellOrder> Cell::describe() const {
     return Error::because("scratch " + scratch + ": the path is too long");
   scratch.copy(order.scratch_path, sizeof order.scratch_path - 1);
   order.scratch_exec = plan_.shape.runs_programs();
+  order.makes_code = plan_.variant.makes_code || plan_.shape.runs_programs();
   order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;

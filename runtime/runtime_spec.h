@@ -23,6 +23,7 @@ struct RuntimeSpec {
   std::vector<std::string> version;     // a command that prints it; may be empty
   std::string file;                     // what the source is called
   bool warm = false;  // its interpreter starts once, in the template, where the host allows it
+  bool jit = false;   // it makes machine code at run time: see FilterVariant::makes_code
   std::vector<std::string> compile;    // empty: nothing is compiled
   std::vector<std::string> artefacts;  // globs: what of the compiler's directory is kept
   // A first word "./NAME" is the artefact of that name. Empty: the job's source names the program.

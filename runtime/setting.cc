@@ -11,6 +11,7 @@
 #include "images/image_root.h"
 #include "images/python_environment.h"
 #include "runtime/api/runtime_json.h"
+#include "runtime/machine_code.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe.h"
@@ -98,6 +99,8 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
     const std::string root = setting->imported_ ? setting->imported_->rootfs : "";
     setting->toolchains_[spec.name] = find_toolchain(*spec.runtime, root, setting->path_of_image());
   }
+  setting->python_makes_code_ = has_compiling_package(
+      setting->image_, setting->python_, setting->imported_ ? setting->imported_->rootfs : "");
   setting->add_folders();
   setting->note_programs();
   const std::vector<sandbox::LayerReport> reports = sandbox::probe_layers();
@@ -348,10 +351,12 @@ std::string Setting::unmet(const std::vector<std::string>& required) const {
   return {};
 }
 
-Result<std::string_view> Setting::filter(sandbox::Profile profile) {
+Result<std::string_view> Setting::filter(sandbox::Profile profile, bool makes_code) {
   std::lock_guard lock(filter_mutex_);
-  std::optional<std::string>& slot = filters_[static_cast<size_t>(profile)];
-  if (!slot) slot = TRY(sandbox::compile_filter(profile, variant_));
+  std::optional<std::string>& slot = filters_[2 * static_cast<size_t>(profile) + makes_code];
+  sandbox::FilterVariant variant = variant_;
+  variant.makes_code = makes_code;
+  if (!slot) slot = TRY(sandbox::compile_filter(profile, variant));
   return std::string_view(*slot);
 }
 

@@ -59,6 +59,8 @@ class Setting {
   std::string_view path_of_image() const;  // PATH
   bool has_python() const { return !python_.empty(); }
   bool has_early_cells(const TemplateSpec& spec) const { return early_cells_ && !spec.runtime; }
+  // Its programs may execute memory that they wrote: see FilterVariant.
+  bool makes_code(const TemplateSpec& spec) const;
   bool is_warm(const TemplateSpec& spec) const;                   // its interpreter is the template
   const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
   // Of a command that runs this program of the image.
@@ -68,8 +70,8 @@ class Setting {
   // All that a compiler's output depends on, beside the runtime and the job.
   std::string identity_of_build(const TemplateSpec& spec) const;
 
-  // The compiled filter of a profile; compiled once.
-  sys::Result<std::string_view> filter(sandbox::Profile profile);
+  // The compiled filter of a profile; compiled once, and once more for what makes machine code.
+  sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code);
   sys::Result<std::string_view> observer_filter();
   const sandbox::FilterVariant& filter_variant() const { return variant_; }
   uint64_t next_cell_number() { return cell_numbers_.fetch_add(1); }
@@ -112,6 +114,7 @@ class Setting {
   std::optional<images::JobUser> user_;          // that the image names
   std::map<std::string, Toolchain> toolchains_;  // by template
   bool early_cells_ = false;
+  bool python_makes_code_ = false;
   std::vector<KnownProgram> known_programs_;
   ArtefactStore artefacts_{kArtefacts};
   std::optional<BuildCache> builds_;
@@ -128,7 +131,7 @@ class Setting {
   std::optional<sandbox::CgroupRoot> cgroups_;
   sandbox::OuterOom outer_oom_;
   std::mutex filter_mutex_;
-  std::array<std::optional<std::string>, 4> filters_;
+  std::array<std::optional<std::string>, 8> filters_;
   std::optional<std::string> observer_filter_;
   std::atomic<uint64_t> cell_numbers_{0};
 };

@@ -108,6 +108,12 @@ std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plai
           spec.setup.empty() || plain ? spec.setup : images::kSetupTarget};
 }
 
+// Nobody knows what the programs of the image are that commands name.
+bool Setting::makes_code(const TemplateSpec& spec) const {
+  if (!spec.runtime) return python_makes_code_;
+  return spec.runtime->jit || spec.name == kCommandTemplate;
+}
+
 // Of an imported image we do not know whether our library can be loaded there.
 bool Setting::is_warm(const TemplateSpec& spec) const {
   return warm_ && !imported_ && spec.runtime && spec.runtime->warm;

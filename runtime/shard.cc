@@ -239,12 +239,15 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   CellPlan plan;
   plan.number = setting_.next_cell_number();
   plan.shape = shape_of(task->current());
-  plan.executes = setting_.find_template(key.first)->runtime != nullptr;
+  const TemplateSpec& spec = *setting_.find_template(key.first);
+  plan.executes = spec.runtime != nullptr;
   plan.in_place = zygote.zygote->runs_in_place();
   plan.layers = setting_.layers();
   plan.filter =
-      TRY(plan.shape.observe ? setting_.observer_filter() : setting_.filter(plan.shape.profile));
+      TRY(plan.shape.observe ? setting_.observer_filter()
+                             : setting_.filter(plan.shape.profile, setting_.makes_code(spec)));
   plan.variant = setting_.filter_variant();
+  plan.variant.makes_code = setting_.makes_code(spec);
   plan.cgroups = setting_.cgroups();
   plan.outer_oom = setting_.outer_oom();
   plan.last_moments = last_moments_.get();

@@ -31,7 +31,11 @@ constexpr Word kOpening[] = {
     ZYGO_WORD(O_CLOEXEC), ZYGO_WORD(O_PATH),   ZYGO_WORD(O_NOFOLLOW), ZYGO_WORD(O_DIRECTORY),
 };
 constexpr Word kMemory[] = {
-    ZYGO_WORD(MAP_HUGETLB), word("MFD_HUGETLB", 4),     // linux/memfd.h; not with sys/mman.h
+    ZYGO_WORD(PROT_WRITE),
+    ZYGO_WORD(PROT_EXEC),
+    ZYGO_WORD(MAP_ANONYMOUS),
+    ZYGO_WORD(MAP_HUGETLB),
+    word("MFD_HUGETLB", 4),                             // linux/memfd.h; not with sys/mman.h
     word("PIDFD_SELF_THREAD_GROUP", uint32_t(-10000)),  // Linux 6.15
 };
 constexpr Word kProcesses[] = {

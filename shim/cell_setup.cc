@@ -235,6 +235,14 @@ void drop_privileges(const Setup& setup, const Cell& cell) {
     setup.require(Step::kCapabilities, sandbox::set_no_new_privs());
 }
 
+// The second fence behind the filter, inherited by all that the cell forks and executes: memory
+// that was not executable never becomes so (PR_SET_MDWE, Linux 6.3; older kernels have the filter).
+void deny_new_code(const CellOrder& order) {
+  constexpr int kSetMdwe = 65;
+  constexpr unsigned long kRefuseExecGain = 1;
+  if (!order.makes_code) (void)::prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0);
+}
+
 // The filter is the last layer: it forbids everything above. Its listener goes to the daemon.
 void load_filter_and_report(const Setup& setup, const CellOrder& order, int filter,
                             const Cell& cell) {
@@ -351,6 +359,7 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellSocket], kFdSocket));
   Setup late(kFdSocket);
   ::close_range(kFdCount + 1, ~0u, 0);
+  deny_new_code(order);
   drop_privileges(late, cell);
   load_filter_and_report(late, order, filter, cell);
   ::close_range(kFdCount, ~0u, 0);

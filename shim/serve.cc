@@ -23,6 +23,7 @@
 #include "shim/cell.h"
 #include "shim/program.h"
 #include "shim/protocol.h"
+#include "shim/seal_code.h"
 
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x1000
@@ -136,6 +137,7 @@ void serve_cells(int control) {
   while (::waitpid(-1, nullptr, __WALL | WNOHANG) > 0) {
   }
 
+  seal_code();
   TemplateReady ready;
   ready.threads = static_cast<uint32_t>(native_thread_count());
   ready.in_place = runs_in_place();

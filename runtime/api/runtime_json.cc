@@ -74,6 +74,13 @@ class Fields {
     if (!warm && word != "exec") wrong(name, "warm or exec");
   }
 
+  void flag(const char* name, bool& into) {
+    const json* field = find(name, false);
+    if (!field) return;
+    if (!field->is_boolean()) return wrong(name, "true or false");
+    into = field->get<bool>();
+  }
+
   void counts(const char* name, std::vector<std::pair<std::string, uint32_t>>& into) {
     const json* field = find(name, false);
     if (!field) return;
@@ -194,6 +201,7 @@ Result<RuntimeSpec> parse_runtime(std::string_view text, const std::string& wher
   fields.texts("version", spec.version);
   fields.text("file", spec.file, true);
   fields.start("start", spec.warm);
+  fields.flag("jit", spec.jit);
   fields.texts("compile", spec.compile);
   fields.texts("artefacts", spec.artefacts);
   fields.texts("run", spec.run, true);

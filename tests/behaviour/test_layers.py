@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import socket
 import unittest
 from dataclasses import dataclass, field
@@ -176,6 +177,57 @@ class TheCgroupNamespace(ZygoTestCase):
 
         self.assertNotEqual(self.namespace_of_a_job(), own)
         self.assertEqual(self.namespace_of_a_job("--without", "cgroupns"), own)
+
+
+class CodeInMemory(ZygoTestCase):
+    """What stands behind the filter where the kernel has it: it refuses new code, and keeps the old in its place."""
+
+    SYSTEM_CALL = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+"""
+
+    def printed(self, source: str, *options: str, **job: Any) -> str:
+        how = {"env": zygo.environment(ZYGO_TESTING="1")}
+        result = zygo.run_job(self.SYSTEM_CALL + source, "--heap", "huge", *options, how=how, **job)
+        self.assertLabel(result, "OK")
+        return result["stdout"]["text"].strip()
+
+    def needs_linux(self, major: int, minor: int) -> None:
+        found = tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+        if found < (major, minor):
+            self.skipTest(f"needs Linux {major}.{minor}, this is {found[0]}.{found[1]}")
+
+    def test_is_not_made_even_without_the_filter(self) -> None:
+        self.needs_linux(6, 3)
+        turns = "page = libc.mmap(None, 4096, 3, 0x22, -1, 0)\nprint(libc.mprotect(page, 4096, 5), ctypes.get_errno())"
+
+        self.assertEqual(self.printed(turns, "--without", "seccomp"), "-1 13")
+        self.assertEqual(self.printed(turns), "-1 13")
+
+    def test_is_made_where_the_profile_runs_what_was_written(self) -> None:
+        turns = "page = libc.mmap(None, 4096, 3, 0x22, -1, 0)\nprint(libc.mprotect(page, 4096, 5))"
+
+        self.assertEqual(self.printed(turns, policy={"profile": "subprocess"}), "0")
+
+    def test_stays_in_its_place(self) -> None:
+        """Of the C library and of the interpreter; what the program itself has mapped goes as ever."""
+        self.needs_linux(6, 10)
+        source = """
+page = 4096
+for function in (libc.getpid, ctypes.pythonapi.Py_IsInitialized):
+    text = ctypes.cast(function, ctypes.c_void_p).value & -page
+    for refused in (libc.munmap(text, page), libc.mprotect(text, page, 3),
+                    libc.mmap(text, page, 3, 0x32, -1, 0)):
+        print(refused in (-1, 2**64 - 1) and ctypes.get_errno(), end=" ")
+print(libc.munmap(libc.mmap(None, page, 3, 0x22, -1, 0), page))
+"""
+
+        self.assertEqual(self.printed(source), "1 1 1 1 1 1 0")
 
 
 class TakingLayersOut(ZygoTestCase):

@@ -1,4 +1,4 @@
-# zygo: {"job": {}, "label": "Signalled", "exit": {"signal": "SIGFPE"}}
+# zygo: {"job": {"policy": {"profile": "subprocess"}}, "label": "Signalled", "exit": {"signal": "SIGFPE"}}
 import ctypes
 import mmap
 

@@ -1,4 +1,4 @@
-# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "label": "Signalled", "exit": {"signal": "SIGILL"}, "value_absent": true}
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1], "policy": {"profile": "subprocess"}}, "label": "Signalled", "exit": {"signal": "SIGILL"}, "value_absent": true}
 import ctypes
 import mmap
 

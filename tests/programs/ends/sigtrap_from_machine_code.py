@@ -1,4 +1,4 @@
-# zygo: {"job": {}, "label": "Signalled", "exit": {"signal": "SIGTRAP"}}
+# zygo: {"job": {"policy": {"profile": "subprocess"}}, "label": "Signalled", "exit": {"signal": "SIGTRAP"}}
 import ctypes
 import mmap
 

@@ -1,4 +1,4 @@
-# zygo: {"job": {"limits": {"memory_mb": 48}}, "labels": ["MemoryLimitExceeded", "DiskLimitExceeded"]}
+# zygo: {"job": {"limits": {"memory_mb": 48}, "policy": {"profile": "subprocess"}}, "labels": ["MemoryLimitExceeded", "DiskLimitExceeded"]}
 # Without a memory cgroup each such file is bounded one by one, as files are.
 import mmap
 import os

@@ -1,4 +1,4 @@
-# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "labels": ["UnsafeCode", "Signalled", "PermissionError", "OSError", "OK"], "value_if_ok": [-1]}
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1], "policy": {"profile": "subprocess"}}, "labels": ["UnsafeCode", "Signalled", "PermissionError", "OSError", "OK"], "value_if_ok": [-1]}
 # getpid (20) through the 32-bit door, from a page of our own machine code. Where the mapping is refused, or
 # the kernel has no such door, the program ends otherwise; it never gets a pid.
 import ctypes

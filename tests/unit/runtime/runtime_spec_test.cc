@@ -51,6 +51,7 @@ TEST_CASE("what is wrong with a runtime is named, with its file", "[runtime]") {
         "x.json: start: expected warm or exec");
   CHECK(complaint(with(R"("run": ["x"], "start": "warm")")) ==
         "x.json: start: warm is for an interpreter that is called with main.x");
+  CHECK(complaint(with(R"("run": ["x"], "jit": 1)")) == "x.json: jit: expected true or false");
   CHECK(complaint(with(R"("run": ["x"], "forgiven": {"socket": 0})")) ==
         "x.json: forgiven: expected an object of numbers from 1 to 100");
 }

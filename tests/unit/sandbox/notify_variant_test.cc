@@ -159,7 +159,7 @@ TEST_CASE("pid 1 of a cell that counts still forks unasked", "[notify][variant]"
 }
 
 TEST_CASE("files in memory are counted where the profile has them", "[notify][variant]") {
-  Trial trial = counting(&FilterVariant::count_memfds, Profile::kDefault);
+  Trial trial = counting(&FilterVariant::count_memfds, Profile::kSubprocess);
   trial.decide = agree;
 
   Seen seen = watch(trial, [] {

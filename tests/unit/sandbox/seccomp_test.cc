@@ -72,8 +72,9 @@ TEST_CASE("the compiled filter does what the text says, whatever the arguments",
 TEST_CASE("so does the filter of every variant", "[seccomp][variant]") {
   for (Profile profile : kProfiles) {
     FilterVariant all;
-    for (bool FilterVariant::*flag : {&FilterVariant::count_processes, &FilterVariant::count_memfds,
-                                      &FilterVariant::shared_uid, &FilterVariant::dumpable}) {
+    for (bool FilterVariant::*flag :
+         {&FilterVariant::count_processes, &FilterVariant::count_memfds, &FilterVariant::shared_uid,
+          &FilterVariant::dumpable, &FilterVariant::shared_files, &FilterVariant::makes_code}) {
       CHECK(disagreements(profile, only(flag)) == 0);
       all.*flag = true;
     }

@@ -169,7 +169,11 @@ TEST_CASE("where no cgroup counts files in memory, each is asked about", "[secco
   const FilterVariant counting = only(&FilterVariant::count_memfds);
   using Names = std::vector<std::string>;
   CHECK(changed(Profile::kPure, counting).empty());
-  for (Profile profile : {Profile::kDefault, Profile::kSubprocess, Profile::kBuild}) {
+  CHECK(changed(Profile::kDefault, counting).empty());  // it has none
+  FilterVariant both = counting;
+  both.makes_code = true;
+  CHECK(act(filter_of(Profile::kDefault, both), "memfd_create", {0x1000, 1}) == kAsk);
+  for (Profile profile : {Profile::kSubprocess, Profile::kBuild}) {
     CHECK(act(profile, "memfd_create", {0x1000, 1}) == kGo);
     CHECK(act(profile, "memfd_create", {0x1000, 4 /* MFD_HUGETLB */}) == kAsk);
     CHECK(act(filter_of(profile, counting), "memfd_create", {0x1000, 1}) == kAsk);

@@ -1,0 +1,18 @@
+#pragma once
+// Which templates make machine code while a program runs: the filter of their cells must let them
+// (FilterVariant::makes_code). Runtimes say so in their files; a Python environment does by the
+// packages in it.
+
+#include <string>
+
+#include "sandbox/mounts.h"
+
+namespace runtime {
+
+// Whether a package that compiles (numba's llvmlite, torch, ...) is installed where the interpreter
+// `python`, below `root`, looks: beside it, in the usual places, and in the directories of `plan`.
+// Looks at names only.
+bool has_compiling_package(const sandbox::ImagePlan& plan, const std::string& python,
+                           const std::string& root);
+
+}  // namespace runtime

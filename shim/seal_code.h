@@ -1,0 +1,13 @@
+#pragma once
+// The template's last act: its code can neither be unmapped nor replaced by anything else at its
+// addresses, in itself and in all its forks.
+
+namespace shim {
+
+// Seals what is executable and what cannot be written of the same files (mseal(2), Linux 6.10;
+// older kernels have nothing of the kind, and nothing is done). Memory that programs free, grow or
+// give back stays as it is: sealed, that would fail. A program that takes the process's place by
+// execve begins without seals.
+void seal_code();
+
+}  // namespace shim
