@@ -111,6 +111,7 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
     if (!options.mounts.empty())
       return Error::because("directories can be mounted on level full only");
     const std::optional<images::Image>& mounted =
+  setting->id_slots_ = IdSlots(setting->slots_of_ids());
         setting->imported_ ? setting->imported_ : options.environment;
     if (mounted)
       return Error::because("image " + mounted->name + ": an image needs mounts, which level " +
@@ -249,27 +250,29 @@ Result<void> Setting::choose_ids() {
   return {};
 }
 
-CellIds Setting::ids_of(uint64_t cell) const {
+// Cells that can have ids of their own at once; 0: theirs are not their own.
+uint32_t Setting::slots_of_ids() const {
+  if (ids_ == Ids::kMapped) return (id_count_ - shim::kFirstCellId) / 2;
+  return ids_ == Ids::kReal ? id_count_ / kIdsPerCell : 0;
+}
+
+Result<CellIds> Setting::take_ids() {
   CellIds ids;
   if (user_) ids.inside = *user_;
-  switch (ids_) {
-    case Ids::kOwn:
-      break;
-    case Ids::kOther:
-      ids.reader = ids.owner = id_base_;
-      break;
-    case Ids::kMapped:
-      ids.init = shim::kFirstCellId +
-                 2 * static_cast<uint32_t>(cell % ((id_count_ - shim::kFirstCellId) / 2));
-      ids.job = ids.init + 1;
-      ids.owner = id_base_ + ids.job;
-      break;
-    case Ids::kReal:
-      ids.init = id_base_ + kIdsPerCell * static_cast<uint32_t>(cell % (id_count_ / kIdsPerCell));
-      ids.job = ids.init + 1;
-      ids.broom = ids.init + 2;
-      ids.reader = ids.owner = ids.job;
-      break;
+  if (ids_ == Ids::kOther) ids.reader = ids.owner = id_base_;
+  if (ids_ == Ids::kOwn || ids_ == Ids::kOther) return ids;
+  std::optional<IdSlots::Lease> slot = id_slots_.take();
+  if (!slot) return Error::from_errno("user ids: all are in use by cells", EAGAIN);
+  ids.slot = *std::move(slot);
+  if (ids_ == Ids::kMapped) {
+    ids.init = shim::kFirstCellId + 2 * ids.slot.number();
+    ids.job = ids.init + 1;
+    ids.owner = id_base_ + ids.job;
+  } else {
+    ids.init = id_base_ + kIdsPerCell * ids.slot.number();
+    ids.job = ids.init + 1;
+    ids.broom = ids.init + 2;
+    ids.reader = ids.owner = ids.job;
   }
   return ids;
 }
@@ -287,8 +290,7 @@ Result<void> Setting::replace_mounts() {
   return {};
 }
 
-Result<Scratch> Setting::make_scratch(uint64_t cell) const {
-  const CellIds ids = ids_of(cell);
+Result<Scratch> Setting::make_scratch(uint64_t cell, const CellIds& ids) const {
   std::optional<ScratchOwner> owner;
   if (ids_ == Ids::kReal) owner = {ids.init, ids.job};
   if (ids_ == Ids::kOther) owner = {id_base_, id_base_};

@@ -16,6 +16,7 @@
 #include "runtime/build_cache.h"
 #include "runtime/command_rule.h"
 #include "runtime/engine.h"
+#include "runtime/id_slots.h"
 #include "runtime/scratch.h"
 #include "runtime/uid_claim.h"
 #include "runtime/zygote.h"
@@ -28,9 +29,12 @@ namespace runtime {
 // The ids of one cell, as CellOrder carries them; and as the daemon counts ids, with whose it reads
 // a job's memory where its own do not do, and whose the job's files are where they are not its own.
 // `inside`: what a job sees of itself, in a user namespace.
+// No two cells that are there at once have the same; the last goes when its cell's object does,
+// when nothing of the cell is left.
 struct CellIds {
   uint32_t init = 0, job = 0, broom = 0;
   std::optional<uint32_t> reader, owner;
+  IdSlots::Lease slot;
   images::JobUser inside = {shim::kJobId, shim::kJobId};
 };
 
@@ -75,12 +79,13 @@ class Setting {
   sys::Result<std::string_view> observer_filter();
   const sandbox::FilterVariant& filter_variant() const { return variant_; }
   uint64_t next_cell_number() { return cell_numbers_.fetch_add(1); }
-  CellIds ids_of(uint64_t cell) const;
+  // An error (EAGAIN) where all are in use.
+  sys::Result<CellIds> take_ids();
 
   // Without mounts: the directory a cell's jobs write in, and the Landlock ruleset that draws the
   // line around it and the image. Only if has_directories().
   bool has_directories() const { return scratch_.has_value(); }
-  sys::Result<Scratch> make_scratch(uint64_t cell) const;
+  sys::Result<Scratch> make_scratch(uint64_t cell, const CellIds& ids) const;
   sys::Result<sys::OwnedFd> make_ruleset(const Scratch& scratch, bool executable) const;
 
  private:
@@ -108,6 +113,7 @@ class Setting {
   std::string content_of(const TemplateSpec& spec) const;
 
   bool warm_ = true;
+  uint32_t slots_of_ids() const;
   std::string heap_, launcher_, shim_directory_, exec_directory_, python_, python_stamp_;
   sandbox::ImagePlan image_, exec_image_;
   std::optional<images::Image> imported_;
@@ -134,6 +140,7 @@ class Setting {
   std::array<std::optional<std::string>, 8> filters_;
   std::optional<std::string> observer_filter_;
   std::atomic<uint64_t> cell_numbers_{0};
+  IdSlots id_slots_;
 };
 
 }  // namespace runtime

@@ -252,9 +252,9 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.outer_oom = setting_.outer_oom();
   plan.last_moments = last_moments_.get();
   plan.helpers = helpers_.get();
-  plan.ids = setting_.ids_of(plan.number);
+  plan.ids = TRY(setting_.take_ids());
   if (setting_.has_directories()) {
-    plan.scratch = TRY(setting_.make_scratch(plan.number));
+    plan.scratch = TRY(setting_.make_scratch(plan.number, plan.ids));
     plan.ruleset = TRY(setting_.make_ruleset(plan.scratch, plan.shape.runs_programs()));
   }
   cells_.emplace_front();
