@@ -1,5 +1,7 @@
 #include "runtime/blobs.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 
 #include "images/sha256.h"
@@ -18,9 +20,23 @@ Error not_there(const std::string& digest) {
   return Error::because("no blob " + digest + " on this host (zygo blob put FILE)");
 }
 
-std::string name_of(const std::string& digest) { return digest.substr(kPrefix.size()); }
-
 }  // namespace
+
+BlobStore BlobStore::of(const std::string& tenant) const {
+  if (tenant.empty()) return *this;
+  return {
+      BoundedFiles(files_.root() + "-of-tenants", files_.capacity(), BoundedFiles::Owners::kMany),
+      tenant};
+}
+
+std::string BlobStore::name_of(const std::string& digest) const {
+  const std::string plain = digest.substr(kPrefix.size());
+  if (tenant_.empty()) return plain;
+  constexpr size_t kHalf = BoundedFiles::kOwnerDigits;
+  const std::string owner = images::sha256_of(tenant_);
+  // Half a digest is enough to find it by: the whole one is checked against the content.
+  return owner.substr(0, kHalf) + images::sha256_of(owner + plain).substr(0, kHalf);
+}
 
 Result<std::string> BlobStore::put(std::string_view bytes) const {
   if (bytes.size() > kLargest.count || bytes.size() > files_.capacity().count)
@@ -39,6 +55,14 @@ Result<std::string> BlobStore::get(const std::string& digest) const {
     return Error::because("blob " + digest + ": it is damaged; remove it and put it again");
   static_cast<void>(files_.touch(name_of(digest)));
   return bytes;
+}
+
+Result<uint64_t> BlobStore::size_of(const std::string& digest) const {
+  if (!images::is_sha256(digest)) return Error::because("\"" + digest + "\" is no digest");
+  struct stat info {};
+  if (::stat(files_.path_of(name_of(digest)).c_str(), &info) == 0)
+    return static_cast<uint64_t>(info.st_size);
+  return errno == ENOENT ? not_there(digest) : Error::from_errno("stat blob " + digest);
 }
 
 Result<std::vector<Blob>> BlobStore::list() const {

@@ -2,6 +2,9 @@
 // Blobs: contents that many jobs share, kept on this host under the name of their digest, so that a
 // job can say "sha256:..." instead of carrying them. A bounded store of files; what was used least
 // recently leaves first. Any number of processes may use one store.
+//
+// Each tenant has blobs of its own, in a second directory that all tenants share: there a file's
+// name is made of the tenant and the digest, so what another has looks like what nobody has.
 
 #include <string>
 #include <string_view>
@@ -29,10 +32,14 @@ class BlobStore {
   explicit BlobStore(std::string root, sys::Bytes capacity = kCapacity)
       : files_(std::move(root), capacity) {}
 
+  // The blobs of a tenant, as if there were no others; empty: these. They have no list().
+  BlobStore of(const std::string& tenant) const;
+
   // Whole or not at all. Returns the digest; makes room if it must.
   sys::Result<std::string> put(std::string_view bytes) const;
   // Checked against the digest; an error when it is not there, or not what it was.
   sys::Result<std::string> get(const std::string& digest) const;
+  sys::Result<uint64_t> size_of(const std::string& digest) const;
   sys::Result<std::vector<Blob>> list() const;  // the most recently used first
   sys::Result<void> remove(const std::string& digest) const;
 
@@ -40,7 +47,12 @@ class BlobStore {
   sys::Result<void> fill_in(Job& job) const;
 
  private:
+  BlobStore(BoundedFiles files, std::string tenant)
+      : files_(std::move(files)), tenant_(std::move(tenant)) {}
+  std::string name_of(const std::string& digest) const;
+
   BoundedFiles files_;
+  std::string tenant_;
 };
 
 }  // namespace runtime

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 
 #include "images/sha256.h"
 #include "sandbox/sys/file.h"
@@ -40,7 +41,7 @@ Result<void> BoundedFiles::put(const std::string& name, std::string_view bytes,
     return Error::because(std::to_string(bytes.size()) + " bytes are more than the whole store");
   if (touch(name)) return {};
   TRY(make_directory(root_));
-  TRY(make_room(bytes.size()));
+  TRY(make_room(name, bytes.size()));
   const std::string path = path_of(name);
   // Without a name until it is complete.
   sys::OwnedFd file = TRY(sys::open(root_, O_TMPFILE | O_RDWR, 0600));
@@ -79,14 +80,30 @@ Result<void> BoundedFiles::remove(const std::string& name) const {
   return Error::from_errno("remove " + path_of(name));
 }
 
-Result<void> BoundedFiles::make_room(uint64_t bytes) const {
+std::string BoundedFiles::owner_of(const std::string& name) const {
+  return owners_ == Owners::kOne ? std::string() : name.substr(0, kOwnerDigits);
+}
+
+Result<void> BoundedFiles::make_room(const std::string& name, uint64_t bytes) const {
   std::vector<KeptFile> files = TRY(list());
-  uint64_t held = bytes;
-  for (const KeptFile& file : files) held += file.bytes;
-  for (; held > capacity_.count && !files.empty(); files.pop_back()) {
-    held -= files.back().bytes;
-    if (auto removed = remove(files.back().name); !removed && removed.error().code() != ENOENT)
+  std::map<std::string, uint64_t> held = {{owner_of(name), bytes}};
+  uint64_t all = bytes;
+  for (const KeptFile& file : files) {
+    held[owner_of(file.name)] += file.bytes;
+    all += file.bytes;
+  }
+  const auto holds_less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  while (all > capacity_.count && !files.empty()) {
+    const std::string owner = std::max_element(held.begin(), held.end(), holds_less)->first;
+    auto oldest = std::find_if(files.rbegin(), files.rend(), [this, &owner](const KeptFile& file) {
+      return owner_of(file.name) == owner;
+    });
+    if (oldest == files.rend()) oldest = files.rbegin();  // all that this owner has is the new one
+    all -= oldest->bytes;
+    held[owner_of(oldest->name)] -= oldest->bytes;
+    if (auto removed = remove(oldest->name); !removed && removed.error().code() != ENOENT)
       return std::move(removed).error().context("make room in " + root_);
+    files.erase(std::next(oldest).base());
   }
   return {};
 }

@@ -20,9 +20,14 @@ struct KeptFile {
 
 class BoundedFiles {
  public:
+  // Of kMany, a file's owner is the first half of its name. What leaves is then of the one who
+  // holds most, so that nobody fills the directory at the cost of those who keep little.
+  enum class Owners : uint8_t { kOne, kMany };
+  static constexpr size_t kOwnerDigits = 32;
+
   // An absolute path. Nothing is made before the first put().
-  BoundedFiles(std::string root, sys::Bytes capacity)
-      : root_(std::move(root)), capacity_(capacity) {}
+  BoundedFiles(std::string root, sys::Bytes capacity, Owners owners = Owners::kOne)
+      : root_(std::move(root)), capacity_(capacity), owners_(owners) {}
 
   enum class Survives : uint8_t {
     kPowerLoss,    // on the disk when put() returns
@@ -40,10 +45,12 @@ class BoundedFiles {
   std::string path_of(const std::string& name) const { return root_ + "/" + name; }
 
  private:
-  sys::Result<void> make_room(uint64_t bytes) const;
+  sys::Result<void> make_room(const std::string& name, uint64_t bytes) const;
+  std::string owner_of(const std::string& name) const;
 
   std::string root_;
   sys::Bytes capacity_;
+  Owners owners_;
 };
 
 }  // namespace runtime

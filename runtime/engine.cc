@@ -46,10 +46,11 @@ class PooledEngine : public Engine {
   // With fewer threads than cores where there is no room for more.
   Result<void> open_shards(const std::vector<unsigned>& cpus) {
     const auto shards = std::min<unsigned>(workers_, static_cast<unsigned>(cpus.size()));
+    const size_t of_tenants = (setting_->tenant_templates() + shards - 1) / shards;
     for (unsigned i = 0; i < shards; ++i) {
       const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
-      auto shard =
-          std::make_unique<Shard>(*setting_, admission_, room_, ShardPlan{cpus[i], true, capacity});
+      auto shard = std::make_unique<Shard>(*setting_, admission_, room_,
+                                           ShardPlan{cpus[i], true, capacity, of_tenants});
       Result<void> started =
           shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
       if (!started && shards_.empty()) return started;
@@ -112,7 +113,7 @@ class PooledEngine : public Engine {
 
   // Contents in the place of digests.
   Result<void> fill_in(Job& job) const {
-    if (blobs_) return blobs_->fill_in(job);
+    if (blobs_) return blobs_->of(job.tenant).fill_in(job);
     const bool named = !job.source_blob.empty() ||
                        std::any_of(job.files.begin(), job.files.end(),
                                    [](const InputFile& file) { return !file.blob.empty(); });
@@ -175,6 +176,8 @@ class PooledEngine : public Engine {
       all.templates += own.templates;
       all.cells_made += own.cells_made;
       all.forks += own.forks;
+      all.tenant_templates += own.tenant_templates;
+      all.tenant_templates_dropped += own.tenant_templates_dropped;
     }
     return all;
   }

@@ -57,6 +57,11 @@ struct EngineOptions {
   bool early_cells = true;
   // Paths at which commands on the host's own files find their scratch, too; only with mounts.
   std::vector<std::string> scratch_names;
+  // Templates that are kept warm for tenants, the common one apart; 0: chosen by memory. Never
+  // fewer than the workers need at once.
+  size_t tenant_templates = 0;
+  sys::Milliseconds tenant_idle{300'000};  // one of a tenant that nobody used for so long goes
+  bool share_builds = false;               // a tenant's compiled program serves all of them
   bool warm = true;  // false: interpreters other than Python's start with each job, as a reference
   sandbox::Layers without;  // for tests of the layers: taken out on purpose
   // One line, from any thread, for each step in which the pool shrinks for want of room or grows
@@ -104,7 +109,9 @@ class Engine {
   struct Counts {
     size_t cells = 0, templates = 0;  // alive
     uint64_t cells_made = 0;
-    uint64_t forks = 0;  // runs of programs and compilers
+    uint64_t forks = 0;                     // runs of programs and compilers
+    size_t tenant_templates = 0;            // of those alive, which are a tenant's
+    uint64_t tenant_templates_dropped = 0;  // idle ones that went to make room, or by their age
     bool operator==(const Counts&) const = default;
   };
   virtual Counts counts() const { return {}; }

@@ -110,6 +110,9 @@ struct Artefact;
 struct Job {
   std::string id;
   std::string tag = "null";  // any JSON, echoed
+  // Whose it is: cells, templates, builds and blobs of one tenant are never another's. Empty: the
+  // common one. Any bytes; who may choose it is the front end's to say.
+  std::string tenant;
   std::string template_name = "python";
   std::string source;
   std::string source_blob;  // in its place, as in InputFile

@@ -12,6 +12,7 @@
 #include "images/python_environment.h"
 #include "runtime/api/runtime_json.h"
 #include "runtime/machine_code.h"
+#include "runtime/tenant_templates.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe.h"
@@ -86,6 +87,10 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   setting->heap_ = options.heap;
   setting->early_cells_ = options.early_cells && options.heap != "plain";
   setting->warm_ = options.warm;
+  setting->share_builds_ = options.share_builds;
+  setting->tenant_templates_ =
+      options.tenant_templates > 0 ? options.tenant_templates : affordable_templates();
+  setting->tenant_idle_ = options.tenant_idle;
   if (!options.builds.empty()) setting->builds_.emplace(options.builds, options.builds_capacity);
   TRY(setting->find_files(options));
   setting->templates_ = TRY(shipped_templates());
@@ -106,12 +111,12 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   const std::vector<sandbox::LayerReport> reports = sandbox::probe_layers();
   TRY(setting->choose_level(options, reports));
   TRY(setting->choose_ids());
+  setting->id_slots_ = IdSlots(setting->slots_of_ids());
   TRY(setting->choose_layers(options, reports));
   if (setting->level_ != sandbox::Level::kFull) {
     if (!options.mounts.empty())
       return Error::because("directories can be mounted on level full only");
     const std::optional<images::Image>& mounted =
-  setting->id_slots_ = IdSlots(setting->slots_of_ids());
         setting->imported_ ? setting->imported_ : options.environment;
     if (mounted)
       return Error::because("image " + mounted->name + ": an image needs mounts, which level " +

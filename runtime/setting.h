@@ -32,9 +32,9 @@ namespace runtime {
 // No two cells that are there at once have the same; the last goes when its cell's object does,
 // when nothing of the cell is left.
 struct CellIds {
+  IdSlots::Lease slot;
   uint32_t init = 0, job = 0, broom = 0;
   std::optional<uint32_t> reader, owner;
-  IdSlots::Lease slot;
   images::JobUser inside = {shim::kJobId, shim::kJobId};
 };
 
@@ -69,6 +69,10 @@ class Setting {
   const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
   // Of a command that runs this program of the image.
   CommandRule rule_of_command(const std::string& program) const;
+  size_t tenant_templates() const { return tenant_templates_; }
+  sys::Milliseconds tenant_idle() const { return tenant_idle_; }
+  // A program that this tenant had compiled is found by it alone, unless builds are shared.
+  std::string build_key(std::string key, const std::string& tenant) const;
   ArtefactStore& artefacts() { return artefacts_; }
   BuildCache* builds() { return builds_ ? &*builds_ : nullptr; }
   // All that a compiler's output depends on, beside the runtime and the job.
@@ -107,13 +111,16 @@ class Setting {
   void note_programs();
   void add_folders();
   sys::Result<void> choose_ids();
+  uint32_t slots_of_ids() const;
   sys::Result<void> replace_mounts();
   void choose_variant();
   std::vector<std::string> command_of(const TemplateSpec& spec, bool plain) const;
   std::string content_of(const TemplateSpec& spec) const;
 
   bool warm_ = true;
-  uint32_t slots_of_ids() const;
+  bool share_builds_ = false;
+  size_t tenant_templates_ = 0;
+  sys::Milliseconds tenant_idle_{};
   std::string heap_, launcher_, shim_directory_, exec_directory_, python_, python_stamp_;
   sandbox::ImagePlan image_, exec_image_;
   std::optional<images::Image> imported_;
@@ -131,6 +138,7 @@ class Setting {
   Ids ids_ = Ids::kOwn;
   uint32_t id_base_ = 0, id_count_ = 0;
   std::optional<UidClaim> uids_;  // where cells have ids of their own
+  IdSlots id_slots_;
   sandbox::FilterVariant variant_;
   std::optional<ScratchRoot> scratch_;
   std::vector<sys::OwnedFd> readable_, devices_;  // O_PATH, for rulesets
@@ -140,7 +148,6 @@ class Setting {
   std::array<std::optional<std::string>, 8> filters_;
   std::optional<std::string> observer_filter_;
   std::atomic<uint64_t> cell_numbers_{0};
-  IdSlots id_slots_;
 };
 
 }  // namespace runtime

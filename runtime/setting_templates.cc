@@ -51,6 +51,13 @@ std::string Setting::identity_of_build(const TemplateSpec& spec) const {
          '\0' + std::string(sandbox::name_of(level_)) + '\0';
 }
 
+// That one is found says that somebody compiled these very bytes, and who waits for a build learns
+// that it is under way.
+std::string Setting::build_key(std::string key, const std::string& tenant) const {
+  if (tenant.empty() || share_builds_) return key;
+  return images::sha256_of("tenant\n" + images::sha256_of(tenant) + key);
+}
+
 std::string Setting::template_names() const {
   std::string names;
   for (const TemplateSpec& spec : templates_) {

@@ -71,6 +71,7 @@ void Shard::thread_main() {
   // the processes along that would keep a cell's cgroup busy. The wake-up itself and the loop stay:
   // others may be in the middle of waking this shard.
   ask_again_.reset();
+  tenant_age_.reset();
   zygotes_.clear();
   retired_.clear();
   graveyard_.clear();
@@ -189,9 +190,10 @@ void Shard::place(TaskPtr task) {
   } else if (task->request.empty()) {
     task->request = encode_request(task->job);
   }
-  ZygoteKey key{spec->name, task->run};
+  const ZygoteKey key = key_for(*task);
+  if (waits_for_start(key, task)) return;
   Evidence::Fault problem;
-  ZygoteSlot* zygote = zygote_for(*spec, task->run, problem);
+  ZygoteSlot* zygote = zygote_for(*spec, key, problem);
   if (!zygote) return fail_or_wait(std::move(task), problem);
   switch (zygote->zygote->state()) {
     case Zygote::State::kStarting:
@@ -239,7 +241,7 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   CellPlan plan;
   plan.number = setting_.next_cell_number();
   plan.shape = shape_of(task->current());
-  const TemplateSpec& spec = *setting_.find_template(key.first);
+  const TemplateSpec& spec = *setting_.find_template(key.name);
   plan.executes = spec.runtime != nullptr;
   plan.in_place = zygote.zygote->runs_in_place();
   plan.layers = setting_.layers();

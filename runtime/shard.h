@@ -23,7 +23,8 @@ namespace runtime {
 struct ShardPlan {
   unsigned cpu = 0;  // pinned to, with all its processes
   bool pin = true;
-  unsigned capacity = 2;  // jobs that run at once
+  unsigned capacity = 2;        // jobs that run at once
+  size_t tenant_templates = 0;  // that are kept for tenants; at least `capacity` are
 };
 
 class Shard {
@@ -40,7 +41,10 @@ class Shard {
   }
   void wake() { wakeup_->wake(); }
   unsigned load() const { return leased_.load(); }
-  Engine::Counts counts() const { return {cells_alive_, templates_alive_, cells_made_, forks_}; }
+  Engine::Counts counts() const {
+    return {cells_alive_, templates_alive_,        cells_made_,
+            forks_,       tenant_templates_alive_, tenant_templates_dropped_};
+  }
   bool has_room() const { return load() < plan_.capacity; }
   // Of a shard that could not be started; before the first task.
   void take_over(unsigned capacity) { plan_.capacity += capacity; }
@@ -54,7 +58,13 @@ class Shard {
   void join();  // not from the shard's own thread
 
  private:
-  using ZygoteKey = std::pair<std::string, unsigned>;  // template name, seed
+  // Tenants share no template, so no address layout, and with it no cell.
+  struct ZygoteKey {
+    std::string name;  // of the template
+    unsigned seed = 0;
+    std::string tenant;
+    auto operator<=>(const ZygoteKey&) const = default;
+  };
   struct ZygoteSlot {
     std::unique_ptr<Zygote> zygote;
     std::vector<TaskPtr> waiting;  // for it to be ready
@@ -63,7 +73,9 @@ class Shard {
     uint64_t cells = 0;                 // made by this one ...
     sys::Nanoseconds since{};           // ... in this time
     std::unique_ptr<Zygote> successor;  // starting, while the other still serves
+    sys::Nanoseconds used{};            // when a task asked for it last
   };
+  using Zygotes = std::map<ZygoteKey, ZygoteSlot>;
   struct CellSlot {
     std::unique_ptr<Cell> cell;
     ZygoteKey zygote;
@@ -102,7 +114,7 @@ class Shard {
   Cells::iterator idle_cell(const ZygoteKey& key, const Zygote* parent, const CellShape& shape);
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
   // shard_templates.cc
-  ZygoteSlot* zygote_for(const TemplateSpec& spec, unsigned seed, Evidence::Fault& problem);
+  ZygoteSlot* zygote_for(const TemplateSpec& spec, const ZygoteKey& key, Evidence::Fault& problem);
   void lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
                    ZygoteSlot& zygote);
   void serve_waiting(const ZygoteKey& key);
@@ -118,6 +130,15 @@ class Shard {
   bool is_outdated(const CellSlot& slot) const;
   void bury_outdated(const ZygoteKey& key);
   void drop_retired();
+  // shard_tenants.cc
+  ZygoteKey key_for(const Task& task) const;  // its template is known
+  bool waits_for_start(const ZygoteKey& key, TaskPtr& task);
+  void make_room_for(const ZygoteKey& key);
+  bool is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const;
+  void drop_template(Zygotes::iterator found);
+  void drop_idle_tenants(sys::Nanoseconds unused_since);
+  void drop_aged();
+  void count_templates();
 
   void on_cell_ready(Cells::iterator slot);
   void on_cell_dead(Cells::iterator slot);
@@ -149,13 +170,15 @@ class Shard {
   std::unique_ptr<Wakeup> wakeup_;
   std::unique_ptr<LastMoments> last_moments_;
   std::unique_ptr<Helpers> helpers_;
-  std::unique_ptr<Timer> ask_again_;  // while the room is narrow
+  std::unique_ptr<Timer> ask_again_;   // while the room is narrow
+  std::unique_ptr<Timer> tenant_age_;  // while there are templates of tenants
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};
   bool short_of_room_ = false;
+  bool ages_ = false;       // the clock of tenant_age_ runs
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};
-  std::map<ZygoteKey, ZygoteSlot> zygotes_;
+  Zygotes zygotes_;
   std::list<std::unique_ptr<Zygote>> retired_;  // until the last of their cells is gone
   std::vector<ZygoteKey> changed_zygotes_;      // to be looked at on the next turn of the loop
   Cells cells_, graveyard_;
@@ -163,8 +186,8 @@ class Shard {
   std::atomic<unsigned> leased_{
       0};  // tasks between admission and reply; written by this shard only
   // For counts(); written by this shard only.
-  std::atomic<size_t> cells_alive_{0}, templates_alive_{0};
-  std::atomic<uint64_t> cells_made_{0}, forks_{0};
+  std::atomic<size_t> cells_alive_{0}, templates_alive_{0}, tenant_templates_alive_{0};
+  std::atomic<uint64_t> cells_made_{0}, forks_{0}, tenant_templates_dropped_{0};
   std::thread thread_;
 };
 

@@ -60,6 +60,7 @@ void add_names(const RuntimeSpec& runtime, const Job& job, bool all,
 std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
   auto build = std::make_unique<Job>();
   build->id = job.id;
+  build->tenant = job.tenant;
   build->template_name = job.template_name;
   build->files = job.files;
   build->files.push_back({name_of_source(runtime, job), job.source, false});
@@ -277,7 +278,8 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
 // True: the task has its artefact, or is to build it.
 bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   if (task->artefact_key.empty())
-    task->artefact_key = key_of(*spec.runtime, setting_.identity_of_build(spec), task->job);
+    task->artefact_key = setting_.build_key(
+        key_of(*spec.runtime, setting_.identity_of_build(spec), task->job), task->job.tenant);
   Built built;
   using Patience = ArtefactStore::Patience;
   // One side of a pair keeps its place: the other is waiting in a cell.

@@ -116,6 +116,7 @@ Shard* Shard::warmer_peer() const {
 void Shard::give_back() {
   const bool asked = asked_back_.exchange(false);
   if (!std::exchange(short_of_room_, false) && !asked) return;
+  drop_idle_tenants(sys::monotonic_now());
   for (auto slot = cells_.begin(); slot != cells_.end();) {
     auto next = std::next(slot);
     if (slot->cell->state() == Cell::State::kIdle && !slot->task) bury(slot);
@@ -124,7 +125,7 @@ void Shard::give_back() {
   if (!asked || leased_ > 0 || !leaves_shards_out()) return;
   for (auto& [key, slot] : zygotes_) retired_.push_back(std::move(slot.zygote));
   zygotes_.clear();
-  templates_alive_ = 0;
+  count_templates();
   drop_retired();
 }
 

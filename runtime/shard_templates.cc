@@ -40,13 +40,14 @@ Result<std::unique_ptr<Zygote>> Shard::start_zygote(const ZygoteKey& key, const 
   return Zygote::start(*loop_, plan, std::move(changed));
 }
 
-Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed,
+Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, const ZygoteKey& key,
                                      Evidence::Fault& problem) {
-  ZygoteKey key{spec.name, seed};
   auto found = zygotes_.find(key);
+  if (found != zygotes_.end()) found->second.used = sys::monotonic_now();
   if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed)
     return &found->second;
-  ZygotePlan plan = setting_.zygote_plan(spec, seed);
+  if (found == zygotes_.end()) make_room_for(key);
+  ZygotePlan plan = setting_.zygote_plan(spec, key.seed);
   Result<std::unique_ptr<Zygote>> started = start_zygote(key, plan);
   if (!started) {
     problem = {"start template", started.error().code(), started.error().text()};
@@ -57,8 +58,8 @@ Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, unsigned seed,
   slot.identity = plan.identity;
   slot.early_cell = false;
   slot.cells = 0;
-  slot.since = sys::monotonic_now();
-  templates_alive_ = zygotes_.size();
+  slot.used = slot.since = sys::monotonic_now();
+  count_templates();
   return &slot;
 }
 
@@ -79,7 +80,8 @@ void Shard::on_zygote(const ZygoteKey& key) {
   const Evidence::Fault fault = failed ? cause_of(slot.zygote->fault()) : Evidence::Fault{};
   std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
   for (TaskPtr& task : waiting) {
-    const bool again = killed && may_start_again(*task, fault);
+    const bool is_others = key_for(*task) != key;  // of the same tenant: it waited for its start
+    const bool again = is_others || (killed && may_start_again(*task, fault));
     if (failed && !again) {
       fail_or_wait(std::move(task), fault);
     } else {
@@ -145,9 +147,9 @@ void Shard::renew_if_due(const ZygoteKey& key, ZygoteSlot& slot) {
   const bool due = slot.cells >= kCellsPerTemplate ||
                    sys::monotonic_now() - slot.since >= sys::Nanoseconds(kTemplateAge);
   if (!due || slot.successor || stopping_) return;
-  const TemplateSpec* spec = setting_.find_template(key.first);
+  const TemplateSpec* spec = setting_.find_template(key.name);
   if (!spec) return;
-  auto started = start_zygote(key, setting_.zygote_plan(*spec, key.second));
+  auto started = start_zygote(key, setting_.zygote_plan(*spec, key.seed));
   if (started.ok()) slot.successor = std::move(started).value();  // else at the next cell
 }
 
@@ -186,7 +188,7 @@ bool Shard::is_outdated(const CellSlot& slot) const {
 void Shard::drop_retired() {
   std::erase_if(retired_, [this](const std::unique_ptr<Zygote>& zygote) {
     auto is_child = [&zygote](const CellSlot& slot) { return slot.parent == zygote.get(); };
-    return std::none_of(cells_.begin(), cells_.end(), is_child) &&
+    return !zygote->is_ending() && std::none_of(cells_.begin(), cells_.end(), is_child) &&
            std::none_of(graveyard_.begin(), graveyard_.end(), is_child);
   });
 }

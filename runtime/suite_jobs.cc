@@ -10,6 +10,7 @@ namespace runtime {
 Job Suite::job_of(const TestCase& test) const {
   Job job;
   job.id = job_.id;
+  job.tenant = job_.tenant;
   job.template_name = job_.template_name;
   job.source = job_.source;
   job.mode = job_.mode;
@@ -42,6 +43,7 @@ std::vector<std::string> feedback_of(const Checker& judge) {
 Job judge_job(const Job& judged, const Checker& judge) {
   Job job;
   job.id = judged.id;
+  job.tenant = judged.tenant;
   job.template_name = judge.template_name;
   job.source = judge.source;
   job.files = judge.files;

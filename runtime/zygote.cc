@@ -113,6 +113,12 @@ Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan
   return zygote;
 }
 
+void Zygote::end() {
+  if (!process_ || state_ != State::kReady) return;
+  process_->kill();
+  ending_ = true;
+}
+
 Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
                                 Born born) {
   VERIFY(state_ == State::kReady || state_ == State::kStarting);

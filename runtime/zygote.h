@@ -62,6 +62,10 @@ class Zygote {
   // In kFailed: it was there, and a signal ended it. Another one may well live.
   bool was_killed() const { return killed_; }
 
+  // Kills it, without waiting until its memory has been given back; kFailed follows.
+  void end();
+  bool is_ending() const { return ending_ && state_ != State::kFailed; }
+
   // Orders a cell; only in kReady, or in kStarting: it is then forked as soon as the template can,
   // which may be before its heap image. The answer comes through `born`; if the zygote dies first,
   // it is a failure.
@@ -81,6 +85,7 @@ class Zygote {
   State state_ = State::kStarting;
   bool in_place_ = false;
   bool killed_ = false;
+  bool ending_ = false;
   int error_ = 0;
   std::string reason_, talk_;
   sys::OwnedFd control_, talk_fd_;

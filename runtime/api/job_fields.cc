@@ -61,6 +61,14 @@ constexpr Field kFields[] = {
      .max = 64 << 10,
      .text = &Job::tag,
      .meaning = "Comes back in the result, as it is."},
+    {.path = "tenant",
+     .kind = kText,
+     .fallback = "the common one",
+     .max = 128,
+     .text = &Job::tenant,
+     .meaning = "Whose it is: templates, cells, builds and blobs of one tenant serve no other. "
+                "Letters, digits and `._:@-`. A service decides who may say it "
+                "([http.md](http.md#tenants))."},
     {.path = "template",
      .kind = kText,
      .fallback = "`\"python\"`",

@@ -33,6 +33,13 @@ bool is_template_name(std::string_view name) {
   });
 }
 
+bool is_tenant_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return is_alpha(c) || is_digit(c) ||
+           std::string_view("._:@-").find(c) != std::string_view::npos;
+  });
+}
+
 bool read_text(JsonReader& in, size_t limit, std::string& text) {
   if (in.peek() != Type::kString) return in.expected("a string");
   if (!in.read_string(text)) return false;
@@ -148,6 +155,8 @@ bool text_is_fit(JsonReader& in, const Field& field, const std::string& text) {
   if (field.path == "id" && text.empty()) return in.fail("is not empty");
   if (field.path == "func" && !is_identifier(text))
     return in.fail("expected the name of a function");
+  if (field.path == "tenant" && !is_tenant_name(text))
+    return in.fail("expected a name of letters, digits, '.', '_', ':', '@' and '-'");
   if (field.path == "template" && !is_template_name(text)) {
     return in.fail("expected a name of letters, digits, '.', '_' and '-'");
   }
