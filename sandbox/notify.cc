@@ -167,7 +167,10 @@ std::optional<Ruling> rule_on_call(int listener, const CellView& cell, const Not
                                    Look look) {
   std::string name = name_of_call(notice.arch, notice.nr);
   if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
-  if (std::optional<Ruling> ruling = rule_on_attributes(cell, notice); ruling) return *ruling;
+  if (changes_attributes(cell, notice)) {
+    if (look == Look::kQuick) return std::nullopt;
+    return rule_on_attributes(cell, notice);
+  }
   if (const FileCall* call = file_call(notice.nr); call != nullptr) {
     std::optional<Ruling> ruling = rule_on_files(*call, cell, notice, look);
     return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);

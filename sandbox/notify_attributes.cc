@@ -213,7 +213,7 @@ Ruling rule_on_path(const CellView& cell, const Notice& notice, const AttributeC
   const FileTarget target = target_of(by_path, cell, notice);
   if (target.descriptor) return rule_on_descriptor(cell, notice, call, *target.descriptor);
   const FileReach reached =
-      reach_of(by_path, cell, notice);  // the label, also of what is not there
+      reach_of(by_path, cell, notice, Look::kWhole);  // the label, also of what is not there
   if (reached.reach == Reach::kUnseen) return without_means(EMFILE);
   if (reached.reach == Reach::kOutside || cell.profile == Profile::kPure)
     return refusal_of(notice, reached.path);
@@ -238,13 +238,15 @@ bool is_by_descriptor(const Notice& notice, const AttributeCall& call) {
 
 }  // namespace
 
-std::optional<Ruling> rule_on_attributes(const CellView& cell, const Notice& notice) {
-  if (cell.scratch_path.empty()) return std::nullopt;
-  const AttributeCall* call = attribute_call(notice.nr);
-  if (!call) return std::nullopt;
-  if (!is_by_descriptor(notice, *call)) return rule_on_path(cell, notice, *call);
-  const int descriptor = static_cast<int>(static_cast<uint32_t>(notice.args[call->descriptor]));
-  return rule_on_descriptor(cell, notice, *call, descriptor);
+bool changes_attributes(const CellView& cell, const Notice& notice) {
+  return !cell.scratch_path.empty() && attribute_call(notice.nr) != nullptr;
+}
+
+Ruling rule_on_attributes(const CellView& cell, const Notice& notice) {
+  const AttributeCall& call = *attribute_call(notice.nr);
+  if (!is_by_descriptor(notice, call)) return rule_on_path(cell, notice, call);
+  const int descriptor = static_cast<int>(static_cast<uint32_t>(notice.args[call.descriptor]));
+  return rule_on_descriptor(cell, notice, call, descriptor);
 }
 
 }  // namespace sandbox

@@ -6,14 +6,16 @@
 // exchange descriptor or path. So what is allowed is done here, on the very file that was looked
 // at, and the call is answered with the outcome. Daemon side.
 
-#include <optional>
-
 #include "sandbox/notify.h"
 
 namespace sandbox {
 
-// Nothing if the call is none of these. Outside of scratch it is refused and named, but a lock:
-// that is answered as if it had been had, for nothing else of the job could hold it.
-std::optional<Ruling> rule_on_attributes(const CellView& cell, const Notice& notice);
+// Whether the call is one of these, in a cell where this decides.
+bool changes_attributes(const CellView& cell, const Notice& notice);
+
+// Of such a call. It takes as long as the file's system does, so not from a loop. Outside of
+// scratch it is refused and named, but a lock: that is answered as if it had been had, for nothing
+// else of the job could hold it.
+Ruling rule_on_attributes(const CellView& cell, const Notice& notice);
 
 }  // namespace sandbox

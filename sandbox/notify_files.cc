@@ -367,7 +367,8 @@ FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& not
 }
 
 FileTarget target_of(const FileCall& call, const CellView& cell, const Notice& notice) {
-  const Request request{call, cell, notice};
+  const View view{cell, Look::kWhole};
+  const Request request{call, view, notice};
   const UsedPath path = path_of_use(request, call.first);
   FileTarget target;
   if (!path.readable || path.text.empty() || !path.known) {
@@ -378,7 +379,7 @@ FileTarget target_of(const FileCall& call, const CellView& cell, const Notice& n
   if (target.descriptor) return target;
   const bool stay =
       call.first.effect == Effect::kChangeLink || (request.flags() & AT_SYMLINK_NOFOLLOW) != 0;
-  Found found = look(cell, path.text, stay ? LastLink::kStay : LastLink::kFollow);
+  Found found = look(view, path.text, stay ? LastLink::kStay : LastLink::kFollow);
   target.error = found.error;
   if (found) target.file = std::move(found.file);
   return target;
