@@ -60,11 +60,11 @@ class Looked:
     """At one place."""
 
     canaries: Canaries
-    bytes: int = 0
+    size: int = 0
     found: set[str] = field(default_factory=set)
 
     def take(self, data: bytes) -> None:
-        self.bytes += len(data)
+        self.size += len(data)
         self.found.update(self.canaries.found_in(data))
 
     def take_file(self, read: Callable[[int, int], bytes], start: int, end: int | None = None) -> None:
@@ -74,7 +74,7 @@ class Looked:
             if not data:
                 return
             self.take(tail + data)
-            self.bytes -= len(tail)
+            self.size -= len(tail)
             tail = data[-OVERLAP:]
             at += len(data)
 
@@ -129,6 +129,13 @@ def memory(pid: int, looked: Looked) -> None:
     finally:
         os.close(mem)
         os.close(pagemap)
+
+
+def numbers_on_stack(pid: int) -> array.array[int]:
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
+        stack = next(region for region in regions(pid) if region.name == "[stack]")
+        mem.seek(stack.start)
+        return array.array("q", mem.read(stack.end - stack.start))
 
 
 def files_behind_mappings(pid: int, looked: Looked) -> None:

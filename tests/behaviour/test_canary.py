@@ -118,7 +118,7 @@ class TheLook(ZygoTestCase):
 
         looked.take_file(lambda size, at: data[at:at + size], 0)
 
-        self.assertEqual((looked.found, looked.bytes), ({"x"}, len(data)))
+        self.assertEqual((looked.found, looked.size), ({"x"}, len(data)))
 
     def test_finds_what_is_planted_in_each_place(self) -> None:
         stage = Stage(self, "full")
@@ -180,7 +180,7 @@ class TheNextJob(ZygoTestCase):
             self.assertIn(wanted, (label, None))
             before, looked = cell, stage.look(job)
             self.assertEqual(brief(looked), {}, f"after {label}")
-            blind = {name for name, each in looked.items() if each.bytes == 0}
+            blind = {name for name, each in looked.items() if each.size == 0}
             self.assertEqual(blind - MAY_BE_EMPTY, set(), "nothing was read there")
             cell = stage.cell
             if cell == before or not same_cell:
@@ -196,6 +196,22 @@ class TheNextJob(ZygoTestCase):
 
     def test_of_calls_finds_nothing(self) -> None:
         self.follow(Stage(self, levels()[0]), "python", [Victim("calls", size) for size in (MIB + 1, 8191, 1)])
+
+    def test_does_not_learn_how_long_the_last_one_ran(self) -> None:
+        """Its CPU time is a number of nanoseconds that occurs nowhere by chance."""
+        stage = Stage(self, levels()[0])
+        busy = {"template": "python", "source": "sum(range(9999999))", "limits": LIMITS}
+        stage.look(looker("python", 0))
+
+        used = stage.run(busy)["usage"]["cpu_ms"]
+        looked_at = stage.ask(looker("python", 0))
+
+        for pid in stage.await_ready(looked_at):
+            numbers = reach.numbers_on_stack(pid)
+            found = [four for four in zip(numbers, numbers[1:], numbers[2:], numbers[3:])
+                     if four[0] == four[2] == 0 < four[1] and 0 <= four[3] and abs((four[1] + four[3]) // 1000 - used) < 2]
+            self.assertEqual(found, [], f"user and system time of {used} ms, as a struct rusage has them")
+        looked_at.close()
 
     def test_of_another_profile_finds_nothing(self) -> None:
         stage = Stage(self, levels()[0])
