@@ -1,6 +1,7 @@
 """Call the kernel by foreign numbers
 
 By: seccomp
+Profile: subprocess
 Ends: OK, UnsafeCode, Signalled
 """
 import mmap

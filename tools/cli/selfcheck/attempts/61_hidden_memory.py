@@ -1,6 +1,7 @@
 """Exceed it in unmapped files
 
 Needs: cgroup.memory
+Profile: subprocess
 Ends: MemoryLimitExceeded
 Limits: memory_mb=48
 """
