@@ -84,18 +84,34 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
   entry.since = sys::monotonic_now();
   entry.watch = job.watch = std::make_shared<runtime::JobWatch>();
   if (closed_) {
-    entry.given = true;
-    ++running_;
-    inbox_->put(ticket, cancelled(entry));  // its `done` is not called in here
+    end_unrun(ticket, entry, cancelled(entry));
     return ticket;
+  }
+  // In one place for all ways to here: what a job says of itself counts only if its client may.
+  const std::string asked = std::exchange(job.tenant, "");
+  if (options_.tenant_of) {
+    sys::Result<std::string> tenant = options_.tenant_of(entry.order.client, asked);
+    if (!tenant) {
+      end_unrun(ticket, entry, refused(entry, tenant.error()));
+      return ticket;
+    }
+    job.tenant = std::move(tenant).value();
   }
   if (entry.order.patience) {
     const sys::Nanoseconds until = sys::monotonic_now() + *entry.order.patience;
     entry.deadline = deadlines_.at(until, [this, ticket] { expire(ticket); });
   }
-  queue_.push(ticket, entry.order.client, job.priority);
+  // Tenants take turns, whoever sends for them.
+  queue_.push(ticket, job.tenant.empty() ? entry.order.client : job.tenant, job.priority);
   pump();
   return ticket;
+}
+
+// Its `done` is not called in here.
+void Desk::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
+  entry.given = true;
+  ++running_;
+  inbox_->put(ticket, std::move(finished));
 }
 
 void Desk::pump() {
@@ -114,7 +130,8 @@ void Desk::start(Ticket ticket, Entry& entry) {
     auto told = [inbox = inbox_, ticket](Finished finished) {
       inbox->put(ticket, std::move(finished));
     };
-    return std::exchange(entry.order.run, nullptr)(engine_, entry.watch, std::move(told));
+    return std::exchange(entry.order.run, nullptr)(engine_, entry.order.job.tenant, entry.watch,
+                                                   std::move(told));
   }
   auto done = [inbox = inbox_, ticket, name = entry.template_name](runtime::JobResult result) {
     inbox->put(ticket, finished_from(result, name));
@@ -165,6 +182,17 @@ void Desk::expire(Ticket ticket) {
 void Desk::drop(Ticket ticket) {
   queue_.remove(ticket);
   conclude(ticket, cancelled(entries_.at(ticket)));
+}
+
+Finished Desk::refused(const Entry& entry, const sys::Error& why) {
+  runtime::JobResult result;
+  result.id = entry.id;
+  result.tag = entry.tag;
+  result.verdict = {Outcome::kBadJob,
+                    "",
+                    runtime::By::kCaller,
+                    {{"message", why.text()}, {"path", std::string("tenant")}}};
+  return finished_from(result, entry.template_name);
 }
 
 Finished Desk::cancelled(const Entry& entry) {

@@ -45,7 +45,9 @@ class Desk {
   // What becomes of an order once it is its turn, if not one job of the engine's. Tells the end
   // once, on any thread. A job that it starts has the `watch` of the order's.
   using Told = std::function<void(Finished)>;
-  using Run = std::function<void(runtime::Engine&, std::shared_ptr<runtime::JobWatch>, Told)>;
+  // `tenant` is that of each job that it starts.
+  using Run = std::function<void(runtime::Engine&, const std::string& tenant,
+                                 std::shared_ptr<runtime::JobWatch>, Told)>;
   struct Order {
     runtime::Job job;
     Run run;  // none: `job` is run, and told as JSON
@@ -62,6 +64,9 @@ class Desk {
   };
   struct Options {
     size_t queue = 1000;
+    // Whose a client's job is, which says `asked`; an error refuses the job. None: nobody's.
+    std::function<sys::Result<std::string>(const std::string& client, const std::string& asked)>
+        tenant_of;
     std::function<void(const Finished&)> ended;  // of every job, before its `done`
     std::function<void()> room;                  // the queue has got shorter
   };
@@ -105,7 +110,9 @@ class Desk {
   void collect();
   void expire(Ticket ticket);
   void drop(Ticket ticket);
+  static Finished refused(const Entry& entry, const sys::Error& why);
   static Finished cancelled(const Entry& entry);
+  void end_unrun(Ticket ticket, Entry& entry, Finished finished);
   void conclude(Ticket ticket, Finished finished);
 
   runtime::Engine& engine_;

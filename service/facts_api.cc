@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "images/sha256.h"
+#include "service/refusals.h"
 #include "service/service.h"
 
 namespace service {
@@ -22,12 +23,9 @@ ordered_json names_of(sandbox::Layers layers) {
 
 // The contents, if they are no larger than the body of a request may be.
 Response blob_response(const runtime::BlobStore& store, const std::string& digest, size_t most) {
-  const sys::Result<std::vector<runtime::Blob>> known = store.list();
-  if (!known) return error_response(500, "blobs", known.error().text());
-  for (const runtime::Blob& blob : *known) {
-    if (blob.digest == digest && blob.bytes > most)
-      return error_response(413, "blob", "the blob is larger than a body may be (--max-body)");
-  }
+  const sys::Result<uint64_t> size = store.size_of(digest);
+  if (size && *size > most)
+    return error_response(413, "blob", "the blob is larger than a body may be (--max-body)");
   sys::Result<std::string> bytes = store.get(digest);
   if (!bytes) return error_response(404, "no_blob", bytes.error().text());
   return {.body = std::move(bytes).value(), .type = "application/octet-stream"};
@@ -66,6 +64,7 @@ void Service::get_info(const ExchangePtr& exchange) {
                              {"level", sandbox::name_of(standing.level)},
                              {"enforced", names_of(standing.layers)},
                              {"workers", engine_.workers()},
+                             {"tenant_by", name_of(tenancy_.by())},
                              {"template", options_.defaults.job.template_name},
                              {"durable", durable_ != nullptr},
                              {"limits",
@@ -77,11 +76,26 @@ void Service::get_info(const ExchangePtr& exchange) {
   exchange->answer({.body = info.dump(2) + "\n"});
 }
 
+// Those of the client's tenant, or of the one that a trusted client names. Answers itself, and says
+// nothing, where there are none for it.
+std::optional<runtime::BlobStore> Service::blobs_for(Exchange& exchange) const {
+  if (!blobs_) {
+    exchange.answer(error_response(501, "blobs", "there is no store of blobs"));
+    return std::nullopt;
+  }
+  const std::string* asked = exchange.request.query_value("tenant");
+  const auto tenant = tenancy_.tenant_of(exchange.client, asked ? *asked : "");
+  if (tenant) return blobs_->of(*tenant);
+  exchange.answer(not_its_tenant(tenant.error()));
+  return std::nullopt;
+}
+
 void Service::put_blob(const ExchangePtr& exchange, const std::string& digest) {
-  if (!blobs_) return exchange->answer(error_response(501, "blobs", "there is no store of blobs"));
   if (!images::is_sha256(digest)) return exchange->answer(no_digest());
+  const std::optional<runtime::BlobStore> blobs = blobs_for(*exchange);
+  if (!blobs) return;
   auto response = std::make_shared<Response>();
-  auto work = [exchange, digest, response, store = *blobs_] {
+  auto work = [exchange, digest, response, store = *blobs] {
     const std::string& bytes = exchange->request.body;
     if (digest != "sha256:" + images::sha256_of(bytes)) {
       *response = error_response(400, "digest", "the body has another digest");
@@ -95,13 +109,14 @@ void Service::put_blob(const ExchangePtr& exchange, const std::string& digest) {
 }
 
 void Service::get_blob(const ExchangePtr& exchange, const std::string& digest) {
-  if (!blobs_) return exchange->answer(error_response(501, "blobs", "there is no store of blobs"));
   if (!images::is_sha256(digest)) return exchange->answer(no_digest());
+  const std::optional<runtime::BlobStore> blobs = blobs_for(*exchange);
+  if (!blobs) return;
   auto response = std::make_shared<Response>();
   const size_t most = options_.http.limits.parser.body;
   if (!exchange->share.resize(most))
     return exchange->answer(busy_response(503, "memory", "too many bytes are held already", 1));
-  auto work = [digest, response, most, store = *blobs_] {
+  auto work = [digest, response, most, store = *blobs] {
     *response = blob_response(store, digest, most);
   };
   runtime::run_aside(loop_, work, [exchange, response] { exchange->answer(std::move(*response)); });

@@ -26,8 +26,10 @@ class Group : public std::enable_shared_from_this<Group> {
         texts_(request_.commands.size()),
         open_(request_.commands.size()) {}
 
-  void start(runtime::Engine& engine, const std::shared_ptr<runtime::JobWatch>& watch) {
+  void start(runtime::Engine& engine, const std::string& tenant,
+             const std::shared_ptr<runtime::JobWatch>& watch) {
     for (go_judge::Command& command : request_.commands) {
+      command.job.tenant = tenant;
       command.job.watch = watch;
       if (auto problem = make_program(command)) return fail_all("program", *problem);
     }
@@ -109,10 +111,10 @@ class Group : public std::enable_shared_from_this<Group> {
 Desk::Run run_of(go_judge::Request request, go_judge::Keep keep, std::shared_ptr<Response> answer) {
   auto held = std::make_shared<go_judge::Request>(std::move(request));
   return [held, keep = std::move(keep), answer = std::move(answer)](
-             runtime::Engine& engine, const std::shared_ptr<runtime::JobWatch>& watch,
-             Desk::Told told) {
+             runtime::Engine& engine, const std::string& tenant,
+             const std::shared_ptr<runtime::JobWatch>& watch, Desk::Told told) {
     auto group = std::make_shared<Group>(std::move(*held), keep, answer, std::move(told));
-    group->start(engine, watch);
+    group->start(engine, tenant, watch);
   };
 }
 

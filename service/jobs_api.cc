@@ -52,6 +52,8 @@ void Service::post_job(const ExchangePtr& exchange) {
   if (!job) return exchange->answer(bad_job_response(job.error().text()));
   if (!facts_.knows_template(job->template_name))
     return exchange->answer(unknown_template(job->template_name));
+  if (const auto tenant = tenancy_.tenant_of(exchange->client, job->tenant); !tenant)
+    return exchange->answer(not_its_tenant(tenant.error()));
   if (job->deadline)
     order.patience = std::min(order.patience.value_or(*job->deadline), *job->deadline);
   if (*durable) return keep_job(exchange, *job, order.patience);

@@ -49,6 +49,11 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
   const runtime::Engine::Counts& engine = now.engine;
   gauge(out, "zygo_cells_alive", "Cells there are, idle ones included.", engine.cells);
   gauge(out, "zygo_templates_alive", "Warm interpreters there are.", engine.templates);
+  gauge(out, "zygo_tenant_templates_alive", "Of them, those that serve one tenant only.",
+        engine.tenant_templates);
+  counter(out, "zygo_tenant_templates_dropped_total",
+          "Idle templates of tenants that went, to make room or by their age.",
+          static_cast<double>(engine.tenant_templates_dropped));
   counter(out, "zygo_cells_made_total", "Cells made.", static_cast<double>(engine.cells_made));
   counter(out, "zygo_forks_total", "Runs of programs, each a fork of a cell's first process.",
           static_cast<double>(engine.forks));

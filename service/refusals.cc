@@ -17,6 +17,10 @@ Response unknown_template(const std::string& name) {
   return bad_job_response("template: \"" + name + "\" is not known; GET /v1/templates has them");
 }
 
+Response not_its_tenant(const sys::Error& error) {
+  return error_response(403, "tenant", error.text(), "tenant");
+}
+
 Response busy(const Desk::Busy& why) {
   return busy_response(429, "busy", why.why, why.retry_after);
 }

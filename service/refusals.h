@@ -11,6 +11,8 @@ namespace service {
 // In the words and with the path that `zygo batch` gives.
 Response bad_job_response(std::string message);
 Response unknown_template(const std::string& name);
+// 403; the error is Tenancy's.
+Response not_its_tenant(const sys::Error& error);
 Response busy(const Desk::Busy& why);
 Response expired();
 Response ending();

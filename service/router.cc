@@ -15,6 +15,8 @@ constexpr Parameter kDurable{"durable", "query",
                              "1, with async=1: on the disk before it is acknowledged."};
 constexpr Parameter kKey{"Idempotency-Key", "header",
                          "Of a durable request: sent again, it gets the same id."};
+constexpr Parameter kTenant{"tenant", "query",
+                            "Whose it is, from a client that may say so (--tenant-by field)."};
 constexpr Parameter kWait{"wait", "query", "Seconds, up to 300, to wait for the result."};
 
 std::vector<Route> make_routes() {
@@ -115,7 +117,8 @@ std::vector<Route> make_routes() {
        "Keep contents that jobs may name.",
        kBytes,
        kJson,
-       {201, 400}},
+       {201, 400},
+       {kTenant}},
       {Endpoint::kGetBlob,
        Method::kGet,
        "/v1/blobs/{digest}",
@@ -123,7 +126,8 @@ std::vector<Route> make_routes() {
        "The contents.",
        "",
        kBytes,
-       {200, 400, 404}},
+       {200, 400, 404},
+       {kTenant}},
       {Endpoint::kHeadBlob,
        Method::kHead,
        "/v1/blobs/{digest}",
@@ -131,7 +135,8 @@ std::vector<Route> make_routes() {
        "Is it there?",
        "",
        kBytes,
-       {200, 400, 404}},
+       {200, 400, 404},
+       {kTenant}},
       {Endpoint::kHealth,
        Method::kGet,
        "/healthz",

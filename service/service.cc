@@ -13,11 +13,15 @@ namespace {
 // After the grace is over: for cancelled jobs to be reported, and answers to be taken.
 constexpr sys::Milliseconds kLastAnswers{3000};
 
+// Whose jobs of our own are. No token has a name like this.
+constexpr const char* kOwnClient = "zygo itself";
+
 }  // namespace
 
 Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
     : engine_(engine),
       options_(std::move(options)),
+      tenancy_(options_.tenant_by, options_.tokens),
       facts_(std::move(facts)),
       blobs_(options_.blobs.empty() ? std::nullopt
                                     : std::optional<runtime::BlobStore>(options_.blobs)),
@@ -27,6 +31,10 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept)) {
   Desk::Options desk;
   desk.queue = options_.queue;
+  desk.tenant_of = [this](const std::string& client, const std::string& asked) {
+    return client == kOwnClient ? sys::Result<std::string>(std::string())
+                                : tenancy_.tenant_of(client, asked);
+  };
   desk.ended = [this](const Finished& job) { note_end(job); };
   desk.room = [this] {
     const auto batches = batches_;  // one that is over takes itself out
@@ -37,8 +45,9 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
   desk_ = std::make_unique<Desk>(engine_, loop_, *deadlines_, std::move(desk));
   go_judge_ = std::make_unique<GoJudgeApi>(
       GoJudgeApi::Parts{*desk_, loop_, engine_.standing().layers, options_.defaults,
-                        options_.version, options_.held, !options_.tokens.empty(), *deadlines_,
-                        held_, options_.websocket},
+                        options_.version, options_.held,
+                        !options_.tokens.empty() || options_.tenant_by != TenantBy::kNone,
+                        *deadlines_, held_, options_.websocket},
       options_.go_judge);
   Server::Handler handler;
   handler.handle = [this](const ExchangePtr& exchange) { handle(exchange); };
@@ -113,7 +122,7 @@ void Service::warm_up() {
   Desk::Order order;
   order.job.template_name = options_.defaults.job.template_name;
   order.job.id = "warm-up";
-  order.client = "zygo";
+  order.client = kOwnClient;
   order.done = is_ready;
   (void)desk_->submit(std::move(order));
 }

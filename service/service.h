@@ -28,6 +28,7 @@
 #include "service/live_session.h"
 #include "service/metrics.h"
 #include "service/router.h"
+#include "service/tenancy.h"
 #include "service/tokens.h"
 
 namespace service {
@@ -40,6 +41,7 @@ struct ServiceOptions {
   KeptJobs::Options kept;
   LogFormat log = LogFormat::kOff;
   Tokens tokens;  // empty: none is asked for
+  TenantBy tenant_by = TenantBy::kNone;
   runtime::JobDefaults defaults;
   std::string defaults_text;       // what they were parsed from; empty: nothing
   std::shared_ptr<Ledger> ledger;  // of durable jobs; none: there are none
@@ -144,6 +146,7 @@ class Service {
   void with_runtimes(std::function<void(const std::string& runtimes)> use);
   void get_runtimes(const ExchangePtr& exchange);
   void get_info(const ExchangePtr& exchange);
+  std::optional<runtime::BlobStore> blobs_for(Exchange& exchange) const;
   void put_blob(const ExchangePtr& exchange, const std::string& digest);
   void get_blob(const ExchangePtr& exchange, const std::string& digest);
   // stats_api.cc
@@ -157,6 +160,7 @@ class Service {
 
   runtime::Engine& engine_;
   ServiceOptions options_;  // the defaults of jobs are others' to read, and stay
+  const Tenancy tenancy_;
   const Facts facts_;
   const std::optional<runtime::BlobStore> blobs_;
   // Errands on other threads end with the loop: what they come back to goes after it.

@@ -16,8 +16,8 @@ using sys::Result;
 namespace {
 
 constexpr size_t kShortestToken = 16;
-constexpr std::array kScopes{Scope::kInfo, Scope::kJobs, Scope::kBlobs, Scope::kMetrics,
-                             Scope::kAdmin};
+constexpr std::array kScopes{Scope::kInfo,    Scope::kJobs,  Scope::kBlobs,
+                             Scope::kMetrics, Scope::kAdmin, Scope::kTenant};
 
 constexpr unsigned bit(Scope scope) { return 1u << static_cast<unsigned>(scope); }
 
@@ -37,8 +37,8 @@ Result<unsigned> scopes_in(std::string_view text) {
     auto scope = std::find_if(kScopes.begin(), kScopes.end(),
                               [word](Scope each) { return name_of(each) == word; });
     if (scope == kScopes.end())
-      return Error::because(
-          fmt::format("\"{}\" is no scope; there are info, jobs, blobs, metrics and admin", word));
+      return Error::because(fmt::format(
+          "\"{}\" is no scope; there are info, jobs, blobs, metrics, admin and tenant", word));
     scopes |= bit(*scope);
   }
   return scopes;
@@ -59,9 +59,11 @@ std::string_view name_of(Scope scope) {
     case Scope::kMetrics:
       return "metrics";
     case Scope::kAdmin:
+      return "admin";
+    case Scope::kTenant:
       break;
   }
-  return "admin";
+  return "tenant";
 }
 
 Result<Tokens> Tokens::parse(std::string_view text) {
@@ -79,6 +81,8 @@ Result<Tokens> Tokens::parse(std::string_view text) {
     if (words[1].size() < kShortestToken)
       return Error::because(
           fmt::format("{}: a token has at least {} characters", line, kShortestToken));
+    if (words[0].starts_with(kUidPrefix))
+      return Error::because(line + ": names that begin with uid: are those of unix sockets");
     Holder holder{std::string(words[0]), bit(Scope::kInfo) | bit(Scope::kJobs) |
                                              bit(Scope::kBlobs) | bit(Scope::kMetrics) |
                                              bit(Scope::kAdmin)};
@@ -96,6 +100,12 @@ Result<Tokens> Tokens::parse(std::string_view text) {
   }
   if (tokens.empty()) return Error::because("expected at least one line NAME TOKEN [SCOPE,...]");
   return tokens;
+}
+
+bool Tokens::may(const std::string& name, Scope scope) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.holder.name == name && entry.holder.may(scope);
+  });
 }
 
 const Tokens::Holder* Tokens::find(std::string_view authorization) const {

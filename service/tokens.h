@@ -18,8 +18,9 @@ enum class Scope : uint8_t {
   kJobs,
   kBlobs,
   kMetrics,
-  kAdmin
-};  // kOpen: no token is needed
+  kAdmin,
+  kTenant  // says whose its jobs are; never given without being named
+};         // kOpen: no token is needed
 std::string_view name_of(Scope scope);
 
 class Tokens {
@@ -34,6 +35,11 @@ class Tokens {
   // An error names the line, never the token.
   static sys::Result<Tokens> parse(std::string_view text);
 
+  // Clients on unix sockets are called so; no token is.
+  static constexpr std::string_view kUidPrefix = "uid:";
+
+  // Of the holder of that name, if there is one.
+  bool may(const std::string& name, Scope scope) const;
   bool empty() const { return entries_.empty(); }
   // Of an Authorization header: "Bearer TOKEN".
   const Holder* find(std::string_view authorization) const;

@@ -12,6 +12,7 @@
 #include "service/access_log.h"
 #include "service/cors.h"
 #include "service/foreign/apis.h"
+#include "service/tenancy.h"
 
 namespace cli {
 
@@ -112,6 +113,10 @@ struct ServeOptions {
   sys::Milliseconds durable_keep{86'400'000};
   sys::Bytes durable_size = sys::mebibytes(1024);
   size_t durable_queue = 100'000;
+  std::optional<service::TenantBy> tenant_by;  // else token where there are tokens
+  size_t tenant_templates = 0;                 // 0: chosen by memory
+  sys::Milliseconds tenant_idle{300'000};
+  bool share_builds = false;
   bool allow_anyone = false;
   unsigned socket_mode = 0600;
   service::LogFormat log = service::LogFormat::kText;

@@ -40,6 +40,8 @@ std::optional<Refusal> read_files(const ServeOptions& from, service::ServiceOpti
     if (!text) return Refusal{why(from.defaults, text.error())};
     sys::Result<runtime::JobDefaults> defaults = runtime::parse_defaults(*text);
     if (!defaults) return Refusal{fmt::format("{}: {}", from.defaults, defaults.error().text())};
+    if (!defaults->job.tenant.empty())
+      return Refusal{from.defaults + ": tenant: the service says whose a job is (--tenant-by)"};
     into.defaults = std::move(defaults).value();
     into.defaults_text = std::move(text).value();
   }
@@ -62,6 +64,8 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.websocket.message_time = from.body_time;
   options.websocket.ping = from.ping_time;
   options.queue = from.queue;
+  options.tenant_by = from.tenant_by.value_or(from.tokens.empty() ? service::TenantBy::kNone
+                                                                  : service::TenantBy::kToken);
   options.held = from.held.count;
   options.grace = from.grace;
   options.kept.keep = from.keep;
@@ -180,6 +184,10 @@ int serve_command(const CommandLine& line, const Parts& parts) {
     return refuse("serve", *refusal);
   if (options.apis.has(service::Api::kGoJudge))
     std::get<runtime::EngineOptions>(engine_wish).scratch_names = {"/w"};
+  auto& tenants = std::get<runtime::EngineOptions>(engine_wish);
+  tenants.tenant_templates = line.serve.tenant_templates;
+  tenants.tenant_idle = line.serve.tenant_idle;
+  tenants.share_builds = line.serve.share_builds;
   std::get<runtime::EngineOptions>(engine_wish).log =
       [log = line.serve.log](const std::string& step) {
         write_error_line(service::noted(log, step));

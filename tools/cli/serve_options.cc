@@ -55,6 +55,29 @@ void add_go_judge(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Options");
 }
 
+sys::Result<std::optional<service::TenantBy>> parse_tenant_by(const std::string& text) {
+  if (const auto by = service::tenant_by_named(text)) return by;
+  return sys::Error::because(
+      fmt::format("\"{}\" is none of them; choose token, field or none", text));
+}
+
+void add_tenants(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Tenants");
+  parsed_option(app, "--tenant-by", "WHAT",
+                "Who share nothing: token (default with --tokens), field, none", into.tenant_by,
+                parse_tenant_by);
+  app.add_option("--tenant-templates", into.tenant_templates,
+                 "That are kept for them (default: chosen by memory)")
+      ->check(CLI::Range(1u, 100'000u))
+      ->type_name("N");
+  parsed_option(app, "--tenant-idle", "TIME",
+                "Of a template that no job of its tenant used, until it goes (default 5m)",
+                into.tenant_idle, parse_duration);
+  app.add_flag("--share-builds", into.share_builds,
+               "What is compiled for one tenant serves all of them");
+  app.option_defaults()->group("Options");
+}
+
 void add_serve_times(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Times");
   parsed_option(app, "--grace", "TIME", "At the end, for what runs (default 10s)", into.grace,
@@ -135,6 +158,7 @@ void add_serve(CLI::App& app, ServeOptions& into) {
       ->take_all();
   parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
                 parse_log);
+  add_tenants(app, into);
   add_go_judge(app, into);
   add_serve_times(app, into);
   add_serve_durable(app, into);

@@ -31,6 +31,7 @@ class FakeEngine : public runtime::Engine {
   void submit(runtime::Job job, std::function<void(runtime::JobResult)> done) override {
     std::lock_guard lock(mutex_);
     submitted_.push_back(job.id);
+    tenants_.push_back(job.tenant);
     queue_.push_back({std::move(job), std::move(done)});
     changed_.notify_all();
   }
@@ -76,6 +77,10 @@ class FakeEngine : public runtime::Engine {
     std::lock_guard lock(mutex_);
     paused_ = false;
     changed_.notify_all();
+  }
+  std::vector<std::string> tenants() const {
+    std::lock_guard lock(mutex_);
+    return tenants_;
   }
   std::vector<std::string> submitted() const {
     std::lock_guard lock(mutex_);
@@ -137,7 +142,7 @@ class FakeEngine : public runtime::Engine {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Order> queue_, hung_;
-  std::vector<std::string> submitted_;
+  std::vector<std::string> submitted_, tenants_;
   sys::Milliseconds delay_{0};
   bool paused_ = false, ending_ = false;
   std::thread thread_;  // last: it uses all of the above

@@ -1,5 +1,6 @@
 #include "service/desk.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -18,17 +19,25 @@ struct Scene {
   size_t wanted = 0;
   std::unique_ptr<Desk> desk;
 
-  explicit Scene(size_t queue) {
+  using TenantOf = decltype(Desk::Options::tenant_of);
+  explicit Scene(size_t queue, TenantOf tenant_of = nullptr) {
     Desk::Options options;
     options.queue = queue;
+    options.tenant_of = std::move(tenant_of);
     options.ended = [](const Finished&) {};
     options.room = [] {};
     desk = std::make_unique<Desk>(engine, loop, deadlines, std::move(options));
   }
   std::variant<Desk::Ticket, Desk::Busy> submit(
       const std::string& source, std::optional<sys::Milliseconds> patience = std::nullopt) {
+    return submit_for("", source, patience);
+  }
+  std::variant<Desk::Ticket, Desk::Busy> submit_for(
+      const std::string& tenant, const std::string& source,
+      std::optional<sys::Milliseconds> patience = std::nullopt) {
     Desk::Order order;
     order.job.id = order.job.source = source;
+    order.job.tenant = tenant;
     order.client = client;
     order.patience = patience;
     order.done = [this](Finished finished) {
@@ -106,6 +115,53 @@ TEST_CASE("at the end all that is left is Cancelled", "[service][desk]") {
   scene.run_until(5);
 
   CHECK(scene.labels == std::vector<std::string>(5, "Cancelled"));
+}
+
+TEST_CASE("a job's own word on its tenant counts only where the desk is told so",
+          "[service][desk][tenants]") {
+  Scene plain(10);
+  plain.submit_for("x", "job");
+  plain.run_until(1);
+  CHECK(plain.engine.tenants() == std::vector<std::string>{""});
+
+  Scene trusting(10, [](const std::string&, const std::string& asked) {
+    return sys::Result<std::string>(asked);
+  });
+  trusting.submit_for("x", "job");
+  trusting.run_until(1);
+  CHECK(trusting.engine.tenants() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("a tenant that the client may not say is BadJob, and the engine never sees the job",
+          "[service][desk][tenants]") {
+  Scene scene(10, [](const std::string&, const std::string& asked) -> sys::Result<std::string> {
+    if (asked == "x") return sys::Error::because("tenant: no");
+    return asked;
+  });
+  scene.submit_for("x", "job");
+  scene.submit_for("y", "job");
+
+  scene.run_until(2);
+
+  CHECK(scene.engine.tenants() == std::vector<std::string>{"y"});
+  CHECK(std::count(scene.labels.begin(), scene.labels.end(), "BadJob") == 1);
+  CHECK(scene.desk->running() == 0);
+}
+
+TEST_CASE("tenants take turns, though one client sends for all of them",
+          "[service][desk][tenants]") {
+  Scene scene(100, [](const std::string&, const std::string& asked) {
+    return sys::Result<std::string>(asked);
+  });
+  for (int i = 0; i < 20; ++i) scene.submit_for("many", "job");
+  scene.submit_for("few", "job");
+
+  scene.run_until(21);
+
+  // Two were with the engine when it came, and one of the others may be next.
+  const std::vector<std::string> order = scene.engine.tenants();
+  const auto few = std::find(order.begin(), order.end(), "few") - order.begin();
+  CHECK(few <= 3);
 }
 
 }  // namespace service
