@@ -292,7 +292,7 @@ void Cell::kill_job() {
 // have started others since, and pid 1 takes the CPU from us as soon as it has its order.
 void Cell::see_to_the_rest() {
   patience_until_ = sys::monotonic_now() + kPatience;
-  plan_.last_moments->afterwards([weak = std::weak_ptr(self_), nonce = nonce_] {
+  auto rest = [weak = std::weak_ptr(self_), nonce = nonce_] {
     auto alive = weak.lock();
     if (!alive || (*alive)->state_ != State::kRunning || (*alive)->nonce_ != nonce) return;
     Cell& cell = **alive;
@@ -303,7 +303,11 @@ void Cell::see_to_the_rest() {
     order.kind = shim::OrderKind::kKill;
     Result<void> sent = sys::send_message(cell.socket_.get(), sys::bytes_of(order));
     if (!sent) kill_by_pidfd(cell.pidfd_.get());
-  });
+  };
+  // Without a namespace pid 1 has a broom sweep behind each kill, and must hear of it before it
+  // hears that the program is dead.
+  if (!layers_.has(Layer::kPidNs)) return rest();
+  plan_.last_moments->afterwards(std::move(rest));
 }
 
 void Cell::note_stopped() { result_.usage.stopped_us = micros(sys::monotonic_now() - started_at_); }

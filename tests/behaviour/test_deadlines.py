@@ -42,8 +42,11 @@ open("d/f", "w").close(); open("d/g", "w").close()
 took, end = [], time.monotonic() + 3
 while time.monotonic() < end:
     began = time.monotonic()
-    os.rename("l37/f", "l37/g")
-    os.rename("d/g", "d/f")
+    try:
+        os.rename("l37/f", "l37/g")
+        os.rename("d/g", "d/f")
+    except OSError:  # ELOOP: what the kernel has to walk twice, it counts twice
+        pass
     took.append(time.monotonic() - began)
 print(sum(took) / len(took))
 """
