@@ -49,8 +49,9 @@ Wide wide_control(std::string_view rest) {
 }
 
 void append_code_point(uint32_t c, std::string& out) {
-  out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[c >> shift & 15];
+  const char text[] = {'\\',        'u', kHex[c >> 12 & 15], kHex[c >> 8 & 15], kHex[c >> 4 & 15],
+                       kHex[c & 15]};
+  out.append(text, sizeof text);
 }
 
 void append_escape(char c, std::string& out) {
@@ -134,10 +135,10 @@ void append_json_double(double value, std::string& out) {
 void append_base64(std::string_view bytes, std::string& out) {
   for (size_t i = 0; i < bytes.size(); i += 3) {
     const uint32_t group = octet(bytes, i) << 16 | octet(bytes, i + 1) << 8 | octet(bytes, i + 2);
-    out += kBase64[group >> 18];
-    out += kBase64[group >> 12 & 63];
-    out += i + 1 < bytes.size() ? kBase64[group >> 6 & 63] : '=';
-    out += i + 2 < bytes.size() ? kBase64[group & 63] : '=';
+    const char text[] = {kBase64[group >> 18], kBase64[group >> 12 & 63],
+                         i + 1 < bytes.size() ? kBase64[group >> 6 & 63] : '=',
+                         i + 2 < bytes.size() ? kBase64[group & 63] : '='};
+    out.append(text, sizeof text);
   }
 }
 
