@@ -118,6 +118,11 @@ Repair append_json_string(std::string_view text, std::string& out) {
   return repair;
 }
 
+size_t unseen_length(std::string_view utf8) {
+  if (utf8.empty() || !may_need_escape(utf8[0]) || utf8[0] == '"' || utf8[0] == '\\') return 0;
+  return static_cast<uint8_t>(utf8[0]) < 0x80 ? 1 : wide_control(utf8).size;
+}
+
 void append_json_integer(int64_t value, std::string& out) {
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/json_text.h"
 #include "runtime/utf8.h"
 
 namespace service {
@@ -17,10 +18,23 @@ std::array<int64_t, 7> stages_of(const runtime::Timing& t) {
   return {t.admit, t.lease, t.fork, t.confine, t.run, t.collect, t.judge};
 }
 
-// As a label's value: in UTF-8, without what would end it.
+// In UTF-8, and with U+FFFD for each character that a terminal would obey instead of showing it.
+// What is counted is counted by this: two names that look the same must not become two lines.
+std::string visible(std::string_view text) {
+  const std::string whole = runtime::repaired_utf8(text);
+  std::string safe;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const size_t unseen = rest[0] == '\n' ? 0 : runtime::unseen_length(rest);
+    safe += unseen > 0 ? runtime::kReplacementCharacter : rest.substr(0, 1);
+    rest.remove_prefix(std::max<size_t>(unseen, 1));
+  }
+  return safe;
+}
+
+// As a label's value: without what would end it.
 std::string escaped(std::string_view text) {
   std::string safe;
-  for (char c : runtime::repaired_utf8(text)) {
+  for (char c : text) {
     if (c == '\\' || c == '"') safe += '\\';
     if (c == '\n') {
       safe += "\\n";
@@ -76,8 +90,8 @@ void Metrics::Histogram::add(int64_t us) {
 }
 
 void Metrics::job_ended(const JobEnd& job) {
-  std::array<std::string, 3> key{std::string(runtime::utf8_head(job.label, kLongestLabel)),
-                                 std::string(runtime::utf8_head(job.template_name, kLongestLabel)),
+  std::array<std::string, 3> key{visible(runtime::utf8_head(job.label, kLongestLabel)),
+                                 visible(runtime::utf8_head(job.template_name, kLongestLabel)),
                                  std::string(job.api)};
   if (!jobs_.contains(key) && jobs_.size() >= kMostSeries) key = {"(other)", "(other)", "(other)"};
   ++jobs_[std::move(key)];
@@ -91,7 +105,7 @@ void Metrics::job_ended(const JobEnd& job) {
 
 std::map<std::string, uint64_t> Metrics::jobs_by_label() const {
   std::map<std::string, uint64_t> all;
-  for (const auto& [key, count] : jobs_) all[runtime::repaired_utf8(key[0])] += count;
+  for (const auto& [key, count] : jobs_) all[key[0]] += count;
   return all;
 }
 

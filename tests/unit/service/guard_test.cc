@@ -134,6 +134,8 @@ TEST_CASE("metrics are text that hostile labels cannot break", "[service][metric
                      .total_us = 600,
                      .cpu_us = 250'000});
   metrics.job_ended({.label = "E\"\n\\\xff", .template_name = "python", .api = "zygo"});
+  for (const char* name : {"\x1b[2JA", "\x07[2JA", "\xC2\x9b[2JA", "\xE2\x80\xAE[2JA", "\xff[2JA"})
+    metrics.job_ended({.label = name, .template_name = "python", .api = "zygo"});
   metrics.answered(200);
 
   const std::string text = metrics.text({.queued = 3});
@@ -141,13 +143,18 @@ TEST_CASE("metrics are text that hostile labels cannot break", "[service][metric
   CHECK(text.find("zygo_jobs_total{label=\"OK\",template=\"python\",api=\"zygo\"} 1\n") !=
         text.npos);
   CHECK(text.find("{label=\"E\\\"\\n\\\\\xEF\xBF\xBD\",template") != text.npos);
+  // What a terminal would obey is not there, and names that become the same are one series.
+  CHECK(text.find("{label=\"\xEF\xBF\xBD[2JA\",template=\"python\",api=\"zygo\"} 5\n") !=
+        text.npos);
+  CHECK(std::none_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7f; }));
   CHECK(text.find("zygo_queue_jobs 3\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_bucket{stage=\"run\",le=\"0.00025\"} 0\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_bucket{stage=\"run\",le=\"0.0005\"} 1\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_bucket{stage=\"run\",le=\"+Inf\"} 1\n") != text.npos);
   CHECK(text.find("zygo_stage_seconds_sum{stage=\"run\"} 0.000300\n") != text.npos);
   CHECK(text.find("zygo_queue_seconds_bucket{le=\"5e-05\"} 1\n") != text.npos);
-  CHECK(text.find("zygo_job_seconds_count 2\n") != text.npos);
+  CHECK(text.find("zygo_job_seconds_count 7\n") != text.npos);
   CHECK(text.find("zygo_job_cpu_seconds_total 0.25\n") != text.npos);
 }
 
