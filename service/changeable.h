@@ -6,6 +6,7 @@
 
 #include "service/access_log.h"
 #include "service/cors.h"
+#include "service/hosts.h"
 #include "service/http/connection.h"
 #include "service/tokens.h"
 
@@ -14,6 +15,7 @@ namespace service {
 struct Changeable {
   Tokens tokens;
   Cors cors;
+  Hosts hosts;
   LogFormat log = LogFormat::kOff;
   size_t queue = 1000;        // jobs that wait; those that are there already stay
   size_t connections = 256;   // the same

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "service/hosts.h"
+
 namespace service {
 
 using sys::Error;
@@ -16,19 +18,6 @@ constexpr std::string_view kSchemes[] = {"http://", "https://"};
 bool is_host_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
          std::string_view("-._:[]").find(c) != std::string_view::npos;
-}
-
-// "127.0.0.1:8000" without the port.
-std::string_view name_in(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, std::min(host.find(']'), host.size() - 1) + 1);
-  return host.substr(0, host.find(':'));
-}
-
-bool is_address(std::string_view name) {
-  if (name == "localhost" || (name.starts_with('[') && name.ends_with(']'))) return true;
-  const size_t last = name.rfind('.') + 1;  // of a name the last part is never a number
-  return last > 0 && last < name.size() &&
-         name.find_first_not_of("0123456789", last) == std::string_view::npos;
 }
 
 }  // namespace
@@ -82,7 +71,7 @@ Response Cors::preflight_response() {
 bool is_own_page(const Request& request) {
   const std::string* origin = request.header("origin");
   const std::string* host = request.header("host");
-  return origin && host && *origin == "http://" + *host && is_address(name_in(*host));
+  return origin && host && *origin == "http://" + *host && is_address(name_in_host(*host));
 }
 
 }  // namespace service

@@ -33,6 +33,7 @@ void Service::reread() {
 void Service::change(Changeable to) {
   options_.tokens = std::move(to.tokens);
   options_.cors = std::move(to.cors);
+  options_.hosts = std::move(to.hosts);
   options_.log = to.log;
   options_.queue = to.queue;
   options_.http.connections = to.connections;

@@ -187,8 +187,13 @@ bool Service::is_welcome(const Request& request) const {
 bool Service::admit(Exchange& exchange, Scope scope) {
   if (scope == Scope::kOpen || exchange.peer.is_unix) return true;
   if (options_.tokens.empty()) {
-    if (is_welcome(exchange.request)) return true;
-    exchange.answer(error_response(403, "origin", "requests of web pages need a token"));
+    const bool known = options_.hosts.knows(exchange.request, exchange.peer.is_this_host);
+    if (known && is_welcome(exchange.request)) return true;
+    exchange.answer(known
+                        ? error_response(403, "origin", "requests of web pages need a token")
+                        : error_response(403, "host",
+                                         "this service is not known by that name: call it by its "
+                                         "address, give it tokens, or start it with --allow-host"));
     return false;
   }
   const std::string* given = exchange.request.header("authorization");

@@ -49,6 +49,7 @@ struct ServiceOptions {
   Apis apis;
   Cors cors;
   bool page = true;  // for people, at /
+  Hosts hosts;       // names that it may be called by where no token is asked for
   piston::Limits piston;
   GoJudgeApi::Options go_judge;
   std::string version;

@@ -22,6 +22,7 @@ namespace service {
 struct Peer {
   std::string name;  // its address without the port, or "uid:1000" on a unix socket
   bool is_unix = false;
+  bool is_this_host = false;  // it came over a loopback address
 };
 
 class Connection;

@@ -29,10 +29,13 @@ Peer peer_of(int socket, const sockaddr_storage& from) {
     ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
   } else {
     peer.is_unix = true;
+    peer.is_this_host = (ntohl(v4.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
     ucred who{};
     socklen_t size = sizeof who;
     const bool known = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
     peer.name = known ? fmt::format("uid:{}", who.uid) : "uid:unknown";
+    peer.is_this_host =
+        IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || std::string_view(text).starts_with("::ffff:127.");
     return peer;
   }
   peer.name = text;

@@ -143,4 +143,4 @@ def garbage() -> list[bytes]:
     whole = serve.post("/v1/jobs", job)
     return [whole[:-5], whole[:20], b"\x00\xff" * 200, b"GET / HTTP/9.9\r\n\r\n", b"POST /v1/jobs HTTP/1.1\r\n",
             serve.post("/v1/jobs", b"\xff{]" * 50, "Connection: close"), serve.chunked("/v1/jobs", job, 3)[:-9],
-            b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"]
+            b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"]

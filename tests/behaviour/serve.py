@@ -157,13 +157,13 @@ def read_to_end(sock: socket.socket) -> bytes:
 
 
 def post(path: str, body: bytes, *more: str) -> bytes:
-    head = [f"POST {path} HTTP/1.1", "Host: test", f"Content-Length: {len(body)}", *more]
+    head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *more]
     return "\r\n".join(head).encode() + b"\r\n\r\n" + body
 
 
 def chunked(path: str, body: bytes, size: int) -> bytes:
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(body[i:i + size]), body[i:i + size]) for i in range(0, len(body), size))
-    return f"POST {path} HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n".encode() + chunks + b"0\r\n\r\n"
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".encode() + chunks + b"0\r\n\r\n"
 
 
 def status_of(text: bytes) -> int:

@@ -151,7 +151,7 @@ class Crashes(DurableTestCase):
         running = self.keep(service, {"source": "import sys, time; time.sleep(3); print('ran')"})
         waiting = [self.keep(service, {"source": f"import time; time.sleep(0.1); print({i})"}) for i in range(30)]
         with service.connect() as waiter:
-            waiter.sendall(f"GET {waiting[-1]}?wait=60 HTTP/1.1\r\nHost: test\r\n\r\n".encode())
+            waiter.sendall(f"GET {waiting[-1]}?wait=60 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             service.ask("GET", waiting[-1])  # comes after it
 
             code, _ = service.stop(timeout=60)

@@ -171,6 +171,47 @@ class Origins(SeeingTestCase):
         self.assertEqual(zygo.run_cli("serve", "--cors", "https://a.example/path").code, 2)
 
 
+class Rebinding(ZygoTestCase):
+    """A page whose own name was made to point here: its requests have that name, and no Origin."""
+
+    PATHS = ("/v1/info", "/v1/runtimes", "/v1/templates", "/v1/stats", "/metrics", "/v1/jobs/j-1", "/v1/openapi.json",
+             "/v1/attach", "/v1/blobs/sha256:" + "0" * 64, "/v1/batches/b-1", "/file", "/api/v2/runtimes",
+             "/v1/sandbox/dependencies")
+
+    def serve(self, *options: str, **how: Any) -> Service:
+        service = Service("--log", "off", "--workers", "1", *options, **how)
+        self.addCleanup(service.stop)
+        return service
+
+    def test_reads_nothing(self) -> None:
+        service = self.serve("--api", "go-judge", "--api", "piston", "--api", "dify")
+        form = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsecret\r\n--b--\r\n'
+        file = service.ask("POST", "/file", form, {"Content-Type": "multipart/form-data; boundary=b"}).json
+        for path in (*self.PATHS, f"/file/{file}"):
+            for host in ("evil.example", f"evil.example:{service.port}", "localhost.evil.example", "zygo", "a.local"):
+                with self.subTest(path, host=host):
+                    refused = service.ask("GET", path, None, {"Host": host})
+                    self.assertEqual(refused.status, 403)
+                    self.assertNotIn(b"secret", refused.body)
+        self.assertEqual(service.ask("GET", f"/file/{file}", None, {"Host": "LOCALHOST:1"}).body, b"secret")
+        self.assertEqual(service.ask("POST", "/v1/jobs", {"source": "1"}, {"Host": "evil.example"}).status, 403)
+        self.assertEqual(service.ask("GET", "/healthz", None, {"Host": "probe.example"}).status, 200)
+
+    def test_names_that_the_operator_allows_are_known(self) -> None:
+        service = self.serve("--allow-host", "Zygo.Example", "--allow-host", "other.example")
+        for host, status in (("zygo.example", 200), ("ZYGO.example.:80", 200), ("other.example", 200),
+                             ("a.zygo.example", 403)):
+            self.assertEqual(service.ask("GET", "/v1/info", None, {"Host": host}).status, status, host)
+        self.assertEqual(zygo.run_cli("serve", "--allow-host", "http://a").code, 2)
+
+    def test_a_token_is_enough(self) -> None:
+        tokens = self.folder() / "tokens"
+        tokens.write_text(f"all {TOKEN}\n")
+        service = self.serve("--tokens", str(tokens))
+        headers = {"Host": "zygo.example", "Authorization": "Bearer " + TOKEN}
+        self.assertEqual(service.ask("GET", "/v1/info", None, headers).status, 200)
+
+
 class Selfcheck(ZygoTestCase):
     def test_a_running_service_checks_itself_once_at_a_time(self) -> None:
         tokens = self.folder() / "tokens"
@@ -305,7 +346,7 @@ class Top(SeeingTestCase):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Figures, Traces, Origins, Selfcheck, Top))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Figures, Traces, Origins, Rebinding, Selfcheck, Top))
 
 
 if __name__ == "__main__":

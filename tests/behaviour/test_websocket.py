@@ -89,7 +89,7 @@ class Handshakes(Shared):
 
     def test_what_is_no_handshake_is_told_so(self) -> None:
         for status, request in (
-                (426, b"GET /v1/attach HTTP/1.1\r\nHost: x\r\n\r\n"),
+                (426, b"GET /v1/attach HTTP/1.1\r\nHost: localhost\r\n\r\n"),
                 (426, handshake(self.path, drop=("Upgrade",))),
                 (426, handshake(self.path, "Connection: keep-alive", drop=("Connection",))),
                 (426, handshake(self.path, "Sec-WebSocket-Version: 8", drop=("Sec-WebSocket-Version",))),

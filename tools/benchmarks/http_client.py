@@ -75,7 +75,7 @@ class Server:
 def request(line: bytes) -> bytes:
     """One job, as the bytes of a request."""
     body = line.rstrip(b"\n")
-    return b"POST /v1/jobs HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    return b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 @dataclass

@@ -12,6 +12,7 @@
 #include "service/access_log.h"
 #include "service/cors.h"
 #include "service/foreign/apis.h"
+#include "service/hosts.h"
 #include "service/tenancy.h"
 
 namespace cli {
@@ -122,6 +123,7 @@ struct ServeOptions {
   service::LogFormat log = service::LogFormat::kText;
   service::Apis apis;
   service::Cors cors;
+  service::Hosts hosts;
   bool no_page = false;
   sys::Bytes file_store = sys::mebibytes(512);  // of go-judge's API
   sys::Milliseconds file_keep{3'600'000};

@@ -73,6 +73,7 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.apis = from.apis;
   options.cors = from.cors;
   options.page = !from.no_page;
+  options.hosts = from.hosts;
   options.go_judge.store.bytes = from.file_store;
   options.go_judge.store.keep = from.file_keep;
   options.version = ZYGO_VERSION;

@@ -43,6 +43,13 @@ void read_cors(const std::vector<std::string>& origins, service::Cors& into) {
   }
 }
 
+void read_hosts(const std::vector<std::string>& names, service::Hosts& into) {
+  for (const std::string& name : names) {
+    if (auto added = into.add(name); !added)
+      throw CLI::ValidationError("--allow-host", added.error().text());
+  }
+}
+
 void add_go_judge(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("With --api go-judge");
   parsed_option(app, "--file-store", "SIZE", "Of all files that clients keep (default 512M)",
@@ -155,6 +162,12 @@ void add_serve(CLI::App& app, ServeOptions& into) {
          [&into](const std::vector<std::string>& origins) { read_cors(origins, into.cors); },
          "Pages of this origin may send requests, e.g. https://grader.example; may be repeated")
       ->type_name("ORIGIN")
+      ->take_all();
+  app.add_option_function<std::vector<std::string>>(
+         "--allow-host",
+         [&into](const std::vector<std::string>& names) { read_hosts(names, into.hosts); },
+         "Without tokens: clients may call it by this name, too; may be repeated")
+      ->type_name("NAME")
       ->take_all();
   parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
                 parse_log);

@@ -73,6 +73,7 @@ sys::Result<service::Changeable> reread(const CommandLine& started_with, unsigne
     return Error::because("--cors *: any page that somebody here opens could run programs");
   if (auto refusal = make_room(from.connections, workers)) return Error::because(refusal->sentence);
   to.cors = from.cors;
+  to.hosts = from.hosts;
   to.log = from.log;
   to.queue = from.queue;
   to.connections = from.connections;

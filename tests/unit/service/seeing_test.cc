@@ -4,6 +4,7 @@
 
 #include "service/cors.h"
 #include "service/failure_note.h"
+#include "service/hosts.h"
 #include "service/page.h"
 #include "service/stats.h"
 #include "service/trace_context.h"
@@ -106,6 +107,35 @@ TEST_CASE("our own page is known by an address that nobody else can have", "[ser
   CHECK_FALSE(is_own_page(request_from("http://127.0.0.1:9000", "127.0.0.1:8000")));
   CHECK_FALSE(is_own_page(request_from("null")));
   CHECK_FALSE(is_own_page(request_from("http://[", "[")));
+}
+
+TEST_CASE("a name that a stranger can have made to point here is not known", "[service][hosts]") {
+  Hosts hosts;
+  const auto known = [&hosts](const char* host, bool this_host) {
+    Request request;
+    request.headers = {{"host", host}};
+    return hosts.knows(request, this_host);
+  };
+  for (const bool this_host : {true, false}) {
+    for (const char* host : {"127.0.0.1:8000", "10.0.0.7", "[::1]:8000", "localhost:8000",
+                             "LOCALHOST", "localhost.:80", ""})
+      CHECK(known(host, this_host));
+    for (const char* host : {"evil.example", "evil.example:8000", "localhost.evil.example",
+                             "1.evil", "127.0.0.1.evil.example", "svc.evil.example", "evil.svcs"})
+      CHECK_FALSE(known(host, this_host));
+    CHECK(hosts.knows({}, this_host));
+  }
+  for (const char* host :
+       {"zygo:8000", "zygo.default.svc", "zygo.default.svc.cluster.local:80", "box.internal"}) {
+    CHECK(known(host, false));
+    CHECK_FALSE(known(host, true));
+  }
+  CHECK(hosts.add("Zygo.Example").ok());
+  CHECK(known("zygo.example:443", true));
+  CHECK(known("ZYGO.example.", true));
+  CHECK_FALSE(known("a.zygo.example", true));
+  for (const char* wrong : {"", ".", "zygo:8000", "http://zygo", "*", "a b"})
+    CHECK_FALSE(hosts.add(wrong).ok());
 }
 
 TEST_CASE("the page's files are there, and load nothing of others", "[service][page]") {
