@@ -5,26 +5,22 @@
 namespace service {
 
 void FairQueue::push(Ticket ticket, const std::string& client, int priority) {
-  Level& level = levels_[priority];
-  auto [queue, fresh] = level.waiting.try_emplace(client);
-  if (fresh) level.turns.push_back(client);
-  queue->second.push_back(ticket);
+  auto [found, fresh] = clients_.try_emplace(client);
+  if (fresh) turns_.push_back(client);
+  found->second.waiting[priority].push_back(ticket);
+  ++found->second.count;
   places_[ticket] = {priority, client};
 }
 
 std::optional<FairQueue::Ticket> FairQueue::pop() {
-  if (levels_.empty()) return std::nullopt;
-  auto best = levels_.begin();
-  Level& level = best->second;
-  std::deque<Ticket>& queue = level.waiting[level.turns.front()];
+  if (turns_.empty()) return std::nullopt;
+  turns_.splice(turns_.end(), turns_, turns_.begin());
+  const std::string name = turns_.back();
+  Client& client = clients_.at(name);
+  auto& [priority, queue] = *client.waiting.begin();
   const Ticket ticket = queue.front();
   queue.pop_front();
-  if (queue.empty()) {
-    forget_client(level, std::string(level.turns.front()));
-  } else {
-    level.turns.splice(level.turns.end(), level.turns, level.turns.begin());
-  }
-  if (level.turns.empty()) levels_.erase(best);
+  took_one(name, client, priority);
   places_.erase(ticket);
   return ticket;
 }
@@ -32,18 +28,26 @@ std::optional<FairQueue::Ticket> FairQueue::pop() {
 bool FairQueue::remove(Ticket ticket) {
   auto place = places_.find(ticket);
   if (place == places_.end()) return false;
-  auto level = levels_.find(place->second.priority);
-  std::deque<Ticket>& queue = level->second.waiting[place->second.client];
+  const auto [priority, name] = place->second;
+  Client& client = clients_.at(name);
+  std::deque<Ticket>& queue = client.waiting.at(priority);
   queue.erase(std::find(queue.begin(), queue.end(), ticket));
-  if (queue.empty()) forget_client(level->second, place->second.client);
-  if (level->second.turns.empty()) levels_.erase(level);
+  took_one(name, client, priority);
   places_.erase(place);
   return true;
 }
 
-void FairQueue::forget_client(Level& level, const std::string& client) {
-  level.waiting.erase(client);
-  level.turns.remove(client);
+size_t FairQueue::size_of(const std::string& client) const {
+  auto found = clients_.find(client);
+  return found == clients_.end() ? 0 : found->second.count;
+}
+
+void FairQueue::took_one(const std::string& name, Client& client, int priority) {
+  auto level = client.waiting.find(priority);
+  if (level->second.empty()) client.waiting.erase(level);
+  if (--client.count > 0) return;
+  clients_.erase(name);
+  turns_.remove(name);
 }
 
 }  // namespace service

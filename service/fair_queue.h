@@ -1,6 +1,6 @@
 #pragma once
-// FairQueue: which job is next. A higher priority goes first; within one priority the clients take
-// turns, whatever each has queued; within one client the oldest goes first. Pure.
+// FairQueue: which job is next. The clients take turns, whatever each has queued and however urgent
+// it calls it; within one client a higher priority goes first, then the oldest. Pure.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,19 +22,21 @@ class FairQueue {
   std::optional<Ticket> pop();
   bool remove(Ticket ticket);  // false: it is not here
   size_t size() const { return places_.size(); }
+  size_t size_of(const std::string& client) const;
 
  private:
-  struct Level {
-    std::list<std::string> turns;  // clients that have something here; the first is next
-    std::unordered_map<std::string, std::deque<Ticket>> waiting;
+  struct Client {
+    std::map<int, std::deque<Ticket>, std::greater<>> waiting;
+    size_t count = 0;
   };
   struct Place {
     int priority;
     std::string client;
   };
-  void forget_client(Level& level, const std::string& client);
+  void took_one(const std::string& name, Client& client, int priority);
 
-  std::map<int, Level, std::greater<>> levels_;
+  std::list<std::string> turns_;  // clients that have something here; the first is next
+  std::unordered_map<std::string, Client> clients_;
   std::unordered_map<Ticket, Place> places_;
 };
 

@@ -26,14 +26,24 @@ TEST_CASE("a client with many jobs does not keep another one waiting", "[service
   CHECK(all_of(queue) == Tickets{1, 11, 2, 12, 3, 4});
 }
 
-TEST_CASE("a higher priority goes first, whoever's it is", "[service][queue]") {
+TEST_CASE("a higher priority goes first, among the jobs of one client", "[service][queue]") {
   FairQueue queue;
   queue.push(1, "a", 0);
   queue.push(2, "a", -5);
   queue.push(3, "b", 7);
   queue.push(4, "a", 7);
+  CHECK(queue.size_of("a") == 3);
 
-  CHECK(all_of(queue) == Tickets{3, 4, 1, 2});
+  CHECK(all_of(queue) == Tickets{4, 3, 1, 2});
+  CHECK(queue.size_of("a") == 0);
+}
+
+TEST_CASE("who calls all that it has urgent is not served before others", "[service][queue]") {
+  FairQueue queue;
+  for (FairQueue::Ticket ticket : {1, 2, 3}) queue.push(ticket, "greedy", 100);
+  queue.push(11, "modest", 0);
+
+  CHECK(all_of(queue) == Tickets{1, 11, 2, 3});
 }
 
 TEST_CASE("a job that is withdrawn leaves the turns of the others alone", "[service][queue]") {
