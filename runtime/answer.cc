@@ -38,6 +38,8 @@ std::optional<SharedAnswer::Answer> SharedAnswer::take(uint64_t nonce, size_t mo
   return Answer{header.kind, std::string(payload, header.size)};
 }
 
+size_t SharedAnswer::size() const { return region()->header.size; }
+
 SharedAnswer::Note SharedAnswer::note() const {
   shim::AuditNote raw;
   std::memcpy(&raw, &region()->note, sizeof raw);

@@ -28,6 +28,7 @@ class SharedAnswer {
   };
   // The answer, if its header carries `nonce`. A payload longer than `most` or than the region is
   // nothing a correct core writes: nullopt.
+  size_t size() const;  // of its payload, as its header says
   std::optional<Answer> take(uint64_t nonce, size_t most) const;
 
   // Testimony about the operation that was refused just now: event name and line.

@@ -87,6 +87,7 @@ struct RunResult {
   bool ran = false;  // the program was reached; exit is meaningful
   Output out, err;
   Harvest files;
+  std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count
   sys::Nanoseconds ended_at{};
   Usage usage;
   Timing timing;
@@ -166,6 +167,8 @@ class Cell {
   void count_processes();
   void drain();
   void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
+  bool keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream);
+  bool may_hold(size_t bytes);
   // cell_watch.cc
   struct Sight;  // what the watch saw
   void watch();
@@ -233,6 +236,7 @@ class Cell {
   std::vector<HeldProcess> in_sight_;  // the job's processes, shortly before its deadline
   bool contended_ = false;             // as it looked then
   bool killed_ = false;
+  bool full_ = false;                         // no more may be held of what the job makes
   bool forking_ = false;                      // pid 1 was allowed to fork the job
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <utility>
 
 #include "runtime/cell.h"
@@ -82,6 +83,10 @@ void Cell::on_held() {
 }
 
 void Cell::on_collected(Harvest files) {
+  const size_t bytes =
+      std::accumulate(files.files.begin(), files.files.end(), size_t{0},
+                      [](size_t sum, const InputFile& file) { return sum + file.content.size(); });
+  if (!may_hold(bytes)) files.files.clear();
   result_.files = std::move(files);
   if (const int lack = result_.files.lack; lack != 0) {
     result_.evidence.fault = Evidence::Fault{
@@ -220,7 +225,11 @@ void Cell::count_refused_processes() {
 
 Testimony Cell::take_answer() {
   bool call_mode = order_.job->mode == shim::Mode::kCall;
-  std::optional<SharedAnswer::Answer> answer = answer_.take(nonce_, order_.job->limits.value.count);
+  // As it was written, and decoded. What is said to be longer is not taken.
+  const size_t most = order_.job->limits.value.count;
+  const bool may = may_hold(2 * std::min(answer_.size(), most));
+  std::optional<SharedAnswer::Answer> answer;
+  if (may) answer = answer_.take(nonce_, most);
   if (!answer) {
     Testimony nothing;
     nothing.call_mode = call_mode;

@@ -10,6 +10,7 @@
 #include "runtime/cell.h"
 #include "runtime/live.h"
 #include "runtime/micros.h"
+#include "runtime/outer_limits.h"
 #include "runtime/proc.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
@@ -69,7 +70,7 @@ void Cell::run(const RunOrder& order) {
   ++jobs_;
   order_ = order;
   result_ = {};
-  killed_ = false;
+  killed_ = full_ = false;
   forking_ = false;
   executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
   held_ = false;
@@ -340,8 +341,7 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
     size_t room = static_cast<size_t>(cap.count) -
                   std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
     const size_t kept = std::min(room, static_cast<size_t>(n));
-    output.bytes.append(chunk, kept);
-    if (order_.live) order_.live->put(stream, {chunk, kept});
+    if (!keep(output, {chunk, kept}, cap, stream)) continue;
     if (output.total <= cap.count) continue;
     output.truncated = true;
     if (result_.evidence.overflow == Stream::kNone) result_.evidence.overflow = stream;
@@ -350,6 +350,39 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
       arm(sys::monotonic_now());
     }
   }
+}
+
+// Counted before it is there. False: so much may not be held for whoever sent the job, which ends
+// it; that is no fault of the program's.
+bool Cell::keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream) {
+  const size_t before = output.bytes.capacity(), wanted = output.bytes.size() + bytes.size();
+  size_t after = before;
+  if (wanted > before) after = std::max(wanted, std::min<size_t>(2 * before, cap.count));
+  const size_t copied = order_.live ? bytes.size() : 0;
+  // The old and the new are both there while the one is copied into the other.
+  if (!may_hold((after > before ? after : 0) + copied)) return false;
+  if (after > before) {
+    output.bytes.reserve(after);
+    if (result_.held) result_.held->shrink_to(result_.held->bytes() - before);
+  }
+  output.bytes.append(bytes);
+  if (order_.live) order_.live->put(stream, bytes);
+  return true;
+}
+
+bool Cell::may_hold(size_t bytes) {
+  const JobWatch* watch = order_.job ? order_.job->watch.get() : nullptr;
+  if (bytes == 0 || !watch || !watch->held) return true;
+  if (!result_.held) result_.held = std::make_shared<HeldBytes>(watch->held);
+  if (!full_ && result_.held->grow(bytes)) return true;
+  if (!std::exchange(full_, true)) {
+    result_.evidence.fault = held_too_much();
+    if (!killed_ && state_ == State::kRunning) {
+      kill_job();
+      arm(sys::monotonic_now());
+    }
+  }
+  return false;
 }
 
 }  // namespace runtime

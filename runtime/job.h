@@ -98,10 +98,13 @@ struct Execution {
   int stdout_fd = -1;              // a pipe in place of what is captured; borrowed
 };
 
+class Holding;
+
 // What the caller and the engine tell each other about a job that is under way; any thread.
 struct JobWatch {
   std::atomic<bool> withdrawn{false};  // by the caller; Engine::cancel_withdrawn() acts on it
   std::atomic<bool> started{false};    // by the engine: a cell has it
+  std::shared_ptr<Holding> held;       // what its runs write is counted there; none: nowhere
 };
 
 class Live;

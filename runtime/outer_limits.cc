@@ -17,4 +17,10 @@ Evidence::Fault outer_processes_are_used_up() {
           "of processes around zygo)"};
 }
 
+Evidence::Fault held_too_much() {
+  return {"hold", EDQUOT,
+          "more than may be held for one client of what its jobs have written and it has not taken "
+          "(fewer jobs at once, lower output limits, or a higher --held)"};
+}
+
 }  // namespace runtime

@@ -9,5 +9,7 @@ namespace runtime {
 // The group that we live in ran full, and the kernel ended this job, of all.
 Evidence::Fault outer_memory_is_full();
 Evidence::Fault outer_processes_are_used_up();
+// Of what jobs of one client have made, the service already holds as much as it may.
+Evidence::Fault held_too_much();
 
 }  // namespace runtime

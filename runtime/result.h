@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/harvest.h"
+#include "runtime/holding.h"
 #include "runtime/observer.h"
 #include "runtime/outcome.h"
 #include "sandbox/policy.h"
@@ -57,7 +58,8 @@ struct TestResult {
   Output out, err;  // cut short
   std::optional<Exception> exception;
   Usage usage;
-  std::optional<std::string> score;  // as the checker wrote it; not in JSON
+  std::optional<std::string> score;   // as the checker wrote it; not in JSON
+  std::shared_ptr<HeldBytes> held{};  // as below
 };
 
 struct JobResult {
@@ -80,6 +82,7 @@ struct JobResult {
   sandbox::Layers enforced;
   std::optional<sandbox::Level> level;  // none when the job never reached a cell
   std::string template_id;              // "python-numpy@sha256:..."
+  std::shared_ptr<HeldBytes> held{};    // what all this counts, where its job is counted
 };
 
 }  // namespace runtime

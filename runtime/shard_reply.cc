@@ -21,6 +21,7 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.ended_at = run.ended_at;
   result.out = std::move(run.out);
   result.err = std::move(run.err);
+  result.held = std::move(run.held);
   // Behind a value the core ends with 0: one that stands beside another end was put there by
   // somebody else.
   const ExitStatus& exit = run.evidence.exit;

@@ -17,7 +17,7 @@ void cut(Output& output, uint64_t& spare) {
   const uint64_t more = std::min<uint64_t>(spare, output.bytes.size() - kOutputKept);
   spare -= more;
   if (kOutputKept + more == output.bytes.size()) return;
-  output.bytes.resize(kOutputKept + more);
+  output.bytes = output.bytes.substr(0, kOutputKept + more);  // gives back the rest
   output.truncated = true;
 }
 
@@ -123,6 +123,9 @@ void Suite::record(size_t index, JobResult result, std::optional<std::string> sc
     kept.err = std::move(result.err);
     cut(kept.out, spare_);
     cut(kept.err, spare_);
+    kept.held = std::exchange(result.held, nullptr);
+    if (kept.held) kept.held->shrink_to(kept.out.bytes.capacity() + kept.err.bytes.capacity());
+    result.value = {};
     kept.exception = std::move(result.exception);
     kept.usage = result.usage;
     kept.score = std::move(score);

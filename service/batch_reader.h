@@ -3,6 +3,7 @@
 // by batches that are answered as they run, and by those that are kept. Pure; the body was written
 // by strangers.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ class BatchReader {
   BatchReader(BatchReader&&) = delete;
 
   std::optional<Item> next();  // blank lines are passed over
+  size_t next_bytes() const { return std::min(left_.find('\n'), left_.size()); }  // of its line
   bool at_end() const { return left_.empty(); }
   size_t line_number() const { return number_; }  // of the last item, from 1
 

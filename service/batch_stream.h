@@ -19,25 +19,31 @@ namespace service {
 class BatchStream : public std::enable_shared_from_this<BatchStream> {
  public:
   using Over = std::function<void(const std::shared_ptr<BatchStream>&)>;
-  BatchStream(ExchangePtr exchange, Desk& desk, BatchBody body, runtime::JobDefaults defaults,
-              size_t at_once, Over over);
+  BatchStream(ExchangePtr exchange, runtime::Loop& loop, Desk& desk, BatchBody body,
+              runtime::JobDefaults defaults, size_t at_once, Over over);
 
   void start();
   void feed();
 
  private:
+  void read_aside();
+  bool may_hold(BatchReader::Item& item);
   void submit(runtime::Job job);
   void note(const std::string& id);
   void abandon();
   void end_if_done();
 
   const ExchangePtr exchange_;
+  runtime::Loop& loop_;
   Desk& desk_;
   BatchReader reader_;
   const size_t at_once_;
   Over over_;
   std::unordered_set<Desk::Ticket> under_way_;
-  bool feeding_ = false, abandoned_ = false;
+  // Read, and not yet with the desk: as long as too much is held for its client.
+  std::optional<BatchReader::Item> next_;
+  Allowance::Share next_share_;
+  bool feeding_ = false, reading_ = false, abandoned_ = false;
 };
 
 }  // namespace service

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/api/result_json.h"
+#include "runtime/outer_limits.h"
 #include "service/failure_note.h"
 
 namespace service {
@@ -19,9 +20,49 @@ sys::Microseconds time_of(const runtime::Timing& t) {
   return sys::Microseconds(t.lease + t.fork + t.confine + t.run + t.collect + t.judge);
 }
 
-Finished finished_from(const runtime::JobResult& result, std::string template_name) {
+// What is longer is written on another thread: that of a shard has deadlines to keep, ours clients
+// to answer.
+constexpr size_t kLong = size_t{256} << 10;
+constexpr size_t kBehind = 1024;  // what is written behind a result: a newline, a trace
+
+bool is_long(const runtime::JobResult& result) {
+  size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size();
+  for (const runtime::TestResult& test : result.tests)
+    bytes += test.out.bytes.size() + test.err.bytes.size();
+  for (const runtime::InputFile& file : result.files.files) bytes += file.content.size();
+  return bytes > kLong;
+}
+
+// A result that is too long to be held as text is not told; its program is not to blame.
+void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::HeldBytes& held) {
+  if (held.grow(bytes)) return;
+  runtime::JobResult without;
+  without.id = std::move(result.id);
+  without.tag = std::move(result.tag);
+  without.usage = result.usage;
+  without.timing = result.timing;
+  without.level = result.level;
+  without.enforced = result.enforced;
+  without.template_id = std::move(result.template_id);
+  runtime::Evidence seen;
+  seen.fault = runtime::held_too_much();
+  without.verdict = runtime::judge(seen, {});
+  result = std::move(without);
+}
+
+Finished finished_from(runtime::JobResult result, std::string template_name,
+                       const std::shared_ptr<runtime::Holding>& holding) {
   Finished finished;
+  const size_t most = runtime::most_bytes_of(result) + kBehind;
+  std::shared_ptr<runtime::HeldBytes> held;
+  if (holding) {
+    held = std::make_shared<runtime::HeldBytes>(holding);
+    give_up_if_too_long(result, most, *held);
+  }
+  if (!held || held->bytes() > 0) finished.json.reserve(most);
   runtime::append_result(result, finished.json);
+  if (held) held->shrink_to(finished.json.size() + kBehind);
+  finished.held = std::move(held);
   finished.label = result.verdict.label();
   finished.template_name = std::move(template_name);
   finished.timing = result.timing;
@@ -42,9 +83,18 @@ void Desk::Inbox::put(Ticket ticket, Finished result) {
   if (wakeup && finished.size() == 1) wakeup->wake();
 }
 
-Desk::Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines, Options options)
+void Desk::Inbox::put(std::function<void()> work) {
+  std::lock_guard lock(mutex);
+  to_write.push_back(std::move(work));
+  if (wakeup && to_write.size() == 1) wakeup->wake();
+}
+
+Desk::Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
+           const Allowance& held, Options options)
     : engine_(engine),
+      loop_(loop),
       deadlines_(deadlines),
+      held_(held),
       options_(std::move(options)),
       window_(kAhead * std::max(1u, engine.workers())),
       rate_(engine.workers()),
@@ -58,9 +108,15 @@ Desk::~Desk() {
   inbox_->wakeup = nullptr;
 }
 
-std::optional<Desk::Busy> Desk::refusal(std::optional<Milliseconds> patience) const {
-  if (!has_room())
-    return Busy{fmt::format("the queue is full: {} jobs wait", queue_.size()),
+bool Desk::has_room_for(const std::string& client) const {
+  return has_room() && leaves_room(queue_.size_of(client) + 1, options_.queue - queue_.size() - 1);
+}
+
+std::optional<Desk::Busy> Desk::refusal(const std::string& client,
+                                        std::optional<Milliseconds> patience) const {
+  if (!has_room_for(client))
+    return Busy{fmt::format("the queue is full: {} jobs wait, {} of them this client's",
+                            queue_.size(), queue_.size_of(client)),
                 rate_.retry_after(queue_.size())};
   const size_t before = queue_.size() + running_;
   const size_t workers = window_ / kAhead;
@@ -73,7 +129,9 @@ std::optional<Desk::Busy> Desk::refusal(std::optional<Milliseconds> patience) co
 }
 
 std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
-  if (auto busy = refusal(order.patience)) return *std::move(busy);
+  if (!order.bounded || !has_room()) {
+    if (auto busy = refusal(order.client, order.patience)) return *std::move(busy);
+  }
   const Ticket ticket = ++last_;
   Entry& entry = entries_[ticket];
   entry.order = std::move(order);
@@ -83,6 +141,7 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
   entry.template_name = job.template_name;
   entry.since = sys::monotonic_now();
   entry.watch = job.watch = std::make_shared<runtime::JobWatch>();
+  entry.watch->held = std::make_shared<JobHolding>(Allowance::Share(held_, entry.order.client));
   if (closed_) {
     end_unrun(ticket, entry, cancelled(entry));
     return ticket;
@@ -101,8 +160,10 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
     const sys::Nanoseconds until = sys::monotonic_now() + *entry.order.patience;
     entry.deadline = deadlines_.at(until, [this, ticket] { expire(ticket); });
   }
-  // Tenants take turns, whoever sends for them.
-  queue_.push(ticket, job.tenant.empty() ? entry.order.client : job.tenant, job.priority);
+  // Tenants take turns, whoever sends for them. The queue has seen to what is more urgent; with the
+  // engine, nobody overtakes another client.
+  queue_.push(ticket, job.tenant.empty() ? entry.order.client : job.tenant,
+              std::exchange(job.priority, 0));
   pump();
   return ticket;
 }
@@ -133,18 +194,26 @@ void Desk::start(Ticket ticket, Entry& entry) {
     return std::exchange(entry.order.run, nullptr)(engine_, entry.order.job.tenant, entry.watch,
                                                    std::move(told));
   }
-  auto done = [inbox = inbox_, ticket, name = entry.template_name](runtime::JobResult result) {
-    inbox->put(ticket, finished_from(result, name));
+  auto done = [inbox = inbox_, ticket, name = entry.template_name,
+               held = entry.watch->held](runtime::JobResult result) {
+    if (!is_long(result)) return inbox->put(ticket, finished_from(std::move(result), name, held));
+    auto long_one = std::make_shared<runtime::JobResult>(std::move(result));
+    inbox->put([inbox, ticket, name, held, long_one] {
+      inbox->put(ticket, finished_from(std::move(*long_one), name, held));
+    });
   };
   engine_.submit(std::move(entry.order.job), std::move(done));
 }
 
 void Desk::collect() {
   std::vector<std::pair<Ticket, Finished>> finished;
+  std::vector<std::function<void()>> to_write;
   {
     std::lock_guard lock(inbox_->mutex);
     finished.swap(inbox_->finished);
+    to_write.swap(inbox_->to_write);
   }
+  for (auto& work : to_write) runtime::run_aside(loop_, std::move(work), [] {});
   running_ -= finished.size();
   pump();  // the workers first
   for (auto& [ticket, result] : finished) {
@@ -204,7 +273,7 @@ Finished Desk::cancelled(const Entry& entry) {
   result.verdict = runtime::judge(seen, {});
   if (entry.expired)
     result.verdict.detail.emplace_back("message", "it could not be started in the time given");
-  Finished finished = finished_from(result, entry.template_name);
+  Finished finished = finished_from(std::move(result), entry.template_name, nullptr);
   finished.expired = entry.expired;
   return finished;
 }

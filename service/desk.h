@@ -25,8 +25,9 @@ namespace service {
 
 // How a job ended, as its client and the metrics want it.
 struct Finished {
-  std::string json;   // the result, without a newline
-  std::string label;  // of the closed set, or a program's own word
+  std::string json;            // the result, without a newline
+  std::shared_ptr<void> held;  // counts it, for its client
+  std::string label;           // of the closed set, or a program's own word
   std::string template_name;
   runtime::Timing timing;
   std::string failure;     // failure_note(); empty: it ended well
@@ -56,6 +57,7 @@ class Desk {
     std::optional<TraceContext> trace;          // told in the result
     Allowance::Share share;                     // held until the job has ended
     std::optional<sys::Milliseconds> patience;  // to be started within
+    bool bounded = false;                       // whoever sends it keeps the queue free for others
     std::function<void(Finished)> done;
   };
   struct Busy {
@@ -70,17 +72,20 @@ class Desk {
     std::function<void(const Finished&)> ended;  // of every job, before its `done`
     std::function<void()> room;                  // the queue has got shorter
   };
-  Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines, Options options);
+  Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines, const Allowance& held,
+       Options options);
   ~Desk();
 
   std::variant<Ticket, Busy> submit(Order order);
-  // Would it be taken, with such patience?
-  std::optional<Busy> refusal(std::optional<sys::Milliseconds> patience) const;
+  // Would it be taken, from this client and with such patience?
+  std::optional<Busy> refusal(const std::string& client,
+                              std::optional<sys::Milliseconds> patience) const;
   void withdraw(Ticket ticket);
   void cancel_all();                               // and whatever comes later
   void pass_signals() { engine_.pass_signals(); }  // of live jobs
 
   bool has_room() const { return queue_.size() < options_.queue; }
+  bool has_room_for(const std::string& client) const;
   bool has_started(Ticket ticket) const;
   size_t queued() const { return queue_.size(); }
   size_t running() const { return running_; }  // or about to
@@ -101,8 +106,10 @@ class Desk {
   struct Inbox {
     std::mutex mutex;
     std::vector<std::pair<Ticket, Finished>> finished;
-    runtime::Wakeup* wakeup = nullptr;  // none: the desk is gone
+    std::vector<std::function<void()>> to_write;  // results so long that it takes time
+    runtime::Wakeup* wakeup = nullptr;            // none: the desk is gone
     void put(Ticket ticket, Finished result);
+    void put(std::function<void()> work);
   };
 
   void pump();
@@ -116,7 +123,9 @@ class Desk {
   void conclude(Ticket ticket, Finished finished);
 
   runtime::Engine& engine_;
+  runtime::Loop& loop_;
   Deadlines& deadlines_;
+  const Allowance& held_;
   Options options_;
   const size_t window_;  // with the engine at once: its workers are busy, and no queue of its own
   FairQueue queue_;

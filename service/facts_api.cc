@@ -119,7 +119,11 @@ void Service::get_blob(const ExchangePtr& exchange, const std::string& digest) {
   auto work = [digest, response, most, store = *blobs] {
     *response = blob_response(store, digest, most);
   };
-  runtime::run_aside(loop_, work, [exchange, response] { exchange->answer(std::move(*response)); });
+  runtime::run_aside(loop_, work, [exchange, response] {
+    exchange->share.resize(0);
+    response->held = held_share(exchange->share, response->body.size());
+    exchange->answer(std::move(*response));
+  });
 }
 
 }  // namespace service

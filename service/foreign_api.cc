@@ -17,6 +17,9 @@ namespace {
 // begun by then would be run for nobody.
 constexpr sys::Milliseconds kForeignPatience{10'000};
 
+constexpr size_t kTranslated = 3;
+constexpr size_t kLong = size_t{256} << 10;  // is translated on another thread
+
 bool begins_jobs_of_go_judge(Endpoint endpoint) {
   return endpoint == Endpoint::kGoJudgeRun || endpoint == Endpoint::kGoJudgeSocket ||
          endpoint == Endpoint::kGoJudgeStream;
@@ -34,17 +37,37 @@ void Service::submit_foreign(const ExchangePtr& exchange, runtime::Job job, Fore
   order.trace = exchange->trace;
   order.patience = kForeignPatience;
   exchange->request.body = std::string();  // the job has it now
+  auto like = std::make_shared<Allowance::Share>(exchange->share.another());
   order.share = std::move(exchange->share);
   exchange->jobs.push_back(order.job.id);
   exchange->job_count = 1;
-  order.done = [exchange, words](Finished finished) {
-    exchange->answer(finished.expired ? words.busy("the job could not be started in time")
-                                      : words.answer(finished.json));
+  order.done = [this, exchange, words, like](Finished finished) {
+    if (finished.expired)
+      return exchange->answer(words.busy("the job could not be started in time"));
+    translate(exchange, words, *like, std::move(finished));
   };
   auto taken = desk_->submit(std::move(order));
   if (const auto* full = std::get_if<Desk::Busy>(&taken))
     return exchange->answer(words.busy(full->why));
   exchange->when_gone([this, ticket = std::get<Desk::Ticket>(taken)] { desk_->withdraw(ticket); });
+}
+
+// Taking our words apart and putting theirs together takes as much again, twice.
+void Service::translate(const ExchangePtr& exchange, const ForeignWords& words,
+                        const Allowance::Share& like, Finished finished) {
+  auto held = held_share(like, kTranslated * finished.json.size());
+  if (!held) return exchange->answer(words.busy("too many bytes are held for this client already"));
+  const bool is_long = finished.json.size() > kLong;
+  auto response = std::make_shared<Response>();
+  auto told = std::make_shared<Finished>(std::move(finished));
+  auto work = [words, response, told] { *response = words.answer(told->json); };
+  auto then = [exchange, response, held] {
+    response->held = held;
+    exchange->answer(std::move(*response));
+  };
+  if (is_long) return readers_->read(exchange->client, work, then);
+  work();
+  then();
 }
 
 void Service::perform_foreign(const ExchangePtr& exchange, Endpoint endpoint,

@@ -3,7 +3,9 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "runtime/api/result_json.h"
 #include "runtime/json_text.h"
+#include "runtime/outer_limits.h"
 #include "service/foreign/go_judge_stream.h"
 #include "service/foreign/multipart.h"
 #include "service/http/handshake.h"
@@ -28,6 +30,7 @@ class Group : public std::enable_shared_from_this<Group> {
 
   void start(runtime::Engine& engine, const std::string& tenant,
              const std::shared_ptr<runtime::JobWatch>& watch) {
+    if (watch->held) held_ = std::make_shared<runtime::HeldBytes>(watch->held);
     for (go_judge::Command& command : request_.commands) {
       command.job.tenant = tenant;
       command.job.watch = watch;
@@ -75,7 +78,19 @@ class Group : public std::enable_shared_from_this<Group> {
     };
   }
 
+  // Its text, and once more behind those of the others.
+  bool may_hold(const runtime::JobResult& result) {
+    std::lock_guard lock(mutex_);
+    return !held_ || held_->grow(2 * runtime::most_bytes_of(result));
+  }
+
   void end(size_t index, runtime::JobResult result) {
+    if (!may_hold(result)) {
+      result = {};
+      runtime::Evidence seen;
+      seen.fault = runtime::held_too_much();
+      result.verdict = runtime::judge(seen, {});
+    }
     std::string text = go_judge::result_text(request_.commands[index], result, keep_);
     Finished finished;
     {
@@ -90,6 +105,7 @@ class Group : public std::enable_shared_from_this<Group> {
     std::string& body = answer_->body = "[";
     for (const std::string& one : texts_) body += (&one == &texts_.front() ? "" : ",") + one;
     body += "]\n";
+    answer_->held = held_;
     finished.label = first_label_;
     finished.template_name = runtime::kCommandTemplate;
     finished.timing = first_timing_;
@@ -101,6 +117,7 @@ class Group : public std::enable_shared_from_this<Group> {
   const std::shared_ptr<Response> answer_;
   const Desk::Told told_;
   std::mutex mutex_;
+  std::shared_ptr<runtime::HeldBytes> held_;
   std::vector<std::string> texts_;
   size_t open_;
   std::string first_label_;
@@ -138,7 +155,7 @@ void GoJudgeApi::perform(const ExchangePtr& exchange, Endpoint endpoint,
     case Endpoint::kGoJudgeAddFile:
       return add_file(exchange);
     case Endpoint::kGoJudgeGetFile:
-      return exchange->answer(file(owner, parameter));
+      return exchange->answer(file(*exchange, owner, parameter));
     case Endpoint::kGoJudgeRemoveFile:
       return exchange->answer(store_->remove(owner, parameter)
                                   ? Response{}
@@ -299,15 +316,19 @@ Response GoJudgeApi::list_files(const std::string& owner) {
   return {.body = body + "}\n"};
 }
 
-Response GoJudgeApi::file(const std::string& owner, const std::string& id) {
+Response GoJudgeApi::file(const Exchange& exchange, const std::string& owner,
+                          const std::string& id) {
   const StoredFilePtr stored = store_->find(owner, id, sys::monotonic_now());
   if (!stored) return text_response(404, "there is no such file");
+  auto held = held_share(exchange.share, stored->content.size());
+  if (!held) return text_response(503, "too many bytes are held already");
   Response response{.body = stored->content, .type = "application/octet-stream"};
   // A name may hold anything; what a header may not is left out.
   std::string name;
   for (const char c : stored->name) {
     if (c >= ' ' && c < 127 && c != '"' && c != '\\') name += c;
   }
+  response.held = std::move(held);
   response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + name + "\"");
   return response;
 }

@@ -57,7 +57,7 @@ class GoJudgeApi {
   std::optional<Desk::Ticket> submit(go_judge::Request request, Errand errand);
   void add_file(const ExchangePtr& exchange);
   Response list_files(const std::string& owner);
-  Response file(const std::string& owner, const std::string& id);
+  Response file(const Exchange& exchange, const std::string& owner, const std::string& id);
   std::string owner_of(const Exchange& exchange) const;
 
   const std::shared_ptr<GoJudgeApi*> self_ = std::make_shared<GoJudgeApi*>(this);

@@ -36,7 +36,7 @@ void GoJudgeSocket::on_message(Frames::Message message) {
   reading_ = true;
   auto letter = std::make_shared<Letter>();
   letter->text = std::move(message.bytes);
-  letter->share = Allowance::Share(house_.held);
+  letter->share = Allowance::Share(house_.held, exchange_->client);
   if (!letter->share.resize(letter->text.size()))
     return websocket_->close(kCloseTryLater, "too many bytes are held already");
   auto work = [letter, read = house_.read] {

@@ -1,5 +1,6 @@
 #include "service/kept_jobs.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace service {
@@ -19,19 +20,32 @@ void KeptJobs::end(const std::string& id, Finished finished) {
   job.ended = true;
   job.expired = finished.expired;
   job.json = std::move(finished.json);
+  job.held = std::move(finished.held);
+  Kept& kept = kept_[job.client];
+  job.place = kept.ended.insert(kept.ended.end(), id);
+  kept.bytes += job.json.size();
   bytes_ += job.json.size();
-  job.place = ended_.insert(ended_.end(), id);
+  ++ended_;
   job.forget_at = deadlines_.at(sys::monotonic_now() + options_.keep, [this, id] { forget(id); });
   for (auto& [number, waiting] : std::exchange(job.waiting, {})) {
     deadlines_.forget(waiting.until);
     waiting.then(job);
   }
   // On a later turn: those who waited may be in the middle of this one.
-  if (ended_.size() <= options_.most && bytes_ <= options_.most_bytes) return;
-  deadlines_.at(sys::monotonic_now(), [this] {
-    while (ended_.size() > options_.most || (bytes_ > options_.most_bytes && ended_.size() > 1))
-      forget(std::string(ended_.front()));
-  });
+  if (ended_ <= options_.most && bytes_ <= options_.most_bytes) return;
+  deadlines_.at(sys::monotonic_now(), [this] { make_room(); });
+}
+
+void KeptJobs::make_room() {
+  while (ended_ > options_.most || (bytes_ > options_.most_bytes && ended_ > 1)) {
+    const bool many = ended_ > options_.most;
+    const auto greediest =
+        std::max_element(kept_.begin(), kept_.end(), [many](const auto& a, const auto& b) {
+          return many ? a.second.ended.size() < b.second.ended.size()
+                      : a.second.bytes < b.second.bytes;
+        });
+    forget(std::string(greediest->second.ended.front()));
+  }
 }
 
 const KeptJobs::Job* KeptJobs::find(const std::string& id, const std::string& client) const {
@@ -60,7 +74,11 @@ void KeptJobs::forget(const std::string& id) {
   if (job.empty()) return;
   deadlines_.forget(job.mapped().forget_at);
   bytes_ -= job.mapped().json.size();
-  ended_.erase(job.mapped().place);
+  --ended_;
+  auto kept = kept_.find(job.mapped().client);
+  kept->second.bytes -= job.mapped().json.size();
+  kept->second.ended.erase(job.mapped().place);
+  if (kept->second.ended.empty()) kept_.erase(kept);
 }
 
 }  // namespace service

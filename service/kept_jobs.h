@@ -1,8 +1,9 @@
 #pragma once
 // KeptJobs: jobs that were sent with async=1, from the answer with their id until their result is
-// forgotten: some time after it came, or earlier when too many are kept; the oldest leave first.
-// Loop thread only.
+// forgotten: some time after it came, or earlier when too many are kept; then the oldest leave
+// first of the client who has the most. Loop thread only.
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <string>
@@ -20,6 +21,7 @@ class KeptJobs {
     size_t most = 10'000;                   // results
     size_t most_bytes = size_t{256} << 20;  // of results
     sys::Milliseconds keep{600'000};
+    Options within(size_t bytes) const { return {most, std::min(most_bytes, bytes), keep}; }
   };
   struct Job;
   struct Waiting {
@@ -31,6 +33,7 @@ class KeptJobs {
     Desk::Ticket ticket = 0;
     bool ended = false, expired = false;
     std::string json;
+    std::shared_ptr<void> held;  // counts it
     std::unordered_map<uint64_t, Waiting> waiting;
     std::list<std::string>::iterator place;  // once it has ended
     Deadlines::Id forget_at = 0;
@@ -50,12 +53,19 @@ class KeptJobs {
 
  private:
   void forget(const std::string& id);
+  void make_room();
+
+  // Results of one client.
+  struct Kept {
+    std::list<std::string> ended;  // the oldest first
+    size_t bytes = 0;
+  };
 
   Deadlines& deadlines_;
   const Options options_;
   std::unordered_map<std::string, Job> jobs_;
-  std::list<std::string> ended_;  // the oldest first
-  size_t bytes_ = 0;
+  std::unordered_map<std::string, Kept> kept_;
+  size_t ended_ = 0, bytes_ = 0;
   uint64_t last_waiting_ = 0;
 };
 

@@ -74,7 +74,7 @@ void LiveSession::hear_aside(Frames::Message message) {
   house_.deadlines.forget(std::exchange(first_by_, 0));
   auto letter = std::make_shared<Letter>();
   letter->message = std::move(message);
-  letter->share = Allowance::Share(house_.held);
+  letter->share = Allowance::Share(house_.held, exchange_->client);
   const size_t bytes = letter->message.bytes.size();
   if (!letter->share.resize(bytes)) return leave(dialect_->busy(kTooMuchHeld));
   websocket_->pause();
@@ -104,7 +104,7 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
   house_.deadlines.forget(std::exchange(first_by_, 0));
   sys::Result<std::shared_ptr<Live>> live = Live::create(house_.news);
   Desk::Order order;
-  order.share = Allowance::Share(house_.held);
+  order.share = Allowance::Share(house_.held, exchange_->client);
   if (!live || !order.share.resize(std::max<uint64_t>(bytes, heard.bytes)))
     return leave(dialect_->busy(kTooMuchHeld));
   order.job = *std::move(heard.job);
@@ -187,7 +187,9 @@ void LiveSession::pump() {
   for (auto [stream, rest] : {std::pair(Stream::kStdout, &out_), {Stream::kStderr, &err_}}) {
     if (!rest->left().empty()) send(dialect_->output(stream, rest->left()));
   }
-  leave(dialect_->ended(*finished_));
+  // The result as a message, and as a frame.
+  last_held_ = held_share(exchange_->share, 2 * finished_->json.size());
+  leave(last_held_ ? dialect_->ended(*finished_) : dialect_->busy(kTooMuchHeld));
 }
 
 // False: there is none.

@@ -82,6 +82,7 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
   runtime::Live::Stage stage_ = runtime::Live::Stage::kWaiting;
   Outgoing out_, err_;
   std::optional<Finished> finished_;
+  std::shared_ptr<void> last_held_;  // counts the last message
   // The program's stdin; the descriptor outlives its watch.
   sys::OwnedFd stdin_;
   std::unique_ptr<runtime::Writable> stdin_room_;

@@ -29,6 +29,10 @@ Response expired() {
   return busy_response(429, "patience", "the job could not be started in the time given", 1);
 }
 
+Response held_too_much() {
+  return busy_response(503, "memory", "too many bytes are held for this client already", 1);
+}
+
 Response ending() { return busy_response(503, "ending", "the service is ending", 1); }
 
 }  // namespace service

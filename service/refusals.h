@@ -16,5 +16,6 @@ Response not_its_tenant(const sys::Error& error);
 Response busy(const Desk::Busy& why);
 Response expired();
 Response ending();
+Response held_too_much();  // by this client, of results that it has not taken
 
 }  // namespace service

@@ -28,7 +28,8 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       held_(options_.held),
       log_(options_.log, STDERR_FILENO),
       deadlines_(std::make_unique<Deadlines>(loop_)),
-      kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept)) {
+      readers_(std::make_shared<Readers>(loop_)),
+      kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept.within(options_.held / 4))) {
   Desk::Options desk;
   desk.queue = options_.queue;
   desk.tenant_of = [this](const std::string& client, const std::string& asked) {
@@ -42,7 +43,7 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
     if (durable_) durable_->feed();
     end_if_idle();
   };
-  desk_ = std::make_unique<Desk>(engine_, loop_, *deadlines_, std::move(desk));
+  desk_ = std::make_unique<Desk>(engine_, loop_, *deadlines_, held_, std::move(desk));
   go_judge_ = std::make_unique<GoJudgeApi>(
       GoJudgeApi::Parts{*desk_, loop_, engine_.standing().layers, options_.defaults,
                         options_.version, options_.held,
@@ -61,6 +62,14 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
     log_.refused(peer, status);
   };
   handler.changed = [this] { end_if_idle(); };
+  handler.client_of = [this](const Request& request, const Peer& peer) {
+    const Tokens::Holder* holder = peer.is_unix ? nullptr : holder_of(request);
+    return holder ? holder->name : peer.name;
+  };
+  handler.is_probe = [](const Request& request) {
+    const std::string& path = request.path;
+    return path == "/healthz" || path == "/readyz" || path == "/health" || path == "/v1/ping";
+  };
   idle_check_ = std::make_unique<runtime::Wakeup>(loop_, [this] { end_if_idle(); });
   session_news_ = std::make_unique<runtime::Wakeup>(loop_, [this] {
     const auto sessions = sessions_;
@@ -184,6 +193,13 @@ bool Service::is_welcome(const Request& request) const {
          (options_.page && is_own_page(request));
 }
 
+const Tokens::Holder* Service::holder_of(const Request& request) const {
+  if (const std::string* given = request.header("authorization"))
+    return options_.tokens.find(*given);
+  const std::string* key = request.header("x-api-key");  // dify-sandbox's word for it
+  return key && options_.apis.has(Api::kDify) ? options_.tokens.find("Bearer " + *key) : nullptr;
+}
+
 bool Service::admit(Exchange& exchange, Scope scope) {
   if (scope == Scope::kOpen || exchange.peer.is_unix) return true;
   if (options_.tokens.empty()) {
@@ -196,14 +212,10 @@ bool Service::admit(Exchange& exchange, Scope scope) {
                                          "address, give it tokens, or start it with --allow-host"));
     return false;
   }
-  const std::string* given = exchange.request.header("authorization");
-  const Tokens::Holder* holder = given ? options_.tokens.find(*given) : nullptr;
-  const std::string* key = exchange.request.header("x-api-key");  // dify-sandbox's word for it
-  if (!given && key && options_.apis.has(Api::kDify)) {
-    given = key;
-    holder = options_.tokens.find("Bearer " + *key);
-  }
+  const Tokens::Holder* holder = holder_of(exchange.request);
   if (!holder) {
+    const bool given = exchange.request.header("authorization") != nullptr ||
+                       (options_.apis.has(Api::kDify) && exchange.request.header("x-api-key"));
     Response response =
         error_response(401, "token", given ? "the token is not known" : "expected a bearer token");
     response.headers.emplace_back("WWW-Authenticate", "Bearer");

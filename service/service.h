@@ -27,6 +27,7 @@
 #include "service/kept_jobs.h"
 #include "service/live_session.h"
 #include "service/metrics.h"
+#include "service/readers.h"
 #include "service/router.h"
 #include "service/tenancy.h"
 #include "service/tokens.h"
@@ -48,8 +49,8 @@ struct ServiceOptions {
   std::string blobs;               // root of the store; empty: there is none
   Apis apis;
   Cors cors;
-  bool page = true;  // for people, at /
   Hosts hosts;       // names that it may be called by where no token is asked for
+  bool page = true;  // for people, at /
   piston::Limits piston;
   GoJudgeApi::Options go_judge;
   std::string version;
@@ -88,6 +89,7 @@ class Service {
   void end_if_idle();
   void handle(const ExchangePtr& exchange);
   bool admit(Exchange& exchange, Scope scope);
+  const Tokens::Holder* holder_of(const Request& request) const;  // null: no known token
   bool is_welcome(const Request& request) const;
   void perform(const ExchangePtr& exchange, Endpoint endpoint, const std::string& parameter);
   // reload.cc
@@ -95,14 +97,21 @@ class Service {
   void change(Changeable to);
   // jobs_api.cc
   void post_job(const ExchangePtr& exchange);
+  void read_aside(const ExchangePtr& exchange, std::function<void()> read,
+                  std::function<void()> then);
+  void take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> job, Desk::Order order,
+                bool durable);
   void submit_job(const ExchangePtr& exchange, Desk::Order order);
   void submit_kept(const ExchangePtr& exchange, Desk::Order order);
   void get_job(const ExchangePtr& exchange, const std::string& id);
   void delete_job(const ExchangePtr& exchange, const std::string& id);
   void post_batch(const ExchangePtr& exchange);
+  void start_batch(const ExchangePtr& exchange, sys::Result<BatchBody> body,
+                   std::optional<sys::Milliseconds> patience);
   std::optional<Response> read_patience(const Exchange& exchange,
                                         std::optional<sys::Milliseconds>& patience) const;
-  Response job_response(const std::string& id, const KeptJobs::Job& job) const;
+  Response job_response(const Allowance::Share& like, const std::string& id,
+                        const KeptJobs::Job& job) const;
   std::string new_id();
   // durable_api.cc
   sys::Result<void> open_ledger();
@@ -132,6 +141,8 @@ class Service {
     std::function<Response(std::string_view why)> busy;
     Api api;
   };
+  void translate(const ExchangePtr& exchange, const ForeignWords& words,
+                 const Allowance::Share& like, Finished finished);
   void submit_foreign(const ExchangePtr& exchange, runtime::Job job, ForeignWords words);
   void perform_foreign(const ExchangePtr& exchange, Endpoint endpoint,
                        const std::string& parameter);
@@ -173,6 +184,7 @@ class Service {
   History history_;
   AccessLog log_;
   std::unique_ptr<Deadlines> deadlines_;
+  std::shared_ptr<Readers> readers_;
   std::unique_ptr<KeptJobs> kept_;
   std::unique_ptr<Desk> desk_;
   std::unique_ptr<DurableJobs> durable_;  // none without a ledger

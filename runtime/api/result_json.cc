@@ -1,5 +1,6 @@
 #include "runtime/api/result_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/json_text.h"
@@ -253,7 +254,60 @@ void append_enforced(sandbox::Layers layers, std::string& out) {
   out += ']';
 }
 
+// Escaped, or replaced where it is not UTF-8.
+size_t most_as_string(std::string_view text) {
+  size_t bytes = 2;
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    const bool short_escape = c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t';
+    bytes += short_escape ? 2 : byte < 0x20 || byte == 0x7F ? 6 : byte >= 0x80 ? 3 : 1;
+  }
+  return bytes;
+}
+
+// Whatever a value holds: two bytes of an array may be a number of 22 digits, one a null.
+constexpr size_t kMostPerByteOfAValue = 12;
+constexpr size_t kMostOfTheRest = 8192;  // of the fields that are always there
+constexpr size_t kMostOfAPart = 1024;    // of a test, a file, a call: its own fields
+
+size_t most_as_detail(const Detail& detail) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : detail) {
+    bytes += key.size() + 64;
+    if (const auto* text = std::get_if<std::string>(&value)) bytes += most_as_string(*text);
+  }
+  return bytes;
+}
+
+size_t most_as_exception(const std::optional<Exception>& exception) {
+  if (!exception) return 0;
+  return most_as_string(exception->type) + most_as_string(exception->message) +
+         most_as_string(exception->traceback);
+}
+
 }  // namespace
+
+size_t most_bytes_of(const JobResult& result) {
+  size_t bytes = kMostOfTheRest + most_as_string(result.id) + result.tag.size() +
+                 most_as_string(result.out.bytes) + most_as_string(result.err.bytes) +
+                 kMostPerByteOfAValue * result.value.size() + most_as_exception(result.exception) +
+                 most_as_detail(result.verdict.detail) + 6 * result.template_id.size();
+  for (const TestResult& test : result.tests) {
+    bytes += kMostOfAPart + most_as_string(test.name) + most_as_string(test.out.bytes) +
+             most_as_string(test.err.bytes) + most_as_exception(test.exception) +
+             most_as_detail(test.verdict.detail);
+  }
+  for (const InputFile& file : result.files.files) {
+    const size_t text = most_as_string(file.content);
+    bytes +=
+        kMostOfAPart + most_as_string(file.path) + std::max(text, file.content.size() / 3 * 4 + 8);
+  }
+  for (const auto& refused : result.files.refused)
+    bytes += kMostOfAPart + most_as_string(refused.path) + most_as_string(refused.why);
+  for (const ObservedCall& call : result.observed)
+    bytes += kMostOfAPart + 6 * (call.name.size() + call.argument.size());
+  return bytes;
+}
 
 void append_result(const JobResult& result, std::string& out) {
   out += "{\"id\":";

@@ -9,6 +9,9 @@
 
 namespace runtime {
 
+// At most so many bytes the object will have; a quick look, which writes nothing.
+size_t most_bytes_of(const JobResult& result);
+
 // Appends the object, without a newline behind it.
 void append_result(const JobResult& result, std::string& out);
 

@@ -179,6 +179,7 @@ void DurableJobs::submit(runtime::Job made, int64_t number) {
   order.done = [this, number, identity = std::move(identity)](Finished finished) {
     ended(number, identity, std::move(finished));
   };
+  order.bounded = true;
   job.place = Place::kDesk;
   ++at_desk_;
   // There is room, and no patience is given: it is taken.
@@ -196,6 +197,7 @@ void DurableJobs::ended(int64_t number, const runtime::Job& identity, Finished f
   } else if ((cancelled && job.fate == Fate::kNone) || (broken && ending_)) {
     leave(number);  // the service cancels what it cannot end
   } else {
+    job.held = std::move(finished.held);
     record(number, std::move(finished.json), false);
   }
   feed();

@@ -70,6 +70,7 @@ class DurableJobs {
     Fate fate = Fate::kNone;
     Desk::Ticket ticket = 0;
     Deadlines::Id until = 0;
+    std::shared_ptr<void> held = nullptr;  // counts the verdict, until it is on the disk
   };
 
   void enqueue(Waiting facts);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "service/http/allowance.h"
+
 namespace service {
 
 using sys::Error;
@@ -33,7 +35,8 @@ Result<std::string> FileStore::add(StoredFile file, Nanoseconds now) {
   std::lock_guard lock(mutex_);
   drop_unused(now);
   const uint64_t bytes = file.content.size() + file.name.size() + kOverhead;
-  if (entries_.size() >= limits_.files || bytes > limits_.bytes.count - bytes_) {
+  if (entries_.size() >= limits_.files || bytes > limits_.bytes.count - bytes_ ||
+      !leaves_others_room(file.owner, bytes)) {
     return Error::because(fmt::format("the store of files is full: {} files, {} of {} bytes",
                                       entries_.size(), bytes_, limits_.bytes.count));
   }
@@ -44,6 +47,19 @@ Result<std::string> FileStore::add(StoredFile file, Nanoseconds now) {
                   std::prev(by_use_.end())};
   bytes_ += bytes;
   return id;
+}
+
+// Where files have no owners there is nobody to leave it to.
+bool FileStore::leaves_others_room(const std::string& owner, uint64_t bytes) const {
+  if (owner.empty()) return true;
+  const uint64_t left = limits_.bytes.count - bytes_ - bytes;
+  uint64_t files = 1;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.file->owner != owner) continue;
+    ++files;
+    bytes += entry.bytes;
+  }
+  return leaves_room(files, limits_.files - entries_.size() - 1) && leaves_room(bytes, left);
 }
 
 FileStore::Entry* FileStore::entry_of(const std::string& owner, const std::string& id,

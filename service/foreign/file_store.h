@@ -33,7 +33,7 @@ class FileStore {
   };
   explicit FileStore(Limits limits) : limits_(limits) {}
 
-  // The id; an error when there is no room.
+  // The id; an error when there is no room, or none that this owner may have: see leaves_room().
   sys::Result<std::string> add(StoredFile file, sys::Nanoseconds now);
   // Null: this owner has no such file.
   StoredFilePtr find(const std::string& owner, const std::string& id, sys::Nanoseconds now);
@@ -56,6 +56,7 @@ class FileStore {
   Entry* entry_of(const std::string& owner, const std::string& id, sys::Nanoseconds now);
   void drop_unused(sys::Nanoseconds now);
   void drop(const std::string& id);
+  bool leaves_others_room(const std::string& owner, uint64_t bytes) const;
   void drop_executable(const std::string& id);
 
   const Limits limits_;

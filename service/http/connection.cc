@@ -26,7 +26,7 @@ Connection::Connection(runtime::Loop& loop, sys::OwnedFd socket, Peer peer,
       watch_(loop, socket_.get(), [this](runtime::SocketWatch::Ready ready) { on_ready(ready); }),
       timer_(loop, [this] { on_timer(); }),
       parser_(limits.parser),
-      share_(host.bodies()),
+      client_(peer_.name),
       since_(sys::monotonic_now()) {
   update();
 }
@@ -129,7 +129,7 @@ void Connection::feed() {
     case RequestParser::State::kComplete:
       break;
   }
-  if (!std::exchange(in_body_, true)) since_ = sys::monotonic_now();
+  if (!in_body_ && !begin_body()) return;
   body_seen_ += taken;
   if (!share_.resize(parser_.held_bytes())) {
     Response busy = busy_response(503, "memory", "too many bytes of requests are held already", 1);
@@ -139,9 +139,21 @@ void Connection::feed() {
   if (parser_.take_expectation()) send("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
+// The head says who it is: from here on what comes is held for that client. False: refused.
+bool Connection::begin_body() {
+  client_ = host_.client_of(parser_.request(), peer_);
+  share_ = Allowance::Share(host_.bodies(), client_);
+  if (auto refusal = host_.place_for(*this, parser_.request(), place_)) {
+    reject(*std::move(refusal));
+    return false;
+  }
+  in_body_ = true;
+  since_ = sys::monotonic_now();
+  return true;
+}
+
 void Connection::dispatch() {
   exchange_ = std::make_shared<Exchange>(*this, parser_.take(), peer_, std::move(share_));
-  share_ = Allowance::Share(host_.bodies());
   in_body_ = hang_up_seen_ = false;
   served_ = true;
   host_.handle(exchange_);
@@ -159,11 +171,11 @@ void Connection::reject(Response response) {
   send(text + "\r\n" + response.body);
 }
 
-void Connection::send(std::string bytes) {
+void Connection::send(std::string bytes, std::shared_ptr<void> held) {
   if (state_ != State::kOpen || bytes.empty()) return;
   if (unsent_ == 0) moved_ = sys::monotonic_now();
   unsent_ += bytes.size();
-  out_.push_back(std::move(bytes));
+  out_.push_back({std::move(bytes), std::move(held)});
   // More may follow at once; what is left goes when the socket says so.
   if (out_.size() == 1) flush();
   if (unsent_ == 0 && closing_ && !exchange_) linger();
@@ -172,7 +184,7 @@ void Connection::send(std::string bytes) {
 
 void Connection::flush() {
   while (!out_.empty()) {
-    const std::string_view left = std::string_view(out_.front()).substr(out_at_);
+    const std::string_view left = std::string_view(out_.front().bytes).substr(out_at_);
     const ssize_t n = ::send(socket_.get(), left.data(), left.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
@@ -188,7 +200,7 @@ void Connection::flush() {
     moved_ = sys::monotonic_now();
     unsent_ -= static_cast<size_t>(n);
     out_at_ += static_cast<size_t>(n);
-    if (out_at_ == out_.front().size()) {
+    if (out_at_ == out_.front().bytes.size()) {
       out_.pop_front();
       out_at_ = 0;
     }
@@ -240,6 +252,10 @@ void Connection::give_up() {
   state_ = State::kOver;
   watch_.want({});
   timer_.stop();
+  out_.clear();
+  out_at_ = unsent_ = 0;
+  share_ = {};
+  place_ = {};
   if (ExchangePtr lost = std::move(exchange_)) {
     lost->lose();
     host_.finished(*lost);
@@ -260,6 +276,7 @@ Nanoseconds Connection::deadline() const {
 }
 
 void Connection::update() {
+  if (idle()) place_ = {};
   const bool listens = exchange_ == nullptr || exchange_->listens();
   const bool reads = state_ == State::kLingering || (listens && has_room());
   watch_.want(

@@ -4,6 +4,8 @@
 // is too slow or speaks something else. Owned by the server; loop thread only.
 
 #include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/loop/loop.h"
@@ -33,6 +35,11 @@ class ConnectionHost {
   virtual void over(Connection& connection) = 0;           // to be destroyed, on a later turn
   virtual bool draining() const = 0;
   virtual Allowance& bodies() = 0;
+  // A request's head has come: whom it is counted for, and whether there is a place for it. A
+  // refusal is its answer.
+  virtual std::string client_of(const Request& request, const Peer& peer) = 0;
+  virtual std::optional<Response> place_for(Connection& connection, const Request& request,
+                                            Allowance::Share& place) = 0;
 };
 
 class Connection {
@@ -47,9 +54,14 @@ class Connection {
   void drain();
   bool draining() const { return host_.draining(); }
   bool has_room() const { return unsent_ <= limits_.unsent; }
+  // Between requests, or before the head of one is complete; since when; and who was last heard.
+  bool idle() const { return !exchange_ && unsent_ == 0 && !in_body_; }
+  sys::Nanoseconds idle_since() const { return since_; }
+  const std::string& client() const { return client_; }
+  void drop() { give_up(); }  // to make room for another
 
   // For its exchange.
-  void send(std::string bytes);
+  void send(std::string bytes, std::shared_ptr<void> held = nullptr);
   void completed(bool close);
   void upgraded();
   void resumed();
@@ -61,6 +73,7 @@ class Connection {
   void read_some();
   void process();
   void feed();
+  bool begin_body();
   void dispatch();
   void reject(Response response);
   bool client_is_gone();
@@ -82,11 +95,16 @@ class Connection {
   runtime::LateTimer timer_;
   State state_ = State::kOpen;
   RequestParser parser_;
-  Allowance::Share share_;
+  std::string client_;
+  Allowance::Share share_, place_;  // for a body; among all requests under way
   ExchangePtr exchange_;
   std::string in_;  // read, not yet parsed
   size_t in_at_ = 0;
-  std::deque<std::string> out_;
+  struct Piece {
+    std::string bytes;
+    std::shared_ptr<void> held;  // counts them
+  };
+  std::deque<Piece> out_;
   size_t out_at_ = 0, unsent_ = 0;  // out_at_: within the first piece
   bool closing_ = false;            // when all is sent
   bool processing_ = false, hang_up_seen_ = false;

@@ -11,12 +11,15 @@ namespace service {
 Exchange::Exchange(Connection& connection, Request given, Peer from, Allowance::Share held)
     : request(std::move(given)),
       peer(std::move(from)),
-      client(peer.name),
+      client(held.client()),
       share(std::move(held)),
       connection_(&connection),
       began_(sys::monotonic_now()) {}
 
 namespace {
+
+// What is longer is sent as it is, rather than copied behind its head.
+constexpr size_t kJoined = size_t{64} << 10;
 
 // As RFC 9110 wants it: "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string date_text() {
@@ -58,11 +61,11 @@ void Exchange::answer(Response response) {
   status_ = response.status;
   close_ = response.close || !request.keep_alive || connection_->draining();
   std::string text = head_of(response, false);
-  if (request.method != Method::kHead) {
-    sent_ = response.body.size();
-    text += response.body;
-  }
-  connection_->send(std::move(text));
+  if (request.method == Method::kHead) response.body.clear();
+  sent_ = response.body.size();
+  if (response.body.size() <= kJoined) text += std::exchange(response.body, "");
+  connection_->send(std::move(text), response.held);
+  connection_->send(std::move(response.body), std::move(response.held));
   complete();
 }
 
@@ -76,14 +79,19 @@ void Exchange::begin(Response head) {
   write(std::move(head.body));
 }
 
-void Exchange::write(std::string piece) {
+void Exchange::write(std::string piece, std::shared_ptr<void> held) {
   if (!connection_ || piece.empty()) return;
   sent_ += piece.size();
-  if (!chunked_) return connection_->send(std::move(piece));
+  if (!chunked_) return connection_->send(std::move(piece), std::move(held));
   std::string chunk = fmt::format("{:x}\r\n", piece.size());
+  if (piece.size() > kJoined) {
+    connection_->send(std::move(chunk));
+    connection_->send(std::move(piece), std::move(held));
+    return connection_->send("\r\n");
+  }
   chunk += piece;
   chunk += "\r\n";
-  connection_->send(std::move(chunk));
+  connection_->send(std::move(chunk), std::move(held));
 }
 
 void Exchange::end() {

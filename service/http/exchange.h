@@ -43,7 +43,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void answer(Response response);
   // An answer in pieces; `head.body` is the first of them.
   void begin(Response head);
-  void write(std::string piece);
+  void write(std::string piece, std::shared_ptr<void> held = nullptr);  // held until it is sent
   void end();
   // 101: from here on the connection carries bytes of another protocol. write() sends them as they
   // are, end() closes, and `arrived` gets what the client sends, perhaps before this returns.

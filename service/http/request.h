@@ -3,6 +3,7 @@
 // target. Pure. What they hold was written by strangers.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ struct Response {
   std::string type = "application/json";
   Headers headers = {};  // in addition to what the connection writes itself
   bool close = false;
+  std::shared_ptr<void> held = nullptr;  // counts the body, and goes when that is sent
 };
 
 // {"error": {"code", "message", "path"}}; the path is left out when there is none.

@@ -4,6 +4,7 @@
 #include <llhttp.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace service {
 
@@ -197,7 +198,16 @@ int RequestParser::on_body(std::string_view bytes) {
   if (bytes.size() > limits_.body - request_.body.size())
     return refuse(413, "body_too_large",
                   fmt::format("the body is longer than {} bytes", limits_.body));
-  request_.body += bytes;
+  // Twice as much each time, but not more than it will be: it is counted as it is held.
+  std::string& body = request_.body;
+  const size_t wanted = body.size() + bytes.size();
+  if (wanted > body.capacity()) {
+    size_t most = limits_.body;
+    if (const std::string* length = request_.header("content-length"))
+      std::from_chars(length->data(), length->data() + length->size(), most);
+    body.reserve(std::max(wanted, std::min<size_t>(2 * body.capacity(), most)));
+  }
+  body += bytes;
   return 0;
 }
 

@@ -40,6 +40,7 @@ class RequestParser {
   bool take_expectation();
   size_t held_bytes() const { return request_.body.empty() ? 0 : request_.body.capacity(); }
 
+  const Request& request() const { return request_; }  // as far as it has come
   Request take();            // of kComplete; the parser is ready for the next one
   Response refusal() const;  // of kBroken: why
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 
 namespace service {
 
@@ -15,6 +17,10 @@ namespace {
 
 constexpr int kAcceptAtOnce = 64;
 constexpr sys::Milliseconds kMoment{100};
+// Connections above the most that there may be, until the head of a request says who it is.
+constexpr size_t kSpare = 32;
+
+Response too_many() { return busy_response(503, "connections", "too many connections", 1); }
 
 Peer peer_of(int socket, const sockaddr_storage& from) {
   Peer peer;
@@ -23,19 +29,19 @@ Peer peer_of(int socket, const sockaddr_storage& from) {
     sockaddr_in v4{};
     std::memcpy(&v4, &from, sizeof v4);
     ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+    peer.is_this_host = (ntohl(v4.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
   } else if (from.ss_family == AF_INET6) {
     sockaddr_in6 v6{};
     std::memcpy(&v6, &from, sizeof v6);
     ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+    peer.is_this_host =
+        IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || std::string_view(text).starts_with("::ffff:127.");
   } else {
     peer.is_unix = true;
-    peer.is_this_host = (ntohl(v4.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
     ucred who{};
     socklen_t size = sizeof who;
     const bool known = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
     peer.name = known ? fmt::format("uid:{}", who.uid) : "uid:unknown";
-    peer.is_this_host =
-        IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || std::string_view(text).starts_with("::ffff:127.");
     return peer;
   }
   peer.name = text;
@@ -48,6 +54,7 @@ Server::Server(runtime::Loop& loop, Options options, Allowance& bodies, Handler 
     : loop_(loop),
       options_(std::move(options)),
       bodies_(bodies),
+      places_(options_.connections),
       handler_(std::move(handler)),
       sweeper_(loop, [this] { sweep(); }),
       reopen_(loop, [this] { open_doors(); }) {}
@@ -80,20 +87,74 @@ void Server::accept_from(const Listener& listener) {
     const int one = 1;
     if (!listener.is_unix()) ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     Peer peer = peer_of(socket.get(), from);
-    if (connections_.size() >= options_.connections) {
-      // Said at once, rather than left in the backlog. It fits into the socket's empty buffer.
-      handler_.refused(peer, 503);
-      const Response busy = busy_response(503, "connections", "too many connections", 1);
-      const std::string text = fmt::format(
-          "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
-          "Content-Length: {}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n{}",
-          busy.body.size(), busy.body);
-      (void)::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      continue;
+    if (connections_.size() >= options_.connections + kSpare) {
+      Connection* idle = to_be_dropped(0);
+      if (!idle) {
+        turn_away(socket.get(), peer);
+        continue;
+      }
+      idle->drop();
     }
     connections_.push_back(std::make_unique<Connection>(loop_, std::move(socket), std::move(peer),
                                                         options_.limits, host()));
   }
+}
+
+// Said at once, rather than left in the backlog. It fits into the socket's empty buffer.
+void Server::turn_away(int socket, const Peer& peer) {
+  handler_.refused(peer, 503);
+  const Response busy = too_many();
+  const std::string text = fmt::format(
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+      "Content-Length: {}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n{}",
+      busy.body.size(), busy.body);
+  (void)::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Whoever asks how the service is gets an answer, and no client's connections keep another out:
+// where there are too many, one that is idle goes, of the client who has the most of them.
+std::optional<Response> Server::place_for(Connection& connection, const Request& request,
+                                          Allowance::Share& place) {
+  if (handler_.is_probe && handler_.is_probe(request)) return std::nullopt;
+  place = Allowance::Share(places_, connection.client());
+  if (!place.resize(1)) return too_many();
+  if (connections_.size() <= options_.connections) return std::nullopt;
+  Connection* idle = to_be_dropped(connections_of(connection.client()));
+  if (!idle) return too_many();
+  idle->drop();
+  return std::nullopt;
+}
+
+size_t Server::connections_of(const std::string& client) const {
+  return static_cast<size_t>(
+      std::count_if(connections_.begin(), connections_.end(),
+                    [&client](const auto& each) { return each->client() == client; }));
+}
+
+// Of the client with the most connections, if those are more than so many, the one that is idle
+// for the longest. Null: there is none.
+Connection* Server::to_be_dropped(size_t more_than) {
+  struct Clients {
+    size_t count = 0;
+    Connection* idle = nullptr;
+  };
+  std::unordered_map<std::string_view, Clients> clients;
+  for (const auto& each : connections_) {
+    Clients& client = clients[each->client()];
+    ++client.count;
+    if (each->idle() && (!client.idle || each->idle_since() < client.idle->idle_since()))
+      client.idle = each.get();
+  }
+  Clients greediest{more_than, nullptr};
+  for (const auto& [name, client] : clients) {
+    if (client.idle && client.count > greediest.count) greediest = client;
+  }
+  return greediest.idle;
+}
+
+void Server::set_options(const Options& options) {
+  options_ = options;
+  places_.set_most(options_.connections);
 }
 
 // The descriptors have run out: a listener that is always ready would spin.

@@ -23,6 +23,10 @@ class Server : private ConnectionHost {
     std::function<void(const Exchange&)> finished;
     std::function<void(const Peer&, int status)> refused;
     std::function<void()> changed;  // a connection has ended
+    // Whose request it is: a token's name, or else the peer's. And whether it only asks if the
+    // service is well, for which there is always room. None: the peer's; there are no such.
+    std::function<std::string(const Request&, const Peer&)> client_of = {};
+    std::function<bool(const Request&)> is_probe = {};
   };
   Server(runtime::Loop& loop, Options options, Allowance& bodies, Handler handler);
   ~Server() override;
@@ -33,7 +37,7 @@ class Server : private ConnectionHost {
   void drain();
   bool busy() const;  // something is to be answered yet
   size_t connections() const { return connections_.size(); }
-  void set_options(const Options& options) { options_ = options; }
+  void set_options(const Options& options);
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -47,6 +51,9 @@ class Server : private ConnectionHost {
   void open_doors();
   void close_doors_for_a_moment();
   void sweep();
+  Connection* to_be_dropped(size_t more_than);
+  size_t connections_of(const std::string& client) const;
+  void turn_away(int socket, const Peer& peer);
   ConnectionHost& host() { return *this; }
 
   void handle(ExchangePtr exchange) override { handler_.handle(std::move(exchange)); }
@@ -55,10 +62,16 @@ class Server : private ConnectionHost {
   void over(Connection& connection) override;
   bool draining() const override { return draining_; }
   Allowance& bodies() override { return bodies_; }
+  std::string client_of(const Request& request, const Peer& peer) override {
+    return handler_.client_of ? handler_.client_of(request, peer) : peer.name;
+  }
+  std::optional<Response> place_for(Connection& connection, const Request& request,
+                                    Allowance::Share& place) override;
 
   runtime::Loop& loop_;
   Options options_;
   Allowance& bodies_;
+  Allowance places_;  // requests under way
   const Handler handler_;
   bool draining_ = false;
   std::list<Door> doors_;

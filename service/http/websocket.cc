@@ -12,7 +12,7 @@ WebSocket::WebSocket(ExchangePtr exchange, Deadlines& deadlines, Allowance& held
     : exchange_(std::move(exchange)),
       deadlines_(deadlines),
       limits_(limits),
-      share_(held),
+      share_(held, exchange_->client),
       frames_(limits.first_message),
       heard_(sys::monotonic_now()) {}
 

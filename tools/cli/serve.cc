@@ -66,14 +66,15 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.queue = from.queue;
   options.tenant_by = from.tenant_by.value_or(from.tokens.empty() ? service::TenantBy::kNone
                                                                   : service::TenantBy::kToken);
-  options.held = from.held.count;
+  // One client may have all but an eighth: a body of the full size must fit in there.
+  options.held = std::max(from.held.count, from.max_body.count / 6 * 7);
   options.grace = from.grace;
   options.kept.keep = from.keep;
   options.log = from.log;
   options.apis = from.apis;
   options.cors = from.cors;
-  options.page = !from.no_page;
   options.hosts = from.hosts;
+  options.page = !from.no_page;
   options.go_judge.store.bytes = from.file_store;
   options.go_judge.store.keep = from.file_keep;
   options.version = ZYGO_VERSION;
