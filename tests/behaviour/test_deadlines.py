@@ -118,15 +118,17 @@ class StoppedAndReaped(ZygoTestCase):
 class AStoppedCell(ZygoTestCase):
     """A cell's first process, which reaps the program, may be starved or frozen: that is no time of the program's."""
 
-    WALL_MS = int(3000 * zygo.PATIENCE)
+    WALL_MS = int(10000 * zygo.PATIENCE)
 
     def test_its_program_has_ended_when_it_has_ended(self) -> None:
         with Coprocess("--quiet", "--workers", "1") as batch:
             batch.send(zygo.lines_of([{"id": "warm-up", "source": "pass"}]))
             batch.result()
             batch.send(zygo.lines_of([{"id": "a", "source": WAITS, "limits": {"wall_ms": self.WALL_MS}}]))
+            end = time.monotonic() + self.WALL_MS / 1000
             while not (waiting := [chain for chain in host.chains_of(batch.process.pid) if is_waiting(chain[2])]):
-                time.sleep(0.001)
+                self.assertLess(time.monotonic(), end, "the program has not begun")
+                time.sleep(0.01)  # /proc gives no event.
             _, cell, job = waiting[0]
             frozen = os.pidfd_open(cell)
             self.addCleanup(os.close, frozen)
