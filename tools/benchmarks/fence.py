@@ -1,8 +1,11 @@
 """A fence around programs that a hole in zygo would set free: a control group with bounded memory and processes, and a
 pid namespace that ends with its first process."""
 import contextlib
+import ctypes
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +13,8 @@ from .system import HostLacks
 
 NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 MOUNTS, OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
+PR_SET_PDEATHSIG = 1
+BURIAL_SECONDS = 5.0
 CONTROLLERS = ("memory", "pids", "cpu", "cpuacct")
 
 
@@ -84,21 +89,25 @@ class Fence:
         (folder / "inside").mkdir()
 
     def run(self, command: Sequence[str]) -> int:
+        """Whatever ends us ends what is inside, too."""
+        libc = ctypes.CDLL(None)
+
         def enter() -> None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             for folder in self.folders:
                 (folder / "inside/cgroup.procs").write_text("0")
 
         return subprocess.run([*NAMESPACE, *command], preexec_fn=enter, check=False).returncode
 
-    def close(self) -> list[str]:
-        """The groups that were still there."""
-        left = left_in(self.folders)
-        for folder in self.folders:
-            for path, _, _ in os.walk(folder, topdown=False):
-                with contextlib.suppress(OSError):
-                    os.rmdir(path)
-        self.folders = []
-        return left
+    def close(self) -> None:
+        """The dead leave their groups a moment later, and there is no event for that."""
+        until = time.monotonic() + BURIAL_SECONDS
+        while any(folder.exists() for folder in self.folders) and time.monotonic() < until:
+            for folder in self.folders:
+                for path, _, _ in os.walk(folder, topdown=False):
+                    with contextlib.suppress(OSError):
+                        os.rmdir(path)
+            time.sleep(0.01)
 
     def __enter__(self) -> "Fence":
         return self
