@@ -22,7 +22,7 @@ import zygo
 from canary_jobs import COMMENTS, LIMITS, LOOKERS, LONG, Stage, Victim, brief, looker, victims
 from zygo import Job, ZygoTestCase
 
-ALL = bool(os.environ.get("ZYGO_CANARY_ALL"))  # every length and end, in every language
+ALL = bool(os.environ.get("ZYGO_TEST_EVERY_CANARY"))  # every length and end, in every language
 MIB = 1 << 20
 SIZES = [MIB + 1, MIB, MIB - 1, 8193, 8192, 8191, 4097, 4096, 4095, 1] if ALL else [MIB + 1, 100000, 8191, 4096, 1]
 EVERY_END = ["exit_3", "abort", "segv", "sleep", "endless", "hog", "flood", "cancelled"]
