@@ -261,7 +261,7 @@ Finished Desk::refused(const Entry& entry, const sys::Error& why) {
                     "",
                     runtime::By::kCaller,
                     {{"message", why.text()}, {"path", std::string("tenant")}}};
-  return finished_from(result, entry.template_name);
+  return finished_from(std::move(result), entry.template_name, nullptr);
 }
 
 Finished Desk::cancelled(const Entry& entry) {
