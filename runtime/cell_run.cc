@@ -362,7 +362,10 @@ bool Cell::keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream s
   // The old and the new are both there while the one is copied into the other.
   if (!may_hold((after > before ? after : 0) + copied)) return false;
   if (after > before) {
-    output.bytes.reserve(after);
+    std::string larger;  // a string that has bytes would at least double
+    larger.reserve(after);
+    larger += output.bytes;
+    output.bytes.swap(larger);
     if (result_.held) result_.held->shrink_to(result_.held->bytes() - before);
   }
   output.bytes.append(bytes);

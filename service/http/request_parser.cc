@@ -205,7 +205,10 @@ int RequestParser::on_body(std::string_view bytes) {
     size_t most = limits_.body;
     if (const std::string* length = request_.header("content-length"))
       std::from_chars(length->data(), length->data() + length->size(), most);
-    body.reserve(std::max(wanted, std::min<size_t>(2 * body.capacity(), most)));
+    std::string larger;  // a string that has bytes would at least double
+    larger.reserve(std::max(wanted, std::min<size_t>(2 * body.capacity(), most)));
+    larger += body;
+    body.swap(larger);
   }
   body += bytes;
   return 0;
