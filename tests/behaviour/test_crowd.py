@@ -45,8 +45,7 @@ class ACrowd(ZygoTestCase):
         liar.write_text(LIAR.format(python=sys.executable, zygo=str(zygo.BINARY)))
         liar.chmod(0o755)
 
-        code, report = self.run_one("--zygo", str(liar), "--hostile", "4", "--honest", "12", "--running", "2",
-                                    "--patience", "10")
+        code, report = self.run_one("--zygo", str(liar), "--hostile", "4", "--honest", "12", "--running", "2")
 
         self.assertEqual(code, 1)
         self.assertEqual([len(report[what]) for what in ("lost", "moved", "wrong", "doubled")], [1, 1, 1, 1], report)
