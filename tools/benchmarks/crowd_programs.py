@@ -9,6 +9,7 @@ import zoo
 
 # Our fault, or the caller's: nothing that a program does may end so.
 NEVER = {"SandboxError", "BadJob", "Cancelled"}
+GENEROUS = {"wall_ms": 600_000, "cpu_ms": 20_000}
 SUBPROCESS = {"profile": "subprocess"}
 
 
@@ -43,11 +44,12 @@ def hostile(count: int, seed: int, only: str | None = None) -> list[Member]:
     animals = zoo.programs()
     if count < 3 * len(animals):
         animals = chance.sample(animals, count // 3)
-    members = [Member("zoo", {**_with_time(animal.job()), "id": f"zoo {animal.id}"}, _as_in_its_header(animal))
-               for animal in animals]
+    members = [Member("zoo", {**_with_time(animal.job(), animal.expect.get("job", {})), "id": f"zoo {animal.id}"},
+                      _as_in_its_header(animal)) for animal in animals]
     jobs, known = crimes.draw(count // 4, seed)
     for job in jobs:
-        members.append(Member("crime", {**_with_time(job), "id": f"crime {job['id']}"}, one_of(known[job["id"]].labels)))
+        members.append(Member("crime", {**_with_time(job, job), "id": f"crime {job['id']}"},
+                              one_of(known[job["id"]].labels)))
     return members + _drawn(FAMILIES, count - len(members), chance)
 
 
@@ -57,9 +59,10 @@ def _drawn(families: Sequence["Family"], count: int, chance: random.Random) -> l
             for number, family in enumerate(chosen)]
 
 
-def _with_time(job: dict) -> dict:
-    """Where a program does not say how long it may take, that is not what it is about."""
-    return {**job, "limits": {"wall_ms": 120_000, "cpu_ms": 20_000, **job.get("limits", {})}}
+def _with_time(job: dict, own: dict) -> dict:
+    """Where a program does not say itself how long it may take, that is not what it is about."""
+    enough = {name: value for name, value in GENEROUS.items() if name not in own.get("limits", {})}
+    return {**job, "limits": {**job.get("limits", {}), **enough}}
 
 
 def _as_in_its_header(animal: zoo.Program) -> Callable[[dict], str | None]:
@@ -289,8 +292,6 @@ FAMILIES = (
     Family("bombs", drawn(BOMBS, ({}, SUBPROCESS), {"disk_mb": 8, "files": 500})),
     Family("values", drawn(VALUES, mode="call", func="f", inputs=[1], limits={"wall_ms": 5000, "value_kb": 8192})),
 )
-
-GENEROUS = {"wall_ms": 600_000, "cpu_ms": 20_000}
 
 
 def _honest_jobs(number: int) -> tuple[dict, ...]:
