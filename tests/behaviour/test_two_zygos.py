@@ -136,9 +136,10 @@ class TwoZygosOfOnePid(ZygoTestCase):
     def test_have_groups_and_uids_of_their_own(self) -> None:
         pair = [self.start(), self.start()]
         for each in pair:
+            each.run("first", "print(1)")
             each.send(zygo.lines_of([{"id": "held", "source": "import time\ntime.sleep(600)",
                                       "limits": {"wall_ms": 900_000}}]))
-        jobs = [host.job_of(min(each.zygos(), key=lambda pid: len(host.children(pid)) == 0)) for each in pair]
+        jobs = [host.job_of(each.zygos()[0]) for each in pair]
 
         uids, of_jobs = [uids_below(each.process.pid) for each in pair], [group_of(job) for job in jobs]
         for job in jobs:
