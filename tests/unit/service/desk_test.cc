@@ -14,6 +14,7 @@ struct Scene {
   cli::FakeEngine engine{1};
   runtime::Loop loop;
   Deadlines deadlines{loop};
+  const Allowance allowance{size_t{64} << 20};
   const std::string client{"a"};
   std::vector<std::string> labels;
   size_t wanted = 0;
@@ -26,7 +27,7 @@ struct Scene {
     options.tenant_of = std::move(tenant_of);
     options.ended = [](const Finished&) {};
     options.room = [] {};
-    desk = std::make_unique<Desk>(engine, loop, deadlines, std::move(options));
+    desk = std::make_unique<Desk>(engine, loop, deadlines, allowance, std::move(options));
   }
   std::variant<Desk::Ticket, Desk::Busy> submit(
       const std::string& source, std::optional<sys::Milliseconds> patience = std::nullopt) {

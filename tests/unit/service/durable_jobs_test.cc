@@ -18,6 +18,7 @@ struct Scene {
   cli::FakeEngine engine{1};
   runtime::Loop loop;
   Deadlines deadlines{loop};
+  const Allowance allowance{size_t{64} << 20};
   std::unique_ptr<Desk> desk;
   std::unique_ptr<DurableJobs> jobs;
   std::vector<std::string> verdicts;  // as they are told, wherever they come from
@@ -27,7 +28,7 @@ struct Scene {
     Desk::Options at_desk;
     at_desk.ended = [](const Finished&) {};
     at_desk.room = [this] { jobs->feed(); };
-    desk = std::make_unique<Desk>(engine, loop, deadlines, std::move(at_desk));
+    desk = std::make_unique<Desk>(engine, loop, deadlines, allowance, std::move(at_desk));
     std::shared_ptr<Ledger> ledger = folder.open();
     auto left = ledger->waiting();
     DurableJobs::Options options;
