@@ -52,9 +52,10 @@ void Shard::make_room_for(const ZygoteKey& key) {
   }
 }
 
+// One that makes its heap image may go: its early cell has served who had waited, and as many could
+// be at that as there are tenants.
 bool Shard::is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const {
-  if (slot.zygote->state() == Zygote::State::kStarting || slot.successor || !slot.waiting.empty())
-    return true;
+  if (slot.successor || !slot.waiting.empty()) return true;
   return std::any_of(cells_.begin(), cells_.end(), [&key](const CellSlot& cell) {
     return cell.zygote == key && (cell.task || cell.cell->state() != Cell::State::kIdle);
   });

@@ -114,9 +114,9 @@ Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan
 }
 
 void Zygote::end() {
-  if (!process_ || state_ != State::kReady) return;
-  process_->kill();
+  if (state_ != State::kReady && state_ != State::kStarting) return;
   ending_ = true;
+  process_ ? process_->kill() : launcher_.kill();
 }
 
 Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
@@ -160,6 +160,7 @@ void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
   if (std::holds_alternative<shim::TemplateBorn>(frame)) {
     if (process_) return ended();
     process_.emplace(std::move(fds[0]));
+    if (ending_) process_->kill();
     return;
   }
   if (const auto* ready = std::get_if<shim::TemplateReady>(&frame)) {

@@ -42,7 +42,8 @@ class Tenants(ServeTestCase):
     def tenants(self, *options: str, **how: Any) -> Service:
         how.setdefault("ZYGO_HOME", str(self.folder()))
         trusted = ("gateway",) if "field" in options else ()
-        return self.serve("--tokens", self.tokens(*trusted), "--workers", "1", "--log", "off", *options, **how)
+        workers = () if "--workers" in options else ("--workers", "1")
+        return self.serve("--tokens", self.tokens(*trusted), *workers, "--log", "off", *options, **how)
 
     def post(self, service: Service, name: str, job: dict[str, Any], timeout: float = 60) -> Answer:
         return service.ask("POST", "/v1/jobs", job, bearer(name), timeout)
@@ -135,7 +136,7 @@ class Field(Tenants):
         defaults.write_text('{"tenant": "ann"}')
         ended = zygo.run_command([str(zygo.BINARY), "serve", "--defaults", str(defaults), "--listen", "127.0.0.1:0"])
         self.assertEqual(ended.code, 2)
-        self.assertIn("tenant", ended.err)
+        self.assertIn("tenant", ended.stderr)
 
 
 class Contents(Tenants):
