@@ -25,6 +25,7 @@ for part in ("a", "b"):
 print({name!r})
 """
 REFUSALS = {429, 503, 507}
+RECKONED = 1024  # bytes that a kept result counts as beyond its own
 
 
 class Load:
@@ -35,6 +36,7 @@ class Load:
         self.later = later
         self.taken: dict[str, str] = {}  # name of a job that was acknowledged: where its result will be
         self.results: dict[str, zygo.Result] = {}
+        self.kept = 0  # bytes of results that the service keeps until later, with what it reckons for each
         self.refused: Counter[int] = Counter()
         self.faults: list[str] = []  # what no client should ever see
         self.over = threading.Event()
@@ -114,6 +116,8 @@ class Load:
                 self.note(f"job {name}: acknowledged, and then {first}")
                 continue
             self.keep(name, first.json)
+            if "durable" not in self.later:
+                self.kept += len(first.body) + RECKONED
             if self.service.ask("GET", place).body != first.body:
                 self.note(f"job {name}: a verdict that has changed")
 

@@ -96,11 +96,14 @@ class Service:
         return sum(value for found, value in self.metrics() if f"{found} ".startswith(name))
 
     def await_metric(self, name: str, value: float, timeout: float = 20) -> None:
+        self.await_metric_between(name, value, value, timeout)
+
+    def await_metric_between(self, name: str, least: float, most: float, timeout: float = 20) -> None:
         """Asks until it is so; the service tells nobody of its own accord."""
         deadline = time.monotonic() + timeout * zygo.PATIENCE
-        while self.metric(name) != value:
+        while not least <= self.metric(name) <= most:
             if time.monotonic() > deadline:
-                raise AssertionError(f"{name} is {self.metric(name)}, not {value}")
+                raise AssertionError(f"{name} is {self.metric(name)}, not {least} to {most}")
 
 
 def ask_on(client: http.client.HTTPConnection, method: str, path: str, body: Any = None,

@@ -57,7 +57,7 @@ class UnderLoad(ZygoTestCase):
         """Every job that was taken has one verdict, in the end and in the service's own books; and nothing leaks."""
         with Load(self.service, later=later) as warm:
             warm.await_more(4 * WORKERS)
-        self.quiet()
+        self.quiet(warm)
         counted = self.service.metric("zygo_jobs_total")
         descriptors = host.open_descriptors(self.pid)
         with Load(self.service, later=later) as clients:
@@ -65,16 +65,18 @@ class UnderLoad(ZygoTestCase):
             yield clients
             clients.await_more(4 * WORKERS)
             self.assertTrue(load.is_ready(self.service))
-        self.quiet()
+        self.quiet(warm, clients)
         self.assertEqual(clients.faults, [])
         self.assertLessEqual(set(clients.taken), set(clients.results))
         self.assertEqual(self.service.metric("zygo_jobs_total") - counted, len(clients.results))
         self.assertLabel(self.service.run("print(1)"), "OK")
         self.assertNoMoreThan(descriptors)
 
-    def quiet(self) -> None:
-        for name in ("zygo_engine_jobs ", "zygo_queue_jobs ", "zygo_held_bytes "):
+    def quiet(self, *loads: Load) -> None:
+        """Nothing is under way, and nothing is held but the results that are kept."""
+        for name in ("zygo_engine_jobs ", "zygo_queue_jobs "):
             self.service.await_metric(name, 0)
+        self.service.await_metric_between("zygo_held_bytes ", 0, sum(each.kept for each in loads))
 
     def assertNoMoreThan(self, descriptors: int) -> None:
         """A cell more than before, of the few that may be kept, is no leak; neither is a connection that is closing."""
