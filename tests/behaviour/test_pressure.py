@@ -24,7 +24,7 @@ GROUPS = Path("/sys/fs/cgroup")
 STEP = re.compile(r"zygo: pool: (\d+) -> (\d+) cells, (.+)")
 BATCHES = 8
 WORKERS = 4
-THREADS = 2 + min(WORKERS, len(os.sched_getaffinity(0)))  # of a zygo batch with so many
+THREADS = 2 + 2 * min(WORKERS, len(os.sched_getaffinity(0)))  # of a zygo batch with so many: a shard has a helper
 
 
 def home_of(controller: str) -> Path | None:
