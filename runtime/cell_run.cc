@@ -289,8 +289,8 @@ void Cell::kill_job() {
   see_to_the_rest();
 }
 
-// What takes longer than a signal waits until all others that are due have had theirs: programs may
-// have started others since, and pid 1 takes the CPU from us as soon as it has its order.
+// Work that takes longer than a signal waits until all others that are due have had theirs:
+// programs may have started others since, and pid 1 takes the CPU from us as soon as it has its order.
 void Cell::see_to_the_rest() {
   patience_until_ = sys::monotonic_now() + kPatience;
   auto rest = [weak = std::weak_ptr(self_), nonce = nonce_] {

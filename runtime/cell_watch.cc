@@ -87,8 +87,8 @@ void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
   // The note is read while the program waits inside the call.
   if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
   if (ruling.unseen && state_ == State::kRunning && !killed_) abandon(ruling.error);
-  // Who is to die is not answered: it waits inside the call until the kill comes, and does nothing
-  // more.
+  // A job that is to die is not answered: it waits inside the call until the kill comes, and does
+  // nothing more.
   const bool doomed = state_ == State::kRunning && killed_ && !by_init;
   if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
 }

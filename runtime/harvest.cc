@@ -126,7 +126,7 @@ class Globs {
     return std::any_of(at.begin(), at.end(), [this](const Position& each) { return ends(each); });
   }
 
-  // Of those that end in a slash, and so have a last part of no length.
+  // Only globs that end in a slash, whose last part is empty.
   bool any_ends_with_slash(const Positions& at) const {
     return std::any_of(at.begin(), at.end(), [this](const Position& each) {
       const std::vector<std::string_view>& parts = globs_[each.glob];
@@ -148,7 +148,7 @@ class Globs {
   std::vector<std::vector<std::string_view>> globs_;
 };
 
-// What is left of the budget.
+// The rest of the budget.
 class Purse {
  public:
   explicit Purse(const HarvestBudget& budget) : budget_(budget), bytes_(budget.bytes.count) {}

@@ -18,8 +18,8 @@ using sys::Result;
 
 namespace {
 constexpr size_t kPage = 4096;
-// What stays in place between jobs: most of what is shared fits, and to zero it is cheaper than to
-// have it anew.
+// This much stays in place between jobs: most answers and requests fit, and to zero it is cheaper
+// than to have it anew.
 constexpr size_t kKept = kPage;
 }  // namespace
 
