@@ -14,8 +14,9 @@ from support import PACKAGE, PATIENCE, main
 GROUPS = Path("/sys/fs/cgroup")
 AT_ONCE = 8
 WORKERS = 4
-# Two threads of the interpreter, those of zygo, and one process more: less than a job needs, if all are there at once.
-MOST = 2 + 2 + min(WORKERS, len(os.sched_getaffinity(0))) + 1
+# Two threads of the interpreter, those of zygo (a shard has a helper), and one process more: less than a job needs, if
+# all are there at once.
+MOST = 2 + 2 + 2 * min(WORKERS, len(os.sched_getaffinity(0))) + 1
 CODE = """
 import json, logging, sys
 import zygo
