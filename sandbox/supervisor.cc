@@ -1,5 +1,6 @@
 #include "sandbox/supervisor.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -8,8 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "sandbox/caps.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/sys/fd.h"
 
 namespace sandbox {
 
@@ -42,11 +46,18 @@ Result<void> drop_capabilities() {
   return {};
 }
 
+// A table of descriptors that grows while threads share it waits for all CPUs, for tens of
+// milliseconds (expand_fdtable in the kernel's fs/file.c: synchronize_rcu). So it grows now; it
+// never shrinks, and a child's copy is as long as what is open.
 void take_all_open_files() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) < 0) return;
   files.rlim_cur = files.rlim_max;
   (void)::setrlimit(RLIMIT_NOFILE, &files);
+  constexpr rlim_t kForSure = 8192;
+  const sys::OwnedFd any(::open("/", O_PATH | O_CLOEXEC));
+  const int last = static_cast<int>(std::min<rlim_t>(files.rlim_cur, kForSure)) - 1;
+  if (any) sys::OwnedFd(::fcntl(any.get(), F_DUPFD_CLOEXEC, last));
 }
 
 Result<void> load(const std::string& bpf) {
