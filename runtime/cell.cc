@@ -43,7 +43,7 @@ Cell::~Cell() {
   stop_collecting();
   if (!plan_.scratch) return;
   auto scratch = std::make_shared<Scratch>(std::move(plan_.scratch));  // it goes when it is wiped
-  plan_.helpers->run([scratch = std::move(scratch)] {}, {});
+  plan_.helpers->run(Helpers::Where::kAnywhere, [scratch = std::move(scratch)] {}, {});
 }
 
 Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan plan,
@@ -54,7 +54,7 @@ Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan p
   shim::CellOrder order = TRY(self->describe());
   std::vector<int> fds = {self->their_socket_.get(), self->theirs_[0].get(),
                           self->theirs_[1].get(),    self->theirs_[2].get(),
-                          self->answer_.fd(),        self->theirs_[3].get()};
+                          self->answer_->fd(),       self->theirs_[3].get()};
   if (order.has_scratch()) {
     fds.insert(fds.end(), {self->plan_.scratch.fd(), self->plan_.ruleset.get()});
   }
@@ -84,7 +84,7 @@ Result<void> Cell::make_channels() {
   OwnedFd request = TRY(request_.for_reading());
   OwnedFd filter = TRY(sys::sealed_memfd("zygo-filter", plan_.filter));
   theirs_ = {std::move(out.writer), std::move(err.writer), std::move(request), std::move(filter)};
-  answer_ = TRY(SharedAnswer::create(plan_.shape.value.count));
+  answer_ = std::make_shared<SharedAnswer>(TRY(SharedAnswer::create(plan_.shape.value.count)));
   if (plan_.cgroups) {
     cgroup_ =
         TRY(sandbox::CellCgroup::create(*plan_.cgroups, "cell-" + std::to_string(plan_.number)));
@@ -122,7 +122,7 @@ Result<shim::CellOrder> Cell::describe() const {
   order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;
-  order.answer_bytes = answer_.bytes();
+  order.answer_bytes = answer_->bytes();
   order.filter_bytes = static_cast<uint32_t>(plan_.filter.size());
   order.cgroup_count = static_cast<uint32_t>(cgroup_.join_fds().size());
   return order;

@@ -153,6 +153,8 @@ class Cell {
   // cell_run.cc
   sys::Result<void> send_order();
   void begin_clock(sys::Nanoseconds now);
+  void begin_wall_time(sys::Nanoseconds at);
+  void move_wall_time();
   void arm(sys::Nanoseconds now);
   void check_cpu(sys::Nanoseconds now);
   sys::Nanoseconds cpu_now() const;
@@ -177,8 +179,10 @@ class Cell {
   bool is_forgiven(const std::string& call);
   bool becomes_its_program(const sandbox::Notice& notice);
   void settle_notice(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
-  struct Question;  // that takes a long look
+  struct Lookout;
+  struct Question;  // that takes a look at the job
   void ask_aside(const sandbox::Notice& notice);
+  bool take_up_lookout();
   void ask_next();
   void on_answer(const Question& question);
   std::optional<sandbox::Ruling> rule(const sandbox::Notice& notice);
@@ -187,7 +191,7 @@ class Cell {
   int reach_error(int process) const;  // 0: it is of this job
   int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
   // cell_collect.cc
-  void aside(std::function<void()> work, std::function<void()> done);
+  void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
   struct Collecting;  // what the job left is being read
   void on_held();
   void on_collected(Harvest files);
@@ -198,7 +202,9 @@ class Cell {
   void count_refused_processes();
   bool memory_limit_is_far() const;
   void note_limits();
-  Testimony take_answer();
+  struct Reading;  // the answer is being read
+  void read_answer(bool clean);
+  void on_answer_read(Reading& reading, bool clean);
   void finish(bool reusable);
 
   Loop& loop_;
@@ -217,7 +223,7 @@ class Cell {
   sys::OwnedFd socket_, their_socket_, out_, err_, pidfd_, listener_, root_;
   std::array<sys::OwnedFd, 4> theirs_;  // stdout, stderr, request, filter: until the order is sent
   RequestMemory request_;
-  SharedAnswer answer_;
+  std::shared_ptr<SharedAnswer> answer_;  // shared with who reads it beside the loop
   sandbox::CellView view_{};
   std::optional<Observer> observer_;
   sys::Bytes base_memory_;
@@ -238,13 +244,16 @@ class Cell {
   bool killed_ = false;
   bool full_ = false;                         // no more may be held of what the job makes
   bool forking_ = false;                      // pid 1 was allowed to fork the job
+  bool nobody_ = false;                       // was there at the deadline
+  bool moved_ = false;                        // the wall time, to when the program was forked
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
   bool held_ = false;                         // its scratch has been or is being read
   std::shared_ptr<Collecting> collecting_;
-  std::deque<sandbox::Notice> questions_;  // the first is being answered beside the loop ...
-  sys::Nanoseconds looked_for_{};          // ... which costs CPU time that counts as the job's
+  std::shared_ptr<const Lookout> lookout_;  // once there has been a question
+  std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop ...
+  sys::Nanoseconds looked_for_{};           // ... which costs CPU time that counts as the job's
 
   std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
       gone_ready_;

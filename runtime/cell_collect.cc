@@ -23,6 +23,7 @@ using sys::Nanoseconds;
 namespace {
 
 constexpr uint64_t kJobsPerCell = 10000;
+constexpr size_t kShortAnswer = size_t{64} << 10;  // is read before another thread would have begun
 // Collecting may take as much CPU time as the job itself, and this much in any case.
 constexpr std::chrono::seconds kCollectAtLeast{1};
 constexpr sys::Bytes kMemoryLeftBehind =
@@ -39,9 +40,10 @@ bool is_far_below(int64_t peak, sys::Bytes limit) {
 }  // namespace
 
 // `work` on another thread, and then `done` here, if the run that it belongs to still goes on.
-void Cell::aside(std::function<void()> work, std::function<void()> done) {
+void Cell::aside(Helpers::Where where, std::function<void()> work, std::function<void()> done) {
   plan_.helpers->run(
-      std::move(work), [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
+      where, std::move(work),
+      [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
         auto alive = weak.lock();
         if (alive && (*alive)->state_ == State::kRunning && (*alive)->nonce_ == nonce) done();
       });
@@ -72,6 +74,7 @@ void Cell::on_held() {
   errand->owner = plan_.ids.owner;
   collecting_ = errand;
   aside(
+      Helpers::Where::kAnywhere,
       [errand] {
         errand->files =
             harvest(errand->directory.get(), errand->globs, errand->budget, errand->owner);
@@ -132,15 +135,57 @@ void Cell::collect(const shim::JobDone& done) {
   killed_ = true;  // nothing is left to kill: drain() must not try
   drain();
   measure(done);
-  result_.testimony = take_answer();
   if (observer_) result_.observed = observer_->take();
-  const bool shared_memory_is_clear = answer_.clear() && request_.clear();
-  uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
-  if (!done.clean || jobs_ >= kJobsPerCell || seen.oom_kills > 0 ||
+  read_answer(done.clean != 0);
+}
+
+struct Cell::Reading {
+  std::shared_ptr<SharedAnswer> answer;
+  uint64_t nonce;
+  size_t most;
+  bool call_mode, may_hold;
+  Testimony testimony{};
+  bool cleared = false;
+
+  void run() {
+    std::optional<SharedAnswer::Answer> said;
+    if (may_hold) said = answer->take(nonce, most);
+    testimony.call_mode = call_mode;
+    if (said) testimony = decode_answer(said->kind, said->payload, call_mode);
+    cleared = answer->clear();
+  }
+};
+
+// A long one beside the loop, like all that is of a job's making.
+void Cell::read_answer(bool clean) {
+  const Job& job = *order_.job;
+  // What is said to be longer is not taken.
+  const size_t most = job.limits.value.count;
+  const size_t bytes = std::min(answer_->size(), most);
+  auto reading = std::make_shared<Reading>(
+      Reading{.answer = answer_,
+              .nonce = nonce_,
+              .most = most,
+              .call_mode = job.mode == shim::Mode::kCall,
+              .may_hold = may_hold(2 * bytes)});  // as it was written, and decoded
+  if (bytes <= kShortAnswer) {
+    reading->run();
+    return on_answer_read(*reading, clean);
+  }
+  aside(
+      Helpers::Where::kAnywhere, [reading] { reading->run(); },
+      [this, reading, clean] { on_answer_read(*reading, clean); });
+}
+
+void Cell::on_answer_read(Reading& reading, bool clean) {
+  result_.testimony = std::move(reading.testimony);
+  const bool cleared = request_.clear() && reading.cleared;
+  const uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
+  if (!clean || jobs_ >= kJobsPerCell || result_.evidence.oom_kills > 0 ||
       used > base_memory_.count + kMemoryLeftBehind.count) {
     worn_ = true;
   }
-  finish(done.clean != 0 && shared_memory_is_clear);
+  finish(clean && cleared);
 }
 
 // For the detail of a verdict.
@@ -221,21 +266,6 @@ void Cell::count_refused_processes() {
     return;
   seen.pids_refused = 0;
   if (!seen.fault) seen.fault = outer_processes_are_used_up();
-}
-
-Testimony Cell::take_answer() {
-  bool call_mode = order_.job->mode == shim::Mode::kCall;
-  // As it was written, and decoded. What is said to be longer is not taken.
-  const size_t most = order_.job->limits.value.count;
-  const bool may = may_hold(2 * std::min(answer_.size(), most));
-  std::optional<SharedAnswer::Answer> answer;
-  if (may) answer = answer_.take(nonce_, most);
-  if (!answer) {
-    Testimony nothing;
-    nothing.call_mode = call_mode;
-    return nothing;
-  }
-  return decode_answer(answer->kind, answer->payload, call_mode);
 }
 
 void Cell::finish(bool reusable) {

@@ -35,6 +35,8 @@ constexpr Nanoseconds kForesight = milliseconds(4);
 // Cells that began together do not all look at the same time.
 constexpr uint64_t kSpread = 16;
 constexpr Nanoseconds kLookAgain = milliseconds(5);
+// A fork that took so long is told from the tick in which the kernel says that it was.
+constexpr Nanoseconds kLateStart = milliseconds(30);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
@@ -71,7 +73,7 @@ void Cell::run(const RunOrder& order) {
   order_ = order;
   result_ = {};
   killed_ = full_ = false;
-  forking_ = false;
+  forking_ = moved_ = nobody_ = false;
   executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
   held_ = false;
   looked_for_ = {};
@@ -158,13 +160,17 @@ uint64_t Cell::outer_oom_kills() const {
 
 Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseconds(0)); }
 
-void Cell::begin_clock(Nanoseconds now) {
-  started_at_ = now;
+void Cell::begin_wall_time(Nanoseconds at) {
+  started_at_ = at;
   const Nanoseconds wall = order_.job->limits.wall;
-  wall_deadline_ = now + wall;
+  wall_deadline_ = at + wall;
   const Nanoseconds foresight = kForesight + milliseconds(plan_.number % kSpread);
   aim_at_ = wall_deadline_ - std::min<Nanoseconds>(foresight, wall / 4);
   patience_until_ = ended_by_ = kNever;
+}
+
+void Cell::begin_clock(Nanoseconds now) {
+  begin_wall_time(now);
   attention_at_ = now + kAttention;
   cpu_base_ = cpu_now();
   next_cpu_check_ = now + order_.job->limits.cpu;
@@ -212,6 +218,23 @@ void Cell::take_aim() {
   count_processes();
   in_sight_ = hold_processes(view_.init_pid, family());
   contended_ = starved();
+  move_wall_time();
+}
+
+// The kernel may take long to fork: it waits for locks on the files that a template has mapped, and
+// a process of the lowest class that has one of them may have no CPU. None of that is the program's
+// time. Once, because a program can make others all the time; and where it can, only if nobody was
+// there when its time seemed to be over.
+void Cell::move_wall_time() {
+  if (moved_ || (plan_.shape.runs_programs() && !nobody_)) return;
+  Nanoseconds first = kNever;
+  for (const HeldProcess& process : in_sight_) {
+    if (runtime::has_ended(process)) continue;
+    first = std::min(first, start_of(process.pid).value_or(started_at_));
+  }
+  if (first == kNever || first - started_at_ < kLateStart) return;
+  moved_ = true;
+  begin_wall_time(first);
 }
 
 void Cell::on_wall_deadline(Nanoseconds now) {
@@ -221,6 +244,7 @@ void Cell::on_wall_deadline(Nanoseconds now) {
   // The program has ended, and what is left to wipe is not its time; or pid 1 has not come to fork
   // it yet. Both are soon over.
   if (!killed && has_ended()) {
+    nobody_ = true;
     wall_deadline_ = aim_at_ = now + kLookAgain;
     patience_until_ = std::min(patience_until_, now + kWipePatience);
     return;
@@ -290,7 +314,8 @@ void Cell::kill_job() {
 }
 
 // Work that takes longer than a signal waits until all others that are due have had theirs:
-// programs may have started others since, and pid 1 takes the CPU from us as soon as it has its order.
+// programs may have started others since, and pid 1 takes the CPU from us as soon as it has its
+// order.
 void Cell::see_to_the_rest() {
   patience_until_ = sys::monotonic_now() + kPatience;
   auto rest = [weak = std::weak_ptr(self_), nonce = nonce_] {
@@ -330,11 +355,24 @@ void Cell::drain() {
             Stream::kStderr);
 }
 
+namespace {
+
+// What is reserved takes no memory before it is written, so a long output is moved seldom: a move
+// touches all of it at once, while others wait.
+size_t next_capacity(size_t size) {
+  constexpr size_t kLong = size_t{1} << 20;
+  return size < kLong ? 2 * size : 8 * size;
+}
+
+}  // namespace
+
 // Reads what is there. Past the cap the program is killed; what follows until it is dead is counted
 // and thrown away, within a bound.
 void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
   char chunk[65536];
-  for (int round = 0; round < 64; ++round) {
+  // More than a pipe has room for, once nobody writes any more; others have their turn before.
+  const int rounds = killed_ ? 64 : 8;
+  for (int round = 0; round < rounds; ++round) {
     ssize_t n = ::read(fd, chunk, sizeof chunk);
     if (n <= 0) return;
     output.total += static_cast<uint64_t>(n);
@@ -355,18 +393,17 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
 // Counted before it is there. False: so much may not be held for whoever sent the job, which ends
 // it; that is no fault of the program's.
 bool Cell::keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream) {
-  const size_t before = output.bytes.capacity(), wanted = output.bytes.size() + bytes.size();
-  size_t after = before;
-  if (wanted > before) after = std::max(wanted, std::min<size_t>(2 * before, cap.count));
+  const size_t wanted = output.bytes.size() + bytes.size();
+  const bool grows = wanted > output.bytes.capacity();
+  const size_t moved = grows ? output.bytes.size() : 0;  // then it is there twice for a moment
   const size_t copied = order_.live ? bytes.size() : 0;
-  // The old and the new are both there while the one is copied into the other.
-  if (!may_hold((after > before ? after : 0) + copied)) return false;
-  if (after > before) {
-    std::string larger;  // a string that has bytes would at least double
-    larger.reserve(after);
+  if (!may_hold(bytes.size() + copied + moved)) return false;
+  if (grows) {
+    std::string larger;  // a string that has bytes would double
+    larger.reserve(std::max(wanted, std::min<size_t>(next_capacity(moved), cap.count)));
     larger += output.bytes;
     output.bytes.swap(larger);
-    if (result_.held) result_.held->shrink_to(result_.held->bytes() - before);
+    if (result_.held) result_.held->shrink_to(result_.held->bytes() - moved);
   }
   output.bytes.append(bytes);
   if (order_.live) order_.live->put(stream, bytes);

@@ -93,20 +93,36 @@ void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
   if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
 }
 
-// ---- questions that take a long look
+// ---- questions that take a look at the job
 
-// Owns what it needs: the cell may go meanwhile.
-struct Cell::Question {
-  sandbox::Notice notice;
+// What a look takes, once for a cell: the cell may go meanwhile.
+struct Cell::Lookout {
   sandbox::CellView view;
   sys::OwnedFd listener, root;
-  Ruling ruling;
-  Nanoseconds cost{};
 };
 
-// A path can lead through forty links to paths of two thousand names each. Only the program that
-// made them waits for the look, and what it costs is the program's CPU time: one at a time, so that
-// no job has more of us than one CPU.
+struct Cell::Question {
+  std::shared_ptr<const Lookout> lookout;
+  sandbox::Notice notice;
+  bool may_answer;  // where it looks; what is to be counted is answered in the loop
+  Ruling ruling{};
+  bool answered = false;
+  Nanoseconds cost{};
+
+  void look() {
+    const Nanoseconds began = cpu_of_this_thread();
+    const int asked = lookout->listener.get();
+    ruling = sandbox::rule(asked, lookout->view, notice);
+    answered = may_answer && !ruling.refusal && !ruling.unseen && ruling.asks == Asks::kNothing;
+    if (answered) (void)sandbox::answer(asked, notice, ruling);
+    cost = cpu_of_this_thread() - began;
+  }
+};
+
+// A path can lead through forty links to paths of two thousand names each, and a page of its text
+// can be locked by a program that has no CPU. Only the program that asked waits for the look, and
+// what it costs is the program's CPU time: one at a time, so that no job has more of us than one
+// CPU.
 void Cell::ask_aside(const Notice& notice) {
   if (state_ != State::kRunning) {
     (void)sandbox::answer(listener_.get(), notice, sandbox::fail_quietly(EPERM));
@@ -116,37 +132,45 @@ void Cell::ask_aside(const Notice& notice) {
   if (questions_.size() == 1) ask_next();
 }
 
+bool Cell::take_up_lookout() {
+  if (lookout_) return true;
+  auto lookout = std::make_shared<Lookout>();
+  lookout->listener = sys::OwnedFd(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
+  lookout->root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!lookout->listener || !lookout->root) return false;
+  lookout->view = view_;
+  lookout->view.root_fd = lookout->root.get();
+  lookout_ = std::move(lookout);
+  return true;
+}
+
 void Cell::ask_next() {
-  auto question = std::make_shared<Question>();
-  question->notice = questions_.front();
-  question->view = view_;
-  question->listener = sys::OwnedFd(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
-  question->root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
-  question->view.root_fd = question->root.get();
-  if (!question->listener || !question->root) {
-    question->ruling = sandbox::fail_quietly(errno);
-    question->ruling.unseen = true;
-    return on_answer(*question);
+  const bool counts = observer_ || plan_.variant.shared_uid;
+  if (!take_up_lookout()) {
+    Question unseen{.lookout = nullptr, .notice = questions_.front(), .may_answer = false};
+    unseen.ruling = sandbox::fail_quietly(errno);
+    unseen.ruling.unseen = true;
+    return on_answer(unseen);
   }
+  auto question = std::make_shared<Question>(
+      Question{.lookout = lookout_, .notice = questions_.front(), .may_answer = !counts});
   aside(
-      [question] {
-        const Nanoseconds began = cpu_of_this_thread();
-        question->ruling =
-            sandbox::rule(question->listener.get(), question->view, question->notice);
-        question->cost = cpu_of_this_thread() - began;
-      },
+      Helpers::Where::kNear, [question] { question->look(); },
       [this, question] { on_answer(*question); });
 }
 
 void Cell::on_answer(const Question& question) {
+  constexpr Nanoseconds kDear = milliseconds(1);
   looked_for_ += question.cost;
-  settle_notice(question.notice, decide(question.notice, question.ruling));
+  if (!question.answered) settle_notice(question.notice, decide(question.notice, question.ruling));
   if (state_ != State::kRunning) return;
   questions_.pop_front();
   if (killed_) return questions_.clear();
-  const Nanoseconds now = sys::monotonic_now();
-  check_cpu(now);
-  arm(now);
+  if (question.cost > kDear) {
+    const Nanoseconds now = sys::monotonic_now();
+    check_cpu(now);
+    arm(now);
+  }
   if (!killed_ && !questions_.empty()) ask_next();
 }
 
@@ -157,13 +181,13 @@ bool Cell::becomes_its_program(const Notice& notice) {
   return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
 }
 
-// Not more than a quick look: nothing if that is not enough.
+// Without a look at the job itself: nothing if that is not enough.
 std::optional<Ruling> Cell::rule(const Notice& notice) {
   if (becomes_its_program(notice)) return sandbox::go_on();
   if (observer_) {
     if (std::optional<Ruling> settled = observer_->settle(notice)) return settled;
   }
-  const std::optional<Ruling> ruling = sandbox::rule_quickly(listener_.get(), view_, notice);
+  const std::optional<Ruling> ruling = sandbox::rule_by_registers(view_, notice);
   return ruling ? decide(notice, *ruling) : ruling;
 }
 
@@ -257,7 +281,7 @@ void Cell::record(const sandbox::Refusal& refusal) {
   if (violation) {
     ++violation->count;
   } else {
-    SharedAnswer::Note note = answer_.note();
+    SharedAnswer::Note note = answer_->note();
     violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
   }
   bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
@@ -317,7 +341,8 @@ void Cell::watch() {
     sight->scratch = sys::OwnedFd(::fcntl(plan_.scratch.fd(), F_DUPFD_CLOEXEC, 0));
     if (!sight->scratch) return abandon(errno);
   }
-  aside([sight] { sight->look(); }, [this, sight] { on_watched(*sight); });
+  aside(
+      Helpers::Where::kAnywhere, [sight] { sight->look(); }, [this, sight] { on_watched(*sight); });
 }
 
 // Memory: the second fence, beside RLIMIT_DATA, which sees neither shared mappings nor the sum over

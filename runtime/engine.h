@@ -77,7 +77,8 @@ class Engine {
   // Cancels what runs (label Cancelled), ends every cell and template, and waits for them.
   virtual ~Engine() = default;
 
-  // Thread-safe. `done` is called exactly once, on a shard's thread; it must not block.
+  // Thread-safe. `done` is called exactly once, on a shard's thread, or beside it where the result
+  // is long; it must not block.
   virtual void submit(Job job, std::function<void(JobResult)> done) = 0;
 
   // Two jobs without tests that talk with each other: both have the same `pairing`, and begin when

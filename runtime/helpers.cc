@@ -20,12 +20,23 @@ namespace runtime {
 
 namespace {
 
-// The shard's thread has one CPU, and should not have to share it.
-void use_all_cpus() {
-  cpu_set_t everywhere;
-  std::memset(&everywhere, 0xff, sizeof everywhere);
-  (void)::sched_setaffinity(0, sizeof everywhere, &everywhere);
-}
+// The CPUs of the shard's thread, which a helper begins with; or all of them.
+class Whereabouts {
+ public:
+  Whereabouts() { (void)::sched_getaffinity(0, sizeof near_, &near_); }
+
+  void go(Helpers::Where where) {
+    if (std::exchange(at_, where) == where) return;
+    cpu_set_t everywhere;
+    std::memset(&everywhere, 0xff, sizeof everywhere);
+    const cpu_set_t& cpus = where == Helpers::Where::kNear ? near_ : everywhere;
+    (void)::sched_setaffinity(0, sizeof cpus, &cpus);
+  }
+
+ private:
+  cpu_set_t near_{};
+  Helpers::Where at_ = Helpers::Where::kNear;
+};
 
 }  // namespace
 
@@ -37,6 +48,7 @@ sys::Nanoseconds cpu_of_this_thread() {
 
 struct Helpers::Shared {
   struct Errand {
+    Where where;
     std::function<void()> work, done;
   };
 
@@ -54,7 +66,7 @@ struct Helpers::Shared {
 };
 
 void Helpers::Shared::serve() {
-  use_all_cpus();
+  Whereabouts whereabouts;
   std::unique_lock lock(mutex);
   for (;;) {
     ++idle;
@@ -64,8 +76,10 @@ void Helpers::Shared::serve() {
     Errand errand = std::move(waiting.front());
     waiting.pop_front();
     lock.unlock();
+    whereabouts.go(errand.where);
     errand.work();
     errand.work = nullptr;  // what it owned goes here
+    whereabouts.go(Where::kNear);
     lock.lock();
     if (errand.done && !closing) {
       ended.push_back(std::move(errand.done));
@@ -105,11 +119,11 @@ sys::Result<void> Helpers::add_thread(sys::Milliseconds patience) {
   return {};
 }
 
-void Helpers::run(std::function<void()> work, std::function<void()> done) {
+void Helpers::run(Where where, std::function<void()> work, std::function<void()> done) {
   bool wanting;
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->waiting.push_back({std::move(work), std::move(done)});
+    shared_->waiting.push_back({where, std::move(work), std::move(done)});
     wanting = shared_->waiting.size() > shared_->idle;
   }
   shared_->come.notify_one();

@@ -22,9 +22,13 @@ class Helpers {
   // All work is done first; what was to be done behind it in the loop is not.
   ~Helpers();
 
+  // Long work goes to any CPU, so that the shard's thread has its own to itself. Short work that
+  // somebody waits for is done sooner on that one: to wake another CPU takes tens of microseconds.
+  enum class Where { kNear, kAnywhere };
+
   // `work` on another thread, and then `done`, which may be empty, in the loop. `work` owns what it
   // uses. Of different jobs it runs side by side, so that none has to wait for another's.
-  void run(std::function<void()> work, std::function<void()> done);
+  void run(Where where, std::function<void()> work, std::function<void()> done);
 
  private:
   struct Shared;

@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -126,6 +128,18 @@ uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
 
 bool kill_by_pidfd(int pidfd) {
   return ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0) == 0;
+}
+
+std::optional<sys::Nanoseconds> start_of(int pid) {
+  const std::optional<uint64_t> ticks = start_in_stat(text_of(pid, "stat"));
+  if (!ticks) return std::nullopt;
+  timespec boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  const sys::Nanoseconds since_boot =
+      std::chrono::seconds(boot.tv_sec) + sys::Nanoseconds(boot.tv_nsec);
+  const int64_t ns_per_tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  const sys::Nanoseconds started(static_cast<int64_t>(*ticks + 1) * ns_per_tick);
+  return sys::monotonic_now() - (since_boot - started);
 }
 
 sys::Nanoseconds cpu_of(const std::vector<int>& processes) {

@@ -26,21 +26,32 @@ std::optional<Number> number_in(std::string_view word) {
   return value;
 }
 
+// Of /proc/PID/stat, by the numbers of proc(5); those behind the name only.
+bool skip_to_field(int number, std::string_view& text) {
+  // The name stands between parentheses and may hold any of them, so the last one counts.
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return false;
+  text.remove_prefix(name_end + 1);
+  constexpr int kFirst = 3;
+  for (int i = kFirst; i < number; ++i) next_word(text);
+  return true;
+}
+
 }  // namespace
 
 std::optional<uint64_t> ticks_in_stat(std::string_view text) {
-  // The name stands between parentheses and may hold any of them, so the last one counts.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(name_end + 1);
-  constexpr int kBefore = 11;  // fields 3 to 13, of which we need none
-  for (int i = 0; i < kBefore; ++i) next_word(text);
+  if (!skip_to_field(14, text)) return std::nullopt;
   uint64_t ticks = 0;
   for (int i = 0; i < 4; ++i) {  // utime, stime, cutime, cstime
     const auto part = number_in<uint64_t>(next_word(text));
     if (!part || __builtin_add_overflow(ticks, *part, &ticks)) return std::nullopt;
   }
   return ticks;
+}
+
+std::optional<uint64_t> start_in_stat(std::string_view text) {
+  if (!skip_to_field(22, text)) return std::nullopt;
+  return number_in<uint64_t>(next_word(text));
 }
 
 std::vector<int> pids_in(std::string_view text) {

@@ -13,6 +13,9 @@ namespace runtime {
 // waited for.
 std::optional<uint64_t> ticks_in_stat(std::string_view text);
 
+// The same: clock ticks from the machine's start until the process was forked.
+std::optional<uint64_t> start_in_stat(std::string_view text);
+
 // /proc/PID/task/TID/children: positive numbers between blanks, up to the first thing that is none.
 std::vector<int> pids_in(std::string_view text);
 

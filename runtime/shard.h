@@ -149,7 +149,11 @@ class Shard {
   void give_up_cell(Cells::iterator slot, const sys::Error& error);
   sys::Result<int> stdin_of(Task& task);
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
+  // shard_reply.cc
   void conclude(TaskPtr task, JobResult result);
+  void compare(TaskPtr task, JobResult later);
+  void go_on_comparing(TaskPtr task);
+  void deliver(TaskPtr task, JobResult result);
   void reply(TaskPtr task, JobResult result);
   void take_leave(Task& task);
   void fail(TaskPtr task, const std::string& step, int error, const std::string& message);
@@ -175,6 +179,7 @@ class Shard {
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};
   bool short_of_room_ = false;
+  size_t comparisons_ = 0;  // of runs, beside the loop
   bool ages_ = false;       // the clock of tenant_age_ runs
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};

@@ -1,7 +1,11 @@
 // The end of a task's way through a shard: from a run's evidence to the one reply.
 
+#include <memory>
+#include <utility>
+
 #include "runtime/artefact.h"
 #include "runtime/determinism.h"
+#include "runtime/helpers.h"
 #include "runtime/live.h"
 #include "runtime/micros.h"
 #include "runtime/outcome.h"
@@ -10,6 +14,20 @@
 namespace runtime {
 
 using sys::Nanoseconds;
+
+namespace {
+
+// Short enough to be written down or compared before another thread would have begun.
+bool is_short(const JobResult& result) {
+  constexpr size_t kShort = size_t{64} << 10;
+  constexpr size_t kOfCall = 128;  // an observed call, about
+  size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size() +
+                 result.observed.size() * kOfCall;
+  for (const InputFile& file : result.files.files) bytes += file.content.size();
+  return bytes <= kShort;
+}
+
+}  // namespace
 
 JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   Nanoseconds begin = sys::monotonic_now();
@@ -47,15 +65,42 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
 void Shard::conclude(TaskPtr task, JobResult result) {
   if (task->job.determinism_runs <= 1) return reply(std::move(task), std::move(result));
   ++task->run;
-  if (!task->first) {
-    result.determinism = DeterminismReport{1, true, "", ""};
-    if (stands_alone(result.verdict)) return reply(std::move(task), std::move(result));
-    task->first = std::move(result);
-  } else {
-    bool our_fault = result.verdict.by == By::kSandbox || result.verdict.by == By::kCaller;
+  if (task->first) {
+    const bool our_fault = result.verdict.by == By::kSandbox || result.verdict.by == By::kCaller;
     if (our_fault) return reply(std::move(task), std::move(result));
-    compare_runs(*task->first, result, task->run);
+    return compare(std::move(task), std::move(result));
   }
+  result.determinism = DeterminismReport{1, true, "", ""};
+  if (stands_alone(result.verdict)) return reply(std::move(task), std::move(result));
+  task->first = std::move(result);
+  go_on_comparing(std::move(task));
+}
+
+void Shard::compare(TaskPtr task, JobResult later) {
+  if (is_short(later) && is_short(*task->first)) {
+    compare_runs(*task->first, later, task->run);
+    return go_on_comparing(std::move(task));
+  }
+  struct Comparison {
+    TaskPtr task;
+    JobResult later;
+  };
+  auto comparison = std::make_shared<Comparison>(Comparison{std::move(task), std::move(later)});
+  ++comparisons_;
+  helpers_->run(
+      Helpers::Where::kAnywhere,
+      [comparison] {
+        compare_runs(*comparison->task->first, comparison->later, comparison->task->run);
+        comparison->later = {};
+      },
+      [this, comparison] {
+        --comparisons_;
+        go_on_comparing(std::move(comparison->task));
+        if (stopping_) wake();
+      });
+}
+
+void Shard::go_on_comparing(TaskPtr task) {
   if (!task->first->determinism->same || task->run >= task->job.determinism_runs) {
     JobResult first = std::move(*task->first);
     return reply(std::move(task), std::move(first));
@@ -66,7 +111,19 @@ void Shard::conclude(TaskPtr task, JobResult result) {
 void Shard::reply(TaskPtr task, JobResult result) {
   let_go();
   take_leave(*task);
-  task->done(std::move(result));
+  deliver(std::move(task), std::move(result));
+}
+
+// Whoever waits for it writes it down, and how long that takes is of the job's making.
+void Shard::deliver(TaskPtr task, JobResult result) {
+  if (is_short(result)) return task->done(std::move(result));
+  struct Delivery {
+    TaskPtr task;
+    JobResult result;
+  };
+  auto delivery = std::make_shared<Delivery>(Delivery{std::move(task), std::move(result)});
+  helpers_->run(Helpers::Where::kAnywhere,
+                [delivery] { delivery->task->done(std::move(delivery->result)); }, {});
 }
 
 // Of those who count on it: the other side of a conversation, and all who want what it was to

@@ -83,9 +83,8 @@ Ruling refuse(std::string call, std::string argument) {
   return ruling;
 }
 
-std::optional<Ruling> rule_on_files(const FileCall& call, const CellView& cell,
-                                    const Notice& notice, Look look) {
-  FileReach reached = reach_of(call, cell, notice, look);
+Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& notice) {
+  FileReach reached = reach_of(call, cell, notice);
   // `pure` writes nowhere, so a path that nobody can see through is no excuse there.
   bool writes_allowed = cell.profile != Profile::kPure;
   auto refusal = [&](std::string argument) {
@@ -106,8 +105,6 @@ std::optional<Ruling> rule_on_files(const FileCall& call, const CellView& cell,
       ruling.unseen = true;
       return ruling;
     }
-    case Reach::kUnfinished:
-      return std::nullopt;
   }
   return refusal("");
 }
@@ -163,28 +160,40 @@ SignalAsked signal_of(std::string_view name, const Notice& notice) {
   return {SignalAsked::To::kProcess, number(0), 0, number(1)};
 }
 
-std::optional<Ruling> rule_on_call(int listener, const CellView& cell, const Notice& notice,
-                                   Look look) {
+Ruling refuse_what_asks(std::string name, Asks asks, const Notice& notice) {
+  Ruling ruling;
+  if (asks == Asks::kSignal) ruling.signal = signal_of(name, notice);
+  ruling.refusal = Refusal{std::move(name), "", EPERM};
+  ruling.error = EPERM;
+  ruling.asks = asks;
+  return ruling;
+}
+
+std::optional<Ruling> rule_call_by_registers(const CellView& cell, const Notice& notice) {
   std::string name = name_of_call(notice.arch, notice.nr);
   if (!is_native(notice.arch, notice.nr)) return refuse(std::move(name), "");
-  if (changes_attributes(cell, notice)) {
-    if (look == Look::kQuick) return std::nullopt;
-    return rule_on_attributes(cell, notice);
-  }
-  if (const FileCall* call = file_call(notice.nr); call != nullptr) {
-    std::optional<Ruling> ruling = rule_on_files(*call, cell, notice, look);
-    return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);
-  }
+  if (changes_attributes(cell, notice) || file_call(notice.nr) != nullptr) return std::nullopt;
   if (std::optional<int> error = quiet_error(name, notice); error) return fail_quietly(*error);
   const Asks asks = asked_by(name, cell.profile, notice);
-  const SignalAsked signal = asks == Asks::kSignal ? signal_of(name, notice) : SignalAsked{};
+  if (asks == Asks::kNothing) return std::nullopt;
+  return refuse_what_asks(std::move(name), asks, notice);
+}
+
+Ruling rule_call(int listener, const CellView& cell, const Notice& notice) {
+  const std::optional<Ruling> told = rule_call_by_registers(cell, notice);
+  if (told && told->asks == Asks::kNothing) return *told;
+  if (changes_attributes(cell, notice)) return rule_on_attributes(cell, notice);
+  if (const FileCall* call = file_call(notice.nr); call != nullptr) {
+    Ruling ruling = rule_on_files(*call, cell, notice);
+    return still_waiting(listener, notice) ? ruling : fail_quietly(EPERM);
+  }
+  std::string name = name_of_call(notice.arch, notice.nr);
   std::string argument = describe_arguments(name, notice);
   // A caller that died in the middle was killed by somebody; its attempt stands, our reading of
   // its memory does not.
   if (!still_waiting(listener, notice)) argument = "unreadable";
-  Ruling ruling = refuse(std::move(name), std::move(argument));
-  ruling.asks = asks;
-  ruling.signal = signal;
+  Ruling ruling = told ? *told : refuse(std::move(name), {});
+  ruling.refusal->argument = std::move(argument);
   return ruling;
 }
 
@@ -201,20 +210,13 @@ std::optional<Notice> reported(const Notice& report) {
 
 // What was trapped is not done whatever we say; where it would have been legal, the filter around
 // us refuses it, and nobody is to blame.
-std::optional<Ruling> rule_on_report(int listener, const CellView& cell, const Notice& original,
-                                     Look look) {
-  std::optional<Ruling> ruling = rule_on_call(listener, cell, original, look);
-  const bool legal = ruling && (ruling->proceed || ruling->asks != Asks::kNothing);
-  return legal ? fail_quietly(EPERM) : ruling;
+Ruling of_report(Ruling ruling) {
+  return ruling.proceed || ruling.asks != Asks::kNothing ? fail_quietly(EPERM) : ruling;
 }
 
-std::optional<Ruling> rule(int listener, const CellView& cell, const Notice& notice, Look look) {
-  // Pid 1 forks jobs and wipes after them. Its number cannot be another's while the cell lives.
-  if (notice.pid > 0 && notice.pid == cell.init_pid) return go_on();
-  if (std::optional<Notice> original = reported(notice)) {
-    return rule_on_report(listener, cell, *original, look);
-  }
-  return rule_on_call(listener, cell, notice, look);
+// Pid 1 forks jobs and wipes after them. Its number cannot be another's while the cell lives.
+bool is_by_init(const CellView& cell, const Notice& notice) {
+  return notice.pid > 0 && notice.pid == cell.init_pid;
 }
 
 }  // namespace
@@ -258,11 +260,22 @@ sys::Result<std::optional<Notice>> receive_notice(int listener) {
 }
 
 Ruling rule(int listener, const CellView& cell, const Notice& notice) {
-  return *rule(listener, cell, notice, Look::kWhole);
+  if (is_by_init(cell, notice)) return go_on();
+  if (std::optional<Notice> original = reported(notice))
+    return of_report(rule_call(listener, cell, *original));
+  return rule_call(listener, cell, notice);
 }
 
-std::optional<Ruling> rule_quickly(int listener, const CellView& cell, const Notice& notice) {
-  return rule(listener, cell, notice, Look::kQuick);
+std::optional<Ruling> rule_by_registers(const CellView& cell, const Notice& notice) {
+  if (is_by_init(cell, notice)) return go_on();
+  std::optional<Ruling> ruling;
+  if (std::optional<Notice> original = reported(notice)) {
+    ruling = rule_call_by_registers(cell, *original);
+    if (ruling) ruling = of_report(*std::move(ruling));
+  } else {
+    ruling = rule_call_by_registers(cell, notice);
+  }
+  return ruling;
 }
 
 sys::Result<void> answer(int listener, const Notice& notice, const Ruling& ruling) {

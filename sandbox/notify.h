@@ -1,7 +1,7 @@
 #pragma once
 // The daemon's half of a cell's filter: takes the calls that the filter did not settle, decides,
-// and answers. Called from the event loop when the listener is readable; it never blocks, and what
-// it reads from a job is bounded. A call that is refused is a violation and is named.
+// and answers. What it reads from a job is bounded. A call that is refused is a violation and is
+// named.
 //
 // "Proceed" is safe only because something else enforces: between our look at the path and the
 // kernel's own, a thread of the job may change it. Mounts and Landlock decide what can be written;
@@ -90,7 +90,12 @@ bool prepare_listener(int listener);
 // code EPIPE when the last process under the filter is gone: the listener will never speak again.
 sys::Result<std::optional<Notice>> receive_notice(int listener);
 
+// Looks into the job's memory and file system, and waits there for whoever holds a lock of the
+// kernel: a job may, and be of the lowest class. So a loop that others wait for asks
+// rule_by_registers(), and leaves to another thread what that says nothing of.
 Ruling rule(int listener, const CellView& cell, const Notice& notice);
+// As rule(), but for the words of a ruling that asks; nothing if registers do not tell.
+std::optional<Ruling> rule_by_registers(const CellView& cell, const Notice& notice);
 
 // A caller that died meanwhile is no error.
 sys::Result<void> answer(int listener, const Notice& notice, const Ruling& ruling);

@@ -213,7 +213,7 @@ Ruling rule_on_path(const CellView& cell, const Notice& notice, const AttributeC
   const FileTarget target = target_of(by_path, cell, notice);
   if (target.descriptor) return rule_on_descriptor(cell, notice, call, *target.descriptor);
   const FileReach reached =
-      reach_of(by_path, cell, notice, Look::kWhole);  // the label, also of what is not there
+      reach_of(by_path, cell, notice);  // the label, also of what is not there
   if (reached.reach == Reach::kUnseen) return without_means(EMFILE);
   if (reached.reach == Reach::kOutside || cell.profile == Profile::kPure)
     return refusal_of(notice, reached.path);

@@ -90,27 +90,18 @@ std::unordered_map<int, const FileCall*> number_file_calls() {
   return out;
 }
 
-// The cell, and how it is looked at.
-struct View : CellView {
-  Look look = Look::kWhole;
-};
-
 enum class LastLink : uint8_t { kFollow, kStay };
-
-// A quick look is for paths as programs use them.
-constexpr size_t kQuickPath = 512;
 
 struct Found {
   sys::OwnedFd file;
   int error = 0;  // errno when there is none
-  bool unfinished = false;
   struct stat status {};
   explicit operator bool() const { return error == 0; }
 };
 
 // With fs.protected_symlinks, as Debian sets it, a link in a sticky directory that all may write
 // to, as the scratch is, leads on only for its owner: not even for root.
-sys::OwnedFd open_inside(const View& cell, const std::string& path, open_how how) {
+sys::OwnedFd open_inside(const CellView& cell, const std::string& path, open_how how) {
   auto open = [&] {
     return sys::OwnedFd(
         static_cast<int>(::syscall(SYS_openat2, cell.root_fd, path.c_str(), &how, sizeof how)));
@@ -122,26 +113,18 @@ sys::OwnedFd open_inside(const View& cell, const std::string& path, open_how how
 }
 
 // `path` inside the cell's root, as the job would walk it, but never out through /proc's links.
-Found look(const View& cell, const std::string& path, LastLink link) {
+Found look(const CellView& cell, const std::string& path, LastLink link) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC | (link == LastLink::kStay ? O_NOFOLLOW : 0);
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
   Found found;
-  if (cell.look == Look::kQuick) {
-    how.resolve |= RESOLVE_NO_SYMLINKS;
-    found.unfinished = path.size() > kQuickPath;
-    found.error = found.unfinished ? ELOOP : 0;
-    if (found.unfinished) return found;
-  }
   found.file = open_inside(cell, path, how);
   if (!found.file || ::fstat(found.file.get(), &found.status) < 0) found.error = errno;
-  found.unfinished = cell.look == Look::kQuick && found.error == ELOOP;
   return found;
 }
 
 // Why nothing can be said, though there may be something.
 std::optional<Reach> no_answer(const Found& found) {
-  if (found.unfinished) return Reach::kUnfinished;
   if (found.error == EMFILE || found.error == ENFILE || found.error == ENOMEM)
     return Reach::kUnseen;
   return std::nullopt;
@@ -164,7 +147,7 @@ std::string parent_of(std::string_view path) {
 // Where a descriptor of ours points, by the kernel's own word.
 std::optional<std::string> path_of(int fd) { return Caller{::getpid()}.directory(fd); }
 
-Reach reach_of_found(const View& cell, const Found& found) {
+Reach reach_of_found(const CellView& cell, const Found& found) {
   if (!cell.scratch_path.empty()) {
     std::optional<std::string> path = path_of(found.file.get());
     if (!path) return Reach::kUnknown;
@@ -178,7 +161,7 @@ Reach reach_of_found(const View& cell, const Found& found) {
 
 // `path`, or what is left of it: an attempt on a file that the image does not have is an attempt on
 // the place where it would be, which its deepest existing directory tells.
-Reach reach_of_place(const View& cell, std::string path, LastLink link) {
+Reach reach_of_place(const CellView& cell, std::string path, LastLink link) {
   Found found = look(cell, path, link);
   if (found) return reach_of_found(cell, found);
   if (found.error == ENAMETOOLONG) return Reach::kNothing;  // never a file
@@ -232,7 +215,7 @@ bool names_own_descriptor(std::string_view path) {
   return rest.starts_with("/fd/") && is_number(rest.substr(4));
 }
 
-Reach reach_of_new_file(const View& cell, std::string path) {
+Reach reach_of_new_file(const CellView& cell, std::string path) {
   constexpr int kMaxLinks = 8;
   for (int i = 0; i < kMaxLinks; ++i) {
     Found name = look(cell, path, LastLink::kStay);
@@ -248,7 +231,7 @@ Reach reach_of_new_file(const View& cell, std::string path) {
   return reach_of_place(cell, parent_of(path), LastLink::kFollow);
 }
 
-Reach reach_of_open(const View& cell, const std::string& path, uint64_t flags) {
+Reach reach_of_open(const CellView& cell, const std::string& path, uint64_t flags) {
   if ((flags & O_PATH) != 0 || names_own_descriptor(path)) return Reach::kNothing;
   // A JVM asks for smaller dumps whenever it starts; nobody can write there.
   if (path == "/proc/self/coredump_filter") return Reach::kNothing;
@@ -258,14 +241,13 @@ Reach reach_of_open(const View& cell, const std::string& path, uint64_t flags) {
   Found found = look(cell, path, stay ? LastLink::kStay : LastLink::kFollow);
   if (found && is_harmless_device(found.status)) return Reach::kNothing;
   if (found) return reach_of_found(cell, found);
-  if (found.unfinished) return Reach::kUnfinished;
   bool creates = found.error == ENOENT && (flags & O_CREAT) != 0 && !stay;
   return creates ? reach_of_new_file(cell, path) : reach_of_place(cell, path, LastLink::kStay);
 }
 
 // A name in a directory. Outside scratch, mkdir of what exists already is left to the kernel: with
 // exist_ok it is an honest program's way of asking.
-Reach reach_of_name(const View& cell, const std::string& path, Effect effect) {
+Reach reach_of_name(const CellView& cell, const std::string& path, Effect effect) {
   Reach parent = reach_of_place(cell, parent_of(path), LastLink::kFollow);
   if (parent != Reach::kOutside || effect != Effect::kCreate) return parent;
   const Found found = look(cell, path, LastLink::kStay);
@@ -275,7 +257,7 @@ Reach reach_of_name(const View& cell, const std::string& path, Effect effect) {
 
 struct Request {
   const FileCall& call;
-  const View& cell;
+  const CellView& cell;
   const Notice& notice;
 
   uint64_t flags() const {
@@ -303,7 +285,7 @@ Reach reach_of_path(const Request& request, const std::string& path, Effect effe
 
 // The text of a directory as the job sees it. Without a mount namespace of its own, a job's root is
 // a directory of ours, and /proc shows our view of it.
-std::string inside_root(const View& cell, std::string directory) {
+std::string inside_root(const CellView& cell, std::string directory) {
   std::optional<std::string> root = path_of(cell.root_fd);
   if (!root || root->size() <= 1 || !directory.starts_with(*root)) return directory;
   if (directory.size() == root->size()) return "/";
@@ -355,20 +337,16 @@ const FileCall* file_call(int number) {
   return found == calls.end() ? nullptr : found->second;
 }
 
-FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice, Look look) {
-  const View view{cell, look};
-  Request request{call, view, notice};
+FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice) {
+  Request request{call, cell, notice};
   FileReach first = reach_of_use(request, call.first);
   if (call.second.path == kNone || first.reach == Reach::kNothing) return first;
-  if (first.reach == Reach::kUnfinished) return first;
   FileReach second = reach_of_use(request, call.second);
-  if (second.reach == Reach::kUnfinished) return second;
   return second.reach == Reach::kScratch || first.reach == Reach::kOutside ? first : second;
 }
 
 FileTarget target_of(const FileCall& call, const CellView& cell, const Notice& notice) {
-  const View view{cell, Look::kWhole};
-  const Request request{call, view, notice};
+  const Request request{call, cell, notice};
   const UsedPath path = path_of_use(request, call.first);
   FileTarget target;
   if (!path.readable || path.text.empty() || !path.known) {
@@ -379,7 +357,7 @@ FileTarget target_of(const FileCall& call, const CellView& cell, const Notice& n
   if (target.descriptor) return target;
   const bool stay =
       call.first.effect == Effect::kChangeLink || (request.flags() & AT_SYMLINK_NOFOLLOW) != 0;
-  Found found = look(view, path.text, stay ? LastLink::kStay : LastLink::kFollow);
+  Found found = look(cell, path.text, stay ? LastLink::kStay : LastLink::kFollow);
   target.error = found.error;
   if (found) target.file = std::move(found.file);
   return target;

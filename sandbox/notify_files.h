@@ -21,21 +21,13 @@ enum class Reach : uint8_t {
   kUnreadable,  // the path could not be read
   kUnknown,     // the path could not be followed
   kUnseen,      // we could not look: descriptors or memory of ours have run out
-  kUnfinished,  // a quick look was not enough
 };
 struct FileReach {
   Reach reach = Reach::kUnknown;
   std::string path;  // the one that decided; absolute where that could be found out
 };
-// How paths are followed. Quick: through no symbolic link and not far, so that it costs no more
-// than a system call does.
-enum class Look : uint8_t { kWhole, kQuick };
 // The worst of the call's paths.
-FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice, Look look);
-
-// As rule(), from a loop that has others to wait for: nothing if it would take a walk of which
-// nobody knows the length. Another thread then asks rule().
-std::optional<Ruling> rule_quickly(int listener, const CellView& cell, const Notice& notice);
+FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice);
 
 // The file that a call with one path means, for who acts on it himself: a descriptor (O_PATH), the
 // number of one of the caller's own where the path names that, or the errno of what is not there.

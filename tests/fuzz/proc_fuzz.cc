@@ -12,6 +12,7 @@ namespace {
 
 void process(std::string_view text, std::string_view key) {
   (void)runtime::ticks_in_stat(text);
+  (void)runtime::start_in_stat(text);
   (void)runtime::waited_in_schedstat(text);
   (void)runtime::number_of_line(text, key);
   const auto pids = runtime::pids_in(text);
@@ -22,6 +23,7 @@ void process(std::string_view text, std::string_view key) {
   const std::string stat =
       "17 (" + std::string(text) + ") S 1 17 17 0 -1 4194304 100 200 0 0 7 5 3 1 20 0 1 0 5000 1\n";
   VERIFY(runtime::ticks_in_stat(stat) == 16u);
+  VERIFY(runtime::start_in_stat(stat) == 5000u);
 }
 
 void group(std::string_view text, std::string_view key) {

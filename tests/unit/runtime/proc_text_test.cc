@@ -32,6 +32,15 @@ TEST_CASE("a text that is no /proc/PID/stat has no CPU time", "[proc]") {
   CHECK_FALSE(ticks_in_stat(stat_of("python3", "18446744073709551615 1 0 0")));
 }
 
+TEST_CASE("a process began at the tick that its line says, whatever its name", "[proc]") {
+  CHECK(start_in_stat(stat_of("python3", "7 5 3 1")) == 5000u);
+  CHECK(start_in_stat(stat_of("a) R 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 (b", "7 5 3 1")) ==
+        5000u);
+  CHECK_FALSE(start_in_stat(""));
+  CHECK_FALSE(start_in_stat("17 (python3) S 1 17"));
+  CHECK_FALSE(start_in_stat("17 (python3) S 1 17 17 0 -1 4194304 1 2 0 0 1 1 1 1 20 0 1 0 x"));
+}
+
 TEST_CASE("children are the positive numbers up to the first thing that is none", "[proc]") {
   CHECK(pids_in("12 345 6 ") == std::vector<int>{12, 345, 6});
   CHECK(pids_in("").empty());

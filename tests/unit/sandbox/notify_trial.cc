@@ -40,11 +40,13 @@ void serve(int listener, const CellView& cell, const Trial& trial, Seen* seen) {
     if (!notice) return;  // nobody is left
     if (!*notice) continue;
     Ruling ruling = rule(listener, cell, **notice);
-    if (const std::optional<Ruling> quick = rule_quickly(listener, cell, **notice)) {
-      REQUIRE(quick->proceed == ruling.proceed);
-      REQUIRE(quick->refusal == ruling.refusal);
+    if (const std::optional<Ruling> told = rule_by_registers(cell, **notice)) {
+      REQUIRE(told->proceed == ruling.proceed);
+      REQUIRE(told->asks == ruling.asks);
+      REQUIRE(told->signal == ruling.signal);
+      REQUIRE(told->refusal.has_value() == ruling.refusal.has_value());
     } else {
-      ++seen->unfinished;
+      ++seen->looked_at;
     }
     if (ruling.asks != Asks::kNothing) {
       seen->asked.push_back(ruling);

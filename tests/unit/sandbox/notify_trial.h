@@ -46,7 +46,7 @@ struct Seen {
   std::vector<Ruling> asked;         // rulings that asked, as rule() gave them
   int proceeded = 0;
   int quiet = 0;
-  int unfinished = 0;  // of which a quick look said nothing
+  int looked_at = 0;  // because registers did not tell
 };
 
 struct Trial {
