@@ -40,7 +40,10 @@ std::vector<unsigned> usable_cpu_numbers() {
 class PooledEngine : public Engine {
  public:
   PooledEngine(std::unique_ptr<Setting> setting, unsigned workers, const EngineOptions& options)
-      : setting_(std::move(setting)), workers_(workers), room_(workers, options.log) {
+      : setting_(std::move(setting)),
+        admission_(workers),
+        workers_(workers),
+        room_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
   }
 

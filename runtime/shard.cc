@@ -147,7 +147,7 @@ void Shard::pump() {
     idle_ = false;
     task->admitted_at = sys::monotonic_now();
     if (task->job.deadline && task->admitted_at - task->accepted_at > *task->job.deadline) {
-      let_go();
+      let_go(task->client());
       withdraw(std::move(task));
       continue;
     }
@@ -161,7 +161,7 @@ void Shard::pump() {
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
 void Shard::place(TaskPtr task) {
   if (stopping_ || task->job.is_withdrawn()) {
-    let_go();
+    let_go(task->client());
     return withdraw(std::move(task));
   }
   const TemplateSpec* spec = setting_.find_template(task->job.template_name);

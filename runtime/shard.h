@@ -93,7 +93,7 @@ class Shard {
   void place(TaskPtr task);
   // shard_shortage.cc
   TaskPtr take_in();
-  void let_go();
+  void let_go(const std::string& client);
   TaskPtr await_room(TaskPtr task, const Evidence::Fault& fault);
   TaskPtr run_again(TaskPtr task, const Evidence::Fault& fault, bool ran);
   void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);

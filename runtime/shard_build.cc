@@ -284,9 +284,10 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   using Patience = ArtefactStore::Patience;
   // One side of a pair keeps its place: the other is waiting in a cell.
   const Patience patience = task->job.pairing ? Patience::kCannotWait : Patience::kWaits;
+  const std::string client = task->client();  // which who waits for another's build takes along
   switch (setting_.artefacts().claim(task->artefact_key, task, built, patience)) {
     case ArtefactStore::Claim::kWaiting:
-      let_go();
+      let_go(client);
       return false;
     case ArtefactStore::Claim::kBuild:
       if (!obtain_stored(*task, *spec.runtime)) task->build = build_job(*spec.runtime, task->job);

@@ -109,7 +109,7 @@ void Shard::go_on_comparing(TaskPtr task) {
 }
 
 void Shard::reply(TaskPtr task, JobResult result) {
-  let_go();
+  let_go(task->client());
   take_leave(*task);
   deliver(std::move(task), std::move(result));
 }
@@ -169,7 +169,7 @@ void Shard::withdraw(TaskPtr task) {
 void Shard::drop_cancelled() {
   for (auto& [key, zygote] : zygotes_) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
-      let_go();
+      let_go(task->client());
       withdraw(std::move(task));
     }
   }
@@ -177,7 +177,7 @@ void Shard::drop_cancelled() {
     if (slot.cell->state() == Cell::State::kRunning) {
       slot.cell->cancel();
     } else if (slot.task) {
-      let_go();
+      let_go(slot.task->client());
       withdraw(std::move(slot.task));
     }
   }
@@ -196,7 +196,7 @@ void Shard::drop_withdrawn() {
         zygote.waiting.push_back(std::move(task));
         continue;
       }
-      let_go();
+      let_go(task->client());
       withdraw(std::move(task));
     }
   }
@@ -205,7 +205,7 @@ void Shard::drop_withdrawn() {
     if (slot.cell->state() == Cell::State::kRunning) {
       slot.cell->cancel();
     } else {
-      let_go();
+      let_go(slot.task->client());
       withdraw(std::move(slot.task));
     }
   }

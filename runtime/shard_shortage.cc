@@ -45,9 +45,10 @@ TaskPtr Shard::take_in() {
   return task;
 }
 
-void Shard::let_go() {
+void Shard::let_go(const std::string& client) {
   --leased_;
   room_.leave();
+  admission_.left(client);
 }
 
 // Of what was found dead: it may be the kernel that wanted its memory.
@@ -75,7 +76,7 @@ TaskPtr Shard::await_room(TaskPtr task, const Evidence::Fault& fault) {
   ask_again_->start(room_.patience(now));
   if (stopping_ || task->job.pairing || room_.is_hopeless(now)) return task;
   task->stdin_feed.reset();
-  let_go();
+  let_go(task->client());
   admission_.put_back(std::move(task));
   return nullptr;
 }

@@ -14,13 +14,20 @@ TaskPtr take_front(std::deque<TaskPtr>& queue) {
 
 }  // namespace
 
+const std::string& Task::client() const {
+  static const std::string nobody;
+  return job.watch ? job.watch->client : nobody;
+}
+
 void Admission::put(TaskPtr task) {
   std::lock_guard lock(mutex_);
+  shares_.seen(task->client(), task->accepted_at);
   queues_[task->job.priority].push_back(std::move(task));
 }
 
 void Admission::put_both(TaskPtr first, TaskPtr second) {
   std::lock_guard lock(mutex_);
+  shares_.seen(first->client(), first->accepted_at);
   std::deque<TaskPtr>& queue = queues_[first->job.priority];
   queue.push_back(std::move(first));
   queue.push_back(std::move(second));
@@ -43,21 +50,48 @@ TaskPtr Admission::take() {
 
 TaskPtr Admission::take_side() {
   std::lock_guard lock(mutex_);
-  const bool is_side =
-      !due_.empty() || (!queues_.empty() && queues_.begin()->second.front()->job.pairing);
-  return is_side ? take_first() : nullptr;
+  if (!due_.empty()) return take_first();
+  const std::optional<Place> first = first_place();
+  return first && (*first->task)->job.pairing ? take_from(*first) : nullptr;
+}
+
+void Admission::left(const std::string& client) {
+  std::lock_guard lock(mutex_);
+  shares_.ended(client);
+}
+
+std::optional<Admission::Place> Admission::first_place() {
+  const sys::Nanoseconds now = sys::monotonic_now();
+  for (auto queue = queues_.begin(); queue != queues_.end(); ++queue) {
+    for (auto task = queue->second.begin(); task != queue->second.end(); ++task) {
+      const size_t count = (*task)->job.pairing ? 2 : 1;
+      if (shares_.may_begin((*task)->client(), count, now)) return Place{queue, task};
+    }
+  }
+  return std::nullopt;
 }
 
 TaskPtr Admission::take_first() {
-  if (!due_.empty()) return take_front(due_);
-  if (queues_.empty()) return nullptr;
-  auto best = queues_.begin();
-  std::deque<TaskPtr>& queue = best->second;
-  TaskPtr task = take_front(queue);
+  if (!due_.empty()) {
+    TaskPtr task = take_front(due_);
+    shares_.began(task->client());
+    return task;
+  }
+  const std::optional<Place> first = first_place();
+  return first ? take_from(*first) : nullptr;
+}
+
+TaskPtr Admission::take_from(Place place) {
+  std::deque<TaskPtr>& queue = place.queue->second;
+  TaskPtr task = std::move(*place.task);
+  place.task = queue.erase(place.task);
   const auto& pairing = task->job.pairing;
-  if (pairing && !queue.empty() && queue.front()->job.pairing == pairing)
-    due_.push_back(take_front(queue));
-  if (queue.empty()) queues_.erase(best);
+  if (pairing && place.task != queue.end() && (*place.task)->job.pairing == pairing) {
+    due_.push_back(std::move(*place.task));
+    queue.erase(place.task);
+  }
+  if (queue.empty()) queues_.erase(place.queue);
+  shares_.began(task->client());
   return task;
 }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/job.h"
 #include "runtime/result.h"
+#include "runtime/shares.h"
 #include "runtime/stdin_feed.h"
 #include "sandbox/sys/units.h"
 
@@ -38,6 +39,8 @@ struct Task {
   unsigned runs_lost = 0;  // ended because the machine had no room: shard_shortage.cc
   unsigned starts_lost =
       0;  // its template or its cell was killed before it began: shard_templates.cc
+  // Who takes turns with others for it; empty: nobody.
+  const std::string& client() const;
   // What is to run next.
   const Job& current() const { return build ? *build : job; }
 };
@@ -45,6 +48,8 @@ using TaskPtr = std::unique_ptr<Task>;
 
 class Admission {
  public:
+  explicit Admission(size_t workers = 0) : shares_(workers) {}  // see Shares
+
   void put(TaskPtr task);
   // Two sides of a conversation, of one priority: who takes the first leaves the second to the
   // next, whatever else is there. Otherwise two such could each keep a place for a side that gets
@@ -52,17 +57,29 @@ class Admission {
   void put_both(TaskPtr first, TaskPtr second);
   bool empty();
   void put_back(TaskPtr task);  // before all others of its priority
-  TaskPtr take();               // highest priority first, then oldest; null when empty
-  TaskPtr take_side();          // the same, if that is a side of a conversation; else null
+  // Highest priority first, then oldest, of those whose client may have one more worker; null:
+  // there is none. The worker is its client's until left().
+  TaskPtr take();
+  TaskPtr take_side();  // the same, if that is a side of a conversation; else null
+  void left(const std::string& client);
   std::deque<TaskPtr> take_all();
   std::deque<TaskPtr> take_withdrawn();
 
  private:
-  TaskPtr take_first();  // under the lock
+  // Under the lock.
+  using Queues = std::map<int, std::deque<TaskPtr>, std::greater<>>;
+  struct Place {
+    Queues::iterator queue;
+    std::deque<TaskPtr>::iterator task;
+  };
+  std::optional<Place> first_place();
+  TaskPtr take_first();
+  TaskPtr take_from(Place place);
 
   std::mutex mutex_;
+  Shares shares_;
   std::deque<TaskPtr> due_;  // sides whose other side was taken
-  std::map<int, std::deque<TaskPtr>, std::greater<>> queues_;
+  Queues queues_;
 };
 
 }  // namespace runtime

@@ -162,8 +162,8 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
   }
   // Tenants take turns, whoever sends for them. The queue has seen to what is more urgent; with the
   // engine, nobody overtakes another client.
-  queue_.push(ticket, job.tenant.empty() ? entry.order.client : job.tenant,
-              std::exchange(job.priority, 0));
+  entry.watch->client = job.tenant.empty() ? entry.order.client : job.tenant;
+  queue_.push(ticket, entry.watch->client, std::exchange(job.priority, 0));
   pump();
   return ticket;
 }
@@ -172,12 +172,16 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
 void Desk::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
   entry.given = true;
   ++running_;
+  ++given_[entry.watch->client];
   inbox_->put(ticket, std::move(finished));
 }
 
+// Who has nothing with the engine finds room there whatever others have: it keeps workers for such.
 void Desk::pump() {
-  while (running_ < window_) {
-    const std::optional<Ticket> next = queue_.pop();
+  const auto has_none = [this](const std::string& client) { return !given_.contains(client); };
+  for (;;) {
+    const bool full = running_ >= window_;
+    const std::optional<Ticket> next = full ? queue_.pop(has_none) : queue_.pop();
     if (!next) return;
     start(*next, entries_.at(*next));
   }
@@ -187,6 +191,7 @@ void Desk::start(Ticket ticket, Entry& entry) {
   entry.given = true;
   entry.given_at = sys::monotonic_now();
   ++running_;
+  ++given_[entry.watch->client];
   if (entry.order.run) {
     auto told = [inbox = inbox_, ticket](Finished finished) {
       inbox->put(ticket, std::move(finished));
@@ -215,6 +220,7 @@ void Desk::collect() {
   }
   for (auto& work : to_write) runtime::run_aside(loop_, std::move(work), [] {});
   running_ -= finished.size();
+  for (const auto& [ticket, result] : finished) take_back(entries_.at(ticket).watch->client);
   pump();  // the workers first
   for (auto& [ticket, result] : finished) {
     result.ran = entries_.at(ticket).watch->started;
@@ -223,6 +229,12 @@ void Desk::collect() {
     conclude(ticket, std::move(result));
   }
   options_.room();
+}
+
+// One of its orders has ended, perhaps before the engine had it.
+void Desk::take_back(const std::string& client) {
+  const auto given = given_.find(client);
+  if (given != given_.end() && --given->second == 0) given_.erase(given);
 }
 
 bool Desk::has_started(Ticket ticket) const {

@@ -115,6 +115,7 @@ class Desk {
   void pump();
   void start(Ticket ticket, Entry& entry);
   void collect();
+  void take_back(const std::string& client);
   void expire(Ticket ticket);
   void drop(Ticket ticket);
   static Finished refused(const Entry& entry, const sys::Error& why);
@@ -133,6 +134,7 @@ class Desk {
   std::unordered_map<Ticket, Entry> entries_;
   Ticket last_ = 0;
   size_t running_ = 0;
+  std::unordered_map<std::string, size_t> given_;  // to the engine, by who takes turns for them
   bool closed_ = false;
   runtime::Wakeup wakeup_;
   std::shared_ptr<Inbox> inbox_;

@@ -12,9 +12,11 @@ void FairQueue::push(Ticket ticket, const std::string& client, int priority) {
   places_[ticket] = {priority, client};
 }
 
-std::optional<FairQueue::Ticket> FairQueue::pop() {
-  if (turns_.empty()) return std::nullopt;
-  turns_.splice(turns_.end(), turns_, turns_.begin());
+std::optional<FairQueue::Ticket> FairQueue::pop(
+    const std::function<bool(const std::string&)>& may) {
+  const auto turn = may ? std::find_if(turns_.begin(), turns_.end(), may) : turns_.begin();
+  if (turn == turns_.end()) return std::nullopt;
+  turns_.splice(turns_.end(), turns_, turn);
   const std::string name = turns_.back();
   Client& client = clients_.at(name);
   auto& [priority, queue] = *client.waiting.begin();

@@ -19,7 +19,8 @@ class FairQueue {
   using Ticket = uint64_t;
 
   void push(Ticket ticket, const std::string& client, int priority);
-  std::optional<Ticket> pop();
+  // Of the clients that `may`, if that is given.
+  std::optional<Ticket> pop(const std::function<bool(const std::string& client)>& may = nullptr);
   bool remove(Ticket ticket);  // false: it is not here
   size_t size() const { return places_.size(); }
   size_t size_of(const std::string& client) const;

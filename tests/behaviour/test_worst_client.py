@@ -51,6 +51,7 @@ class TwoClients(ZygoTestCase):
 
     options: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
+    workers = 2
 
     def setUp(self) -> None:
         super().setUp()
@@ -58,7 +59,7 @@ class TwoClients(ZygoTestCase):
         self.addCleanup(self.ends.close)
         tokens = self.folder() / "tokens"
         tokens.write_text(f"greedy {GREEDY}\nmodest {MODEST}\n")
-        self.service = Service("--tokens", str(tokens), "--workers", "2", "--queue", str(QUEUE), "--log", "off",
+        self.service = Service("--tokens", str(tokens), "--workers", str(self.workers), "--queue", str(QUEUE), "--log", "off",
                                "--connections", str(CONNECTIONS), "--held", f"{HELD_MB}M", "--max-body", "32M",
                                *self.options, before=self.before)
         self.ends.callback(self.service.stop)
@@ -154,6 +155,35 @@ class Queues(TwoClients):
             self.ask(GREEDY, "GET", sent.headers["location"] + "?wait=30")
 
         self.assertEqual(self.ask(MODEST, "GET", place).json["stdout"]["text"], "42\n")
+
+
+class Workers(TwoClients):
+    """Of several clients, who runs something leaves workers to who runs nothing."""
+
+    options = ("--grace", "1s")
+    workers = 8
+    # Longer than anybody here waits for an answer.
+    SLOW = {"source": "import time; time.sleep(300)", "limits": {"wall_ms": 600_000}}
+
+    def begin(self, jobs: list[dict[str, Any]]) -> None:
+        self.assertModestIsServed(1)  # somebody is there beside the greedy one
+        for job in jobs:
+            self.assertEqual(self.ask(GREEDY, "POST", "/v1/jobs?async=1", job).status, 202)
+
+    def test_are_not_all_taken_by_the_jobs_of_one(self) -> None:
+        self.begin([self.SLOW] * 30)
+        self.await_metric("zygo_queue_jobs", 14, 14)  # 16 are with the engine
+        self.assertModestIsServed(10)
+
+    def test_are_not_all_taken_by_the_tests_of_one_job(self) -> None:
+        self.begin([{**self.SLOW, "tests": [{"expect": str(i)} for i in range(30)]}])
+        self.await_metric("zygo_engine_jobs", 1, 1)
+        self.assertModestIsServed(10)
+
+    def test_are_all_there_for_who_is_alone(self) -> None:
+        for _ in range(8):
+            self.assertEqual(self.ask(GREEDY, "POST", "/v1/jobs?async=1", self.SLOW).status, 202)
+        self.await_metric("zygo_forks_total", 8, 8)
 
 
 class Memory(TwoClients):
@@ -267,7 +297,7 @@ class Times(TwoClients):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Connections, Queues, Memory, Times))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Connections, Queues, Workers, Memory, Times))
 
 
 if __name__ == "__main__":
