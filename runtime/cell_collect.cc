@@ -210,7 +210,8 @@ void Cell::measure(const shim::JobDone& done) {
   end = std::min(end, ended_by_);  // when pid 1 came to reap it is pid 1's time
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
   result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(looked_for_));
-  result_.usage.wall_us = micros(end - started_at_);
+  // Its start is known by ticks only where the kernel took long to fork it.
+  result_.usage.wall_us = std::max<int64_t>(0, micros(end - started_at_));
   result_.usage.max_rss_kb = done.max_rss_kb;
   result_.usage.switches_voluntary = done.switches_voluntary;
   result_.usage.switches_forced = done.switches_forced;

@@ -139,7 +139,8 @@ std::optional<sys::Nanoseconds> start_of(int pid) {
       std::chrono::seconds(boot.tv_sec) + sys::Nanoseconds(boot.tv_nsec);
   const int64_t ns_per_tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
   const sys::Nanoseconds started(static_cast<int64_t>(*ticks + 1) * ns_per_tick);
-  return sys::monotonic_now() - (since_boot - started);
+  const sys::Nanoseconds now = sys::monotonic_now();
+  return std::min(now, now - (since_boot - started));  // the tick may not be over
 }
 
 sys::Nanoseconds cpu_of(const std::vector<int>& processes) {

@@ -26,8 +26,8 @@ int process_of_thread(int tid);
 
 int parent_of(int pid);  // -1: it is gone
 
-// When it was forked, by the monotonic clock: never earlier than it was, and late by a tick of
-// /proc/PID/stat (10 ms) at most.
+// When it was forked, by the monotonic clock: never earlier than it was and never in the future,
+// and late by a tick of /proc/PID/stat (10 ms) at most.
 std::optional<sys::Nanoseconds> start_of(int pid);
 
 // CPU time of processes and of those they have waited for (/proc/PID/stat: by 10 ms).
