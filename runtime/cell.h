@@ -21,6 +21,7 @@
 #include "runtime/helpers.h"
 #include "runtime/job.h"
 #include "runtime/last_moments.h"
+#include "runtime/late_start.h"
 #include "runtime/loop/loop.h"
 #include "runtime/outcome.h"
 #include "runtime/result.h"
@@ -242,10 +243,9 @@ class Cell {
   std::vector<HeldProcess> in_sight_;  // the job's processes, shortly before its deadline
   bool contended_ = false;             // as it looked then
   bool killed_ = false;
-  bool full_ = false;                         // no more may be held of what the job makes
-  bool forking_ = false;                      // pid 1 was allowed to fork the job
-  bool nobody_ = false;                       // was there at the deadline
-  bool moved_ = false;                        // the wall time, to when the program was forked
+  bool full_ = false;     // no more may be held of what the job makes
+  bool forking_ = false;  // pid 1 was allowed to fork the job
+  LateStart late_start_;
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often

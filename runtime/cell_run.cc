@@ -35,8 +35,6 @@ constexpr Nanoseconds kForesight = milliseconds(4);
 // Cells that began together do not all look at the same time.
 constexpr uint64_t kSpread = 16;
 constexpr Nanoseconds kLookAgain = milliseconds(5);
-// A fork that took so long is told from the tick in which the kernel says that it was.
-constexpr Nanoseconds kLateStart = milliseconds(30);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
@@ -72,8 +70,8 @@ void Cell::run(const RunOrder& order) {
   ++jobs_;
   order_ = order;
   result_ = {};
-  killed_ = full_ = false;
-  forking_ = moved_ = nobody_ = false;
+  killed_ = full_ = forking_ = false;
+  late_start_.begin(plan_.shape.runs_programs());
   executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
   held_ = false;
   looked_for_ = {};
@@ -221,20 +219,16 @@ void Cell::take_aim() {
   move_wall_time();
 }
 
-// The kernel may take long to fork: it waits for locks on the files that a template has mapped, and
-// a process of the lowest class that has one of them may have no CPU. None of that is the program's
-// time. Once, because a program can make others all the time; and where it can, only if nobody was
-// there when its time seemed to be over.
+// See LateStart.
 void Cell::move_wall_time() {
-  if (moved_ || (plan_.shape.runs_programs() && !nobody_)) return;
-  Nanoseconds first = kNever;
+  std::optional<Nanoseconds> oldest;
   for (const HeldProcess& process : in_sight_) {
     if (runtime::has_ended(process)) continue;
-    first = std::min(first, start_of(process.pid).value_or(started_at_));
+    const Nanoseconds began = start_of(process.pid).value_or(started_at_);
+    oldest = std::min(oldest.value_or(began), began);
   }
-  if (first == kNever || first - started_at_ < kLateStart) return;
-  moved_ = true;
-  begin_wall_time(first);
+  if (!oldest) return;
+  if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
 }
 
 void Cell::on_wall_deadline(Nanoseconds now) {
@@ -244,7 +238,7 @@ void Cell::on_wall_deadline(Nanoseconds now) {
   // The program has ended, and what is left to wipe is not its time; or pid 1 has not come to fork
   // it yet. Both are soon over.
   if (!killed && has_ended()) {
-    nobody_ = true;
+    late_start_.found_nobody();
     wall_deadline_ = aim_at_ = now + kLookAgain;
     patience_until_ = std::min(patience_until_, now + kWipePatience);
     return;
@@ -357,8 +351,8 @@ void Cell::drain() {
 
 namespace {
 
-// What is reserved takes no memory before it is written, so a long output is moved seldom: a move
-// touches all of it at once, while others wait.
+// A move touches the whole output at once, while others wait; a reserve takes no memory before it
+// is written. So a long output reserves much, and is moved seldom.
 size_t next_capacity(size_t size) {
   constexpr size_t kLong = size_t{1} << 20;
   return size < kLong ? 2 * size : 8 * size;
