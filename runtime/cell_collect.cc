@@ -159,7 +159,7 @@ struct Cell::Reading {
 // A long one beside the loop, like all that is of a job's making.
 void Cell::read_answer(bool clean) {
   const Job& job = *order_.job;
-  // What is said to be longer is not taken.
+  // The answer's own word for its length is not believed beyond this.
   const size_t most = job.limits.value.count;
   const size_t bytes = std::min(answer_->size(), most);
   auto reading = std::make_shared<Reading>(

@@ -33,7 +33,7 @@ namespace {
 constexpr uint32_t kMostRefusals = 1000;
 // Of one cell in one turn of the loop; the others wait meanwhile.
 constexpr int kNoticesPerTurn = 64;
-constexpr Nanoseconds kTurn = milliseconds(2);  // a path can be made to take a long walk
+constexpr Nanoseconds kTurn = milliseconds(2);  // of many calls, each of them short
 // How seldom the watch looks, however dear a look is.
 constexpr Nanoseconds kWatchSlowest = milliseconds(200);
 // Files in memory that are mapped nowhere are seen by no watch: each is bounded by RLIMIT_FSIZE,
@@ -95,7 +95,7 @@ void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
 
 // ---- questions that take a look at the job
 
-// What a look takes, once for a cell: the cell may go meanwhile.
+// The descriptors that a look needs, shared with it because the cell may be destroyed meanwhile.
 struct Cell::Lookout {
   sandbox::CellView view;
   sys::OwnedFd listener, root;

@@ -105,8 +105,8 @@ struct JobWatch {
   std::atomic<bool> withdrawn{false};  // by the caller; Engine::cancel_withdrawn() acts on it
   std::atomic<bool> started{false};    // by the engine: a cell has it
   std::shared_ptr<Holding> held;       // what its runs write is counted there; none: nowhere
-  // Who takes turns with others for the workers (Shares); set before the job is submitted. Empty:
-  // nobody.
+  // The client that takes turns with others for the workers (Shares); set before the job is
+  // submitted. Empty: none.
   std::string client;
 };
 

@@ -23,7 +23,7 @@ class Shares {
   void began(const std::string& client);
   void ended(const std::string& client);
 
-  // Whoever has asked for nothing for so long is nobody to leave workers for.
+  // No worker is kept for a client that has asked for nothing for so long.
   static constexpr sys::Nanoseconds kRemembered = std::chrono::seconds(60);
 
  private:

@@ -39,7 +39,7 @@ struct Task {
   unsigned runs_lost = 0;  // ended because the machine had no room: shard_shortage.cc
   unsigned starts_lost =
       0;  // its template or its cell was killed before it began: shard_templates.cc
-  // Who takes turns with others for it; empty: nobody.
+  // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;
   // What is to run next.
   const Job& current() const { return build ? *build : job; }

@@ -25,13 +25,7 @@ sys::Microseconds time_of(const runtime::Timing& t) {
 constexpr size_t kLong = size_t{256} << 10;
 constexpr size_t kBehind = 1024;  // what is written behind a result: a newline, a trace
 
-bool is_long(const runtime::JobResult& result) {
-  size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size();
-  for (const runtime::TestResult& test : result.tests)
-    bytes += test.out.bytes.size() + test.err.bytes.size();
-  for (const runtime::InputFile& file : result.files.files) bytes += file.content.size();
-  return bytes > kLong;
-}
+bool is_long(const runtime::JobResult& result) { return runtime::bytes_made(result) > kLong; }
 
 // A result that is too long to be held as text is not told; its program is not to blame.
 void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::HeldBytes& held) {
@@ -176,7 +170,8 @@ void Desk::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
   inbox_->put(ticket, std::move(finished));
 }
 
-// Who has nothing with the engine finds room there whatever others have: it keeps workers for such.
+// The engine keeps workers for clients that have no job there, so their first one is always given
+// to it.
 void Desk::pump() {
   const auto has_none = [this](const std::string& client) { return !given_.contains(client); };
   for (;;) {
