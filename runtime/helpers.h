@@ -26,6 +26,9 @@ class Helpers {
   // somebody waits for is done sooner on that one: to wake another CPU takes tens of microseconds.
   enum class Where { kNear, kAnywhere };
 
+  // So many bytes are read, compared or written before another thread would have begun.
+  static constexpr size_t kShort = size_t{64} << 10;
+
   // `work` on another thread, and then `done`, which may be empty, in the loop. `work` owns what it
   // uses. Of different jobs it runs side by side, so that none has to wait for another's.
   void run(Where where, std::function<void()> work, std::function<void()> done);

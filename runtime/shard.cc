@@ -112,7 +112,7 @@ void Shard::shut_down() {
     if (slot->cell->state() != Cell::State::kRunning) bury(slot);
     slot = next;
   }
-  if (cells_.empty() && graveyard_.empty() && comparisons_ == 0) loop_->stop();
+  if (cells_.empty() && graveyard_.empty() && aside_ == 0) loop_->stop();
 }
 
 // A shard with room and less to do than this one: the next task would have a core to itself there.

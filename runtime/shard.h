@@ -106,9 +106,11 @@ class Shard {
   // shard_build.cc
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
-  bool obtain_stored(Task& task, const RuntimeSpec& runtime);
+  bool find_key(TaskPtr& task, const TemplateSpec& spec);
+  void look_for_build(TaskPtr task, const RuntimeSpec& runtime);
   void reply_built(TaskPtr task);
   void finish_build(TaskPtr task, JobResult result);
+  void keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime);
   void return_waiting(std::vector<TaskPtr> waiting);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
   Cells::iterator idle_cell(const ZygoteKey& key, const Zygote* parent, const CellShape& shape);
@@ -151,6 +153,7 @@ class Shard {
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
   // shard_reply.cc
   void conclude(TaskPtr task, JobResult result);
+  void work_aside(TaskPtr task, std::function<void(Task&)> work, std::function<void(TaskPtr)> then);
   void compare(TaskPtr task, JobResult later);
   void go_on_comparing(TaskPtr task);
   void deliver(TaskPtr task, JobResult result);
@@ -179,7 +182,8 @@ class Shard {
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};
   bool short_of_room_ = false;
-  size_t comparisons_ = 0;  // of runs, beside the loop
+  size_t aside_ = 0;        // tasks that helpers work for
+  uint64_t cancels_ = 0;    // how often all that there was was cancelled
   bool ages_ = false;       // the clock of tenant_age_ runs
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};

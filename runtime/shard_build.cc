@@ -12,6 +12,7 @@ namespace runtime {
 
 using sandbox::Level;
 using sandbox::Profile;
+using sys::Result;
 
 namespace {
 
@@ -175,6 +176,12 @@ bool suits_warm_interpreter(const Job& job) {
          std::none_of(job.run_files.begin(), job.run_files.end(), is_hidden);
 }
 
+size_t bytes_of_sources(const Job& job) {
+  size_t bytes = job.source.size();
+  for (const InputFile& file : job.files) bytes += file.content.size();
+  return bytes;
+}
+
 // All that a compiler's output may depend on.
 std::string key_of(const RuntimeSpec& runtime, const std::string& identity, const Job& job) {
   std::string text = runtime.digest + identity + images::sha256_of(job.source);
@@ -277,9 +284,7 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
 
 // True: the task has its artefact, or is to build it.
 bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
-  if (task->artefact_key.empty())
-    task->artefact_key = setting_.build_key(
-        key_of(*spec.runtime, setting_.identity_of_build(spec), task->job), task->job.tenant);
+  if (task->artefact_key.empty() && !find_key(task, spec)) return false;
   Built built;
   using Patience = ArtefactStore::Patience;
   // One side of a pair keeps its place: the other is waiting in a cell.
@@ -290,8 +295,10 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
       let_go(client);
       return false;
     case ArtefactStore::Claim::kBuild:
-      if (!obtain_stored(*task, *spec.runtime)) task->build = build_job(*spec.runtime, task->job);
-      return true;
+      task->build = build_job(*spec.runtime, task->job);
+      if (!setting_.builds()) return true;
+      look_for_build(std::move(task), *spec.runtime);
+      return false;
     case ArtefactStore::Claim::kBuilt:
       break;
   }
@@ -307,16 +314,37 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   return false;
 }
 
-// True: another process has built it before.
-bool Shard::obtain_stored(Task& task, const RuntimeSpec& runtime) {
-  BuildCache* builds = setting_.builds();
-  auto stored = builds ? builds->get(task.artefact_key) : std::nullopt;
-  if (!stored) return false;
-  auto artefact = Artefact::create(std::move(stored->files), runtime.program(), stored->built_us);
-  if (!artefact) return false;
-  task.artefact = *artefact;
-  return_waiting(setting_.artefacts().settle(task.artefact_key, *artefact, true));
-  return true;
+// False: that takes long, and the task comes back with it.
+bool Shard::find_key(TaskPtr& task, const TemplateSpec& spec) {
+  auto find = [this, &spec, identity = setting_.identity_of_build(spec)](Task& each) {
+    each.artefact_key =
+        setting_.build_key(key_of(*spec.runtime, identity, each.job), each.job.tenant);
+  };
+  if (bytes_of_sources(task->job) <= Helpers::kShort) {
+    find(*task);
+    return true;
+  }
+  work_aside(std::move(task), find, [this](TaskPtr found) { place(std::move(found)); });
+  return false;
+}
+
+// Another process may have built it before. If none has, this task does.
+void Shard::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
+  auto found = std::make_shared<std::shared_ptr<const Artefact>>();
+  auto look = [found, &runtime, builds = setting_.builds()](Task& each) {
+    auto stored = builds->get(each.artefact_key);
+    if (!stored) return;
+    auto artefact = Artefact::create(std::move(stored->files), runtime.program(), stored->built_us);
+    if (artefact) *found = *std::move(artefact);
+  };
+  work_aside(std::move(task), look, [this, found](TaskPtr back) {
+    if (*found) {
+      back->build.reset();
+      back->artefact = *found;
+      return_waiting(setting_.artefacts().settle(back->artefact_key, *found, true));
+    }
+    place(std::move(back));
+  });
 }
 
 // There is something to run, which is all that was asked for.
@@ -335,9 +363,9 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
   const RuntimeSpec& runtime = *setting_.find_template(task->job.template_name)->runtime;
   ArtefactStore& store = setting_.artefacts();
   const By by = result.verdict.by;
-  task->build.reset();
   task->request.clear();
   if (by == By::kSandbox || by == By::kCaller) {
+    task->build.reset();
     std::vector<TaskPtr> waiting = store.give_up(task->artefact_key);
     // Withdrawn, and so is all that waits for it; or our trouble: the next one tries again.
     if (by == By::kCaller) {
@@ -347,38 +375,54 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
     }
     return reply(std::move(task), std::move(result));
   }
-  const int64_t took = result.usage.wall_us;
   // What it was refused it has got over, and what it made is confined like any other program.
   const bool made = result.exit && !result.exit->signalled && result.exit->code == 0 &&
                     (result.verdict.ok() || result.verdict.outcome == Outcome::kUnsafeCode);
-  if (made && !result.files.files.empty() && result.files.refused.empty()) {
-    StoredBuild stored{result.files.files, took};
-    auto artefact = Artefact::create(std::move(result.files.files), runtime.program(), took);
-    if (!artefact) {
-      return_waiting(store.give_up(task->artefact_key));
-      const sys::Error& error = artefact.error();
-      return fail(std::move(task), "keep artefact", error.code(), error.text());
-    }
-    task->artefact = *artefact;
-    task->compiled_here = true;
-    if (BuildCache* builds = setting_.builds()) builds->put(task->artefact_key, std::move(stored));
-    return_waiting(store.settle(task->artefact_key, *artefact, true));
-  } else {
-    // A compiler that says no says so again; one that ran into a limit may have been unlucky.
-    const bool final = result.verdict.outcome == Outcome::kNonZeroExit;
-    JobResult failed = compilation_error(runtime, std::move(result));
-    failed.compile = CompileReport{false, took};
-    Built built = std::make_shared<const JobResult>(failed);
-    for (TaskPtr& other : store.settle(task->artefact_key, built, final)) {
-      JobResult copy = failed;
-      copy.id = other->job.id;
-      copy.tag = other->job.tag;
-      copy.compile->cached = true;
-      other->done(std::move(copy));
-    }
-    return reply(std::move(task), std::move(failed));
+  if (made && !result.files.files.empty() && result.files.refused.empty())
+    return keep_build(std::move(task), std::move(result), runtime);
+  // A compiler that says no says so again; one that ran into a limit may have been unlucky.
+  const bool final = result.verdict.outcome == Outcome::kNonZeroExit;
+  const int64_t took = result.usage.wall_us;
+  JobResult failed = compilation_error(runtime, std::move(result));
+  failed.compile = CompileReport{false, took};
+  Built built = std::make_shared<const JobResult>(failed);
+  task->build.reset();
+  for (TaskPtr& other : store.settle(task->artefact_key, built, final)) {
+    JobResult copy = failed;
+    copy.id = other->job.id;
+    copy.tag = other->job.tag;
+    copy.compile->cached = true;
+    other->done(std::move(copy));
   }
-  place(std::move(task));
+  reply(std::move(task), std::move(failed));
+}
+
+// Until it is kept the task has its build: whoever cancels it gives up the claim.
+void Shard::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime) {
+  struct Keeping {
+    JobResult made;
+    Result<std::shared_ptr<const Artefact>> artefact = std::shared_ptr<const Artefact>();
+  };
+  auto keeping = std::make_shared<Keeping>(Keeping{std::move(result)});
+  auto keep = [keeping, &runtime, builds = setting_.builds()](Task& each) {
+    const int64_t took = keeping->made.usage.wall_us;
+    std::vector<InputFile> files = std::move(keeping->made.files.files);
+    if (builds) builds->put(each.artefact_key, {files, took});
+    keeping->artefact = Artefact::create(std::move(files), runtime.program(), took);
+  };
+  work_aside(std::move(task), keep, [this, keeping](TaskPtr back) {
+    ArtefactStore& store = setting_.artefacts();
+    back->build.reset();
+    if (!keeping->artefact) {
+      return_waiting(store.give_up(back->artefact_key));
+      const sys::Error& error = keeping->artefact.error();
+      return fail(std::move(back), "keep artefact", error.code(), error.text());
+    }
+    back->artefact = *keeping->artefact;
+    back->compiled_here = true;
+    return_waiting(store.settle(back->artefact_key, back->artefact, true));
+    place(std::move(back));
+  });
 }
 
 // To the queue again, from where any shard takes them.

@@ -17,15 +17,7 @@ using sys::Nanoseconds;
 
 namespace {
 
-// Short enough to be written down or compared before another thread would have begun.
-bool is_short(const JobResult& result) {
-  constexpr size_t kShort = size_t{64} << 10;
-  constexpr size_t kOfCall = 128;  // an observed call, about
-  size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size() +
-                 result.observed.size() * kOfCall;
-  for (const InputFile& file : result.files.files) bytes += file.content.size();
-  return bytes <= kShort;
-}
+bool is_short(const JobResult& result) { return bytes_made(result) <= Helpers::kShort; }
 
 }  // namespace
 
@@ -81,23 +73,14 @@ void Shard::compare(TaskPtr task, JobResult later) {
     compare_runs(*task->first, later, task->run);
     return go_on_comparing(std::move(task));
   }
-  struct Comparison {
-    TaskPtr task;
-    JobResult later;
-  };
-  auto comparison = std::make_shared<Comparison>(Comparison{std::move(task), std::move(later)});
-  ++comparisons_;
-  helpers_->run(
-      Helpers::Where::kAnywhere,
-      [comparison] {
-        compare_runs(*comparison->task->first, comparison->later, comparison->task->run);
-        comparison->later = {};
+  auto other = std::make_shared<JobResult>(std::move(later));
+  work_aside(
+      std::move(task),
+      [other](Task& each) {
+        compare_runs(*each.first, *other, each.run);
+        *other = {};
       },
-      [this, comparison] {
-        --comparisons_;
-        go_on_comparing(std::move(comparison->task));
-        if (stopping_) wake();
-      });
+      [this](TaskPtr compared) { go_on_comparing(std::move(compared)); });
 }
 
 void Shard::go_on_comparing(TaskPtr task) {
@@ -114,7 +97,8 @@ void Shard::reply(TaskPtr task, JobResult result) {
   deliver(std::move(task), std::move(result));
 }
 
-// Whoever waits for it writes it down, and how long that takes is of the job's making.
+// The caller writes the result down, and how long that takes is of the job's making: a long one is
+// delivered by another thread than ours.
 void Shard::deliver(TaskPtr task, JobResult result) {
   if (is_short(result)) return task->done(std::move(result));
   struct Delivery {
@@ -166,7 +150,27 @@ void Shard::withdraw(TaskPtr task) {
   task->done(std::move(result));
 }
 
+// Work of a job's making that may be long. Its task keeps its worker meanwhile.
+void Shard::work_aside(TaskPtr task, std::function<void(Task&)> work,
+                       std::function<void(TaskPtr)> then) {
+  ++aside_;
+  auto held = std::make_shared<TaskPtr>(std::move(task));
+  helpers_->run(
+      Helpers::Where::kAnywhere, [held, work = std::move(work)] { work(**held); },
+      [this, held, then = std::move(then), cancels = cancels_] {
+        --aside_;
+        if (cancels == cancels_) {
+          then(std::move(*held));
+        } else {
+          let_go((*held)->client());
+          withdraw(std::move(*held));
+        }
+        if (stopping_) wake();
+      });
+}
+
 void Shard::drop_cancelled() {
+  ++cancels_;  // of what is aside, too
   for (auto& [key, zygote] : zygotes_) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
       let_go(task->client());
