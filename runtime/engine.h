@@ -62,6 +62,9 @@ struct EngineOptions {
   size_t tenant_templates = 0;
   sys::Milliseconds tenant_idle{300'000};  // one of a tenant that nobody used for so long goes
   bool share_builds = false;               // a tenant's compiled program serves all of them
+  // Processes of two templates never run on one core's hardware threads at the same time, so those
+  // of two tenants do not, nor a job beside the daemon. An error where the host has no cookies.
+  bool core_cookies = false;
   bool warm = true;  // false: interpreters other than Python's start with each job, as a reference
   sandbox::Layers without;  // for tests of the layers: taken out on purpose
   // One line, from any thread, for each step in which the pool shrinks for want of room or grows

@@ -88,6 +88,12 @@ Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
   setting->early_cells_ = options.early_cells && options.heap != "plain";
   setting->warm_ = options.warm;
   setting->share_builds_ = options.share_builds;
+  setting->core_cookies_ = options.core_cookies;
+  if (options.core_cookies) {
+    const sandbox::LayerReport found = sandbox::probe_core_scheduling();
+    if (!found.available)
+      return Error::because("core scheduling: " + found.why + "; cure: " + found.cure);
+  }
   setting->tenant_templates_ =
       options.tenant_templates > 0 ? options.tenant_templates : affordable_templates();
   setting->tenant_idle_ = options.tenant_idle;

@@ -119,6 +119,7 @@ class Setting {
 
   bool warm_ = true;
   bool share_builds_ = false;
+  bool core_cookies_ = false;
   size_t tenant_templates_ = 0;
   sys::Milliseconds tenant_idle_{};
   std::string heap_, launcher_, shim_directory_, exec_directory_, python_, python_stamp_;

@@ -82,6 +82,7 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
     plan.id_count = id_count_;
   }
   plan.proc = spec.runtime != nullptr;
+  plan.core_cookie = core_cookies_;
   plan.plain = level_ != sandbox::Level::kFull;
   plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
   plan.command = command_of(spec, plan.plain);

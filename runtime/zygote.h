@@ -35,9 +35,10 @@ struct ZygotePlan {
   sandbox::Layers layers;
   uint32_t id_base = 0;  // host ids of the template; id_count 0: only the caller's own id
   uint32_t id_count = 0;
-  bool proc = false;    // cells have a /proc of their own
-  bool plain = false;   // no namespaces: levels contained and minimal
-  uint32_t run_as = 0;  // plain: the uid to take; 0: the daemon's
+  bool proc = false;         // cells have a /proc of their own
+  bool core_cookie = false;  // see EngineOptions
+  bool plain = false;        // no namespaces: levels contained and minimal
+  uint32_t run_as = 0;       // plain: the uid to take; 0: the daemon's
 };
 
 class Zygote {

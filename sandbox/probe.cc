@@ -144,6 +144,7 @@ void survey_abilities(Survey& survey, const Ruleset& ruleset) {
   survey.add("pidfd", run_in_child(try_pidfd), "clone, signal and wait");
   survey.add("cpu policy", run_in_child(try_sched_idle), "SCHED_IDLE");
   survey.add("oom_score_adj", run_in_child(try_oom_score), "raised and taken back");
+  survey.add("core scheduling", run_in_child(try_core_scheduling), "a cookie of its own");
 }
 
 void report_cgroups(Survey& survey, const CgroupRoot& root, Layers usable) {
@@ -223,6 +224,12 @@ std::vector<LayerReport> probe_layers() {
   return survey.take();
 }
 
+LayerReport probe_core_scheduling() {
+  Survey survey;
+  survey.add("core scheduling", run_in_child(try_core_scheduling), "a cookie of its own");
+  return survey.take().front();
+}
+
 Layers available_layers(const std::vector<LayerReport>& reports) {
   Layers found;
   for (const LayerReport& report : reports) {
@@ -234,7 +241,8 @@ Layers available_layers(const std::vector<LayerReport>& reports) {
 
 bool counts_at(Level level, std::string_view name) {
   if (std::optional<Layer> layer = layer_named(name)) return layers_of(level).has(*layer);
-  if (name == "chroot") return false;  // told for those who ask; no level is built on it
+  // Told for those who ask; no level is built on them.
+  if (name == "chroot" || name == "core scheduling") return false;
   bool of_namespaces = name.starts_with("userns") || name == "idmap.range" || name == "proc";
   return !of_namespaces || level == Level::kFull;
 }

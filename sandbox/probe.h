@@ -17,7 +17,7 @@ class CgroupRoot;
 struct LayerReport {
   // The wire name of a Layer, or one of the abilities that layers and levels build on:
   // "userns.unprivileged", "idmap.range", "proc", "chroot", "landlock.scope", "seccomp.notify",
-  // "ptrace.read", "clone3", "pidfd", "oom_score_adj", "cpu policy".
+  // "ptrace.read", "clone3", "pidfd", "oom_score_adj", "cpu policy", "core scheduling".
   std::string name;
   bool available = false;
   std::string why;   // the evidence, or what said no
@@ -33,6 +33,9 @@ std::vector<LayerReport> probe_host(const CgroupRoot* running = nullptr);
 // What a start waits for: the layers that need no cgroup, and what they are built on. Tried
 // together first, in a few children; one by one only where something is missing.
 std::vector<LayerReport> probe_layers();
+
+// Whether templates can have cookies, which no level needs and nobody has who does not ask.
+LayerReport probe_core_scheduling();
 
 Layers available_layers(const std::vector<LayerReport>& reports);
 

@@ -117,6 +117,7 @@ constexpr auto kOfTheKernel = std::to_array<std::pair<std::string_view, std::str
      "have its own: start zygo outside of that supervisor"},
     {"pidfd", "use Linux 5.4 or later"},
     {"fds", "use Linux 5.9 or later, or a container engine whose filter knows close_range"},
+    {"core scheduling", "use Linux 5.14 or later, built with CONFIG_SCHED_CORE"},
     {"oom_score_adj", "mount /proc so that /proc/self/oom_score_adj can be written"},
     {"ptrace.read",
      "let zygo read its jobs: sysctl -w kernel.yama.ptrace_scope=1 (or 0), and a filter that "
@@ -148,6 +149,8 @@ std::string cure_for(std::string_view name, int error, const HostHints& hints) {
   if (name == "clone3" && error == ENOSYS && hints.at.filtered) {
     return granted(kFilters, hints) + " (or leave it: zygo then forks by clone)";
   }
+  if (name == "core scheduling" && error == ENODEV)
+    return "nothing: no two hardware threads share a core here";
   for (const auto& [what, cure] : kOfTheKernel) {
     if (what == name) return std::string(cure);
   }

@@ -123,6 +123,9 @@ std::optional<bool> kernel_has(std::string_view name, int error, const KernelFac
     return has_word(facts.seccomp_actions, "user_notif");
   }
   if (name == "seccomp" && !facts.seccomp_actions.empty()) return true;
+  // prctl(2) knows no option of what was not built.
+  if (name == "core scheduling" && (error == 0 || error == ENODEV)) return true;
+  if (name == "core scheduling" && error == EINVAL) return false;
   // Nobody answered for the kernel: then ENOSYS is its own word.
   if (error == ENOSYS && !facts.filtered) return false;
   return by_version(name, facts);

@@ -22,6 +22,7 @@
 #include <cstring>
 
 #include "sandbox/caps.h"
+#include "sandbox/core_scheduling.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe_child.h"
 #include "sandbox/rlimits.h"
@@ -248,6 +249,11 @@ ProbeAnswer try_oom_score(const void*) {
     return refused("take oom_score_adj back");
   }
   return {};
+}
+
+ProbeAnswer try_core_scheduling(const void*) {
+  if (int error = make_core_cookie()) return refused("make a core-scheduling cookie", error);
+  return core_cookie() != 0 ? ProbeAnswer{} : refused("read the cookie back", EPROTO);
 }
 
 ProbeAnswer try_confinement(const void* ruleset_fd) {

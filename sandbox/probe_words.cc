@@ -36,6 +36,7 @@ constexpr auto kLost = std::to_array<std::pair<std::string_view, std::string_vie
     {"clone3", "a job's pid cannot be chosen; clone is used"},
     {"pidfd", "a kill could hit a recycled pid"},
     {"cpu policy", "deadlines fire later when jobs spin"},
+    {"core scheduling", "no --core-scheduling: threads of a core are shared"},
     {"oom_score_adj", "an OOM kill may hit pid 1 instead of the job"},
 });
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sandbox/caps.h"
+#include "sandbox/core_scheduling.h"
 #include "sandbox/mounts.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/file.h"
@@ -203,6 +204,9 @@ int main(int argc, char** argv) {
   go_before_the_daemon();
   Result<LaunchOptions> options = parse_launch_options(argc, argv);
   if (!options) fail(options.error());
+  // Inherited by the template, its cells and their jobs.
+  if (int error = options->core_cookie ? sandbox::make_core_cookie() : 0; error != 0)
+    fail(Error::from_errno("make a core-scheduling cookie", error));
   Result<void> launched = options->plain ? launch_plain(*options) : launch(*options);
   if (!launched) fail(launched.error());
   return 0;

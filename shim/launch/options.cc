@@ -48,6 +48,8 @@ sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
       options.plain = true;
     } else if (option == "--proc") {
       options.proc = true;
+    } else if (option == "--core-cookie") {
+      options.core_cookie = true;
     } else if (option == "--run-as") {
       options.run_as = number();
     } else if (option == "--cgroup") {

@@ -118,6 +118,7 @@ struct ServeOptions {
   size_t tenant_templates = 0;                 // 0: chosen by memory
   sys::Milliseconds tenant_idle{300'000};
   bool share_builds = false;
+  bool core_scheduling = false;
   bool allow_anyone = false;
   unsigned socket_mode = 0600;
   service::LogFormat log = service::LogFormat::kText;

@@ -190,6 +190,7 @@ int serve_command(const CommandLine& line, const Parts& parts) {
   tenants.tenant_templates = line.serve.tenant_templates;
   tenants.tenant_idle = line.serve.tenant_idle;
   tenants.share_builds = line.serve.share_builds;
+  tenants.core_cookies = line.serve.core_scheduling;
   std::get<runtime::EngineOptions>(engine_wish).log =
       [log = line.serve.log](const std::string& step) {
         write_error_line(service::noted(log, step));

@@ -82,6 +82,8 @@ void add_tenants(CLI::App& app, ServeOptions& into) {
                 into.tenant_idle, parse_duration);
   app.add_flag("--share-builds", into.share_builds,
                "What is compiled for one tenant serves all of them");
+  app.add_flag("--core-scheduling", into.core_scheduling,
+               "No two templates, and so tenants, on one core's hardware threads at a time");
   app.option_defaults()->group("Options");
 }
 

@@ -123,6 +123,7 @@ SUITES = {
     "test_programs": lambda: run_behaviour("test_programs"),
     "test_isolation": lambda: run_behaviour("test_isolation"),
     "test_layers": lambda: run_behaviour("test_layers"),
+    "test_core_scheduling": lambda: run_behaviour("test_core_scheduling"),
 }
 
 
