@@ -4,8 +4,11 @@ looks at all that they could reach. `Stage` runs one after another in one cell."
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
+import os
+import signal
 import time
 import unittest
 from collections.abc import Sequence
@@ -110,8 +113,8 @@ def looker(language: str, size: int, **fields: Any) -> Job:
 class Stage:
     """A service with one worker. Its jobs of one template and profile so share one cell, as long as that is clean."""
 
-    def __init__(self, case: unittest.TestCase, level: str) -> None:
-        self.service = Service("--level", level, "--workers", "1", "--log", "off")
+    def __init__(self, case: unittest.TestCase, level: str, *options: str, workers: int = 1) -> None:
+        self.service = Service("--level", level, "--workers", str(workers), "--log", "off", *options)
         case.addCleanup(self.service.stop)
         self.level = level
         self.asked = 0
@@ -141,11 +144,11 @@ class Stage:
     def run(self, job: Job) -> Result:
         return self.answer(self.ask(job))
 
-    def await_ready(self, client: http.client.HTTPConnection, timeout: float = 60) -> tuple[int, int]:
-        """The job's process and its cell's first."""
+    def await_ready(self, client: http.client.HTTPConnection, timeout: float = 60, word: str = "") -> tuple[int, int]:
+        """The job's process and its cell's first. `word`: of an earlier job."""
         deadline = time.monotonic() + timeout * zygo.PATIENCE
         while time.monotonic() < deadline:
-            if found := reach.job_that_says(self.service.process.pid, FILE, self.word):
+            if found := reach.job_that_says(self.service.process.pid, FILE, word or self.word):
                 return found
             time.sleep(0.005)  # nothing else than its file says that it is there
         raise AssertionError(f"the looker never said that it was ready: {self.answer(client)}")
@@ -168,6 +171,8 @@ class Stage:
         client = self.ask(job)
         pid, self.cell = self.await_ready(client)
         looked = reach.look(self.canaries, pid, self.cell, has_world=self.level == "full")
+        with contextlib.suppress(ProcessLookupError):  # a compiler does not end with the one who waits for it
+            os.kill(pid, signal.SIGKILL)
         client.close()
         return looked
 

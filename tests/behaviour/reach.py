@@ -235,10 +235,49 @@ def queues(pid: int, looked: Looked) -> None:
     looked.take(within(pid, "-i", "unshare", "-m", "sh", "-c", "mount -t mqueue none /mnt && cd /mnt && echo . *"))
 
 
+def keys(pid: int, looked: Looked) -> None:
+    """As the job's user, in its user namespace: those that it may see (proc_keys(5))."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        become(pid)
+        with open("/proc/keys", "rb") as file:
+            os.write(theirs, file.read()[:60000] or b"none")
+        os._exit(0)
+    os.close(theirs)
+    with open(ours, "rb") as text:
+        looked.take(text.read())
+    if os.waitpid(child, 0)[1] != 0:
+        raise AssertionError(f"nobody could become the user of process {pid}")
+
+
+def become(pid: int) -> None:
+    """The user of a process, in its user namespace. For a child that leaves at once."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        ids = {line.split(":")[0]: int(line.split()[1]) for line in status if line.startswith(("Uid:", "Gid:"))}
+    inside = {name: _inside(pid, f"{name.lower()}_map", number) for name, number in ids.items()}
+    if os.readlink(f"/proc/{pid}/ns/user") != os.readlink("/proc/self/ns/user"):
+        namespace = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY)
+        if LIBC.setns(namespace, 0) < 0:
+            os._exit(1)
+    os.setresgid(inside["Gid"], inside["Gid"], inside["Gid"])
+    os.setresuid(inside["Uid"], inside["Uid"], inside["Uid"])
+
+
+def _inside(pid: int, name: str, number: int) -> int:
+    """The id as the process's own namespace counts it."""
+    with open(f"/proc/{pid}/{name}", encoding="utf-8") as lines:
+        for line in lines:
+            first, outside, count = map(int, line.split())
+            if outside <= number < outside + count:
+                return number - outside + first
+    raise AssertionError(f"{number} is not in {name} of process {pid}")
+
+
 # In every cell, whatever its level; and where a cell has a world of its own.
 PLACES: dict[str, Callable[[int, Looked], None]] = {
     "memory": memory, "files behind mappings": files_behind_mappings, "descriptors": descriptors, "scratch": scratch,
-    "words": words}
+    "words": words, "keys": keys}
 OF_THE_WORLD: dict[str, Callable[[int, Looked], None]] = {
     "host name": host_name, "system v": system_v, "queues": queues}
 OF_THE_FIRST: dict[str, Callable[[int, Looked], None]] = {

@@ -13,8 +13,10 @@ import functools
 import json
 import os
 import stat
+import tempfile
 import unittest
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import reach
@@ -31,6 +33,17 @@ FORKED = ("python", "ruby", "php")  # a job is a fork of a process that forks th
 # What a checker is shown, it has read.
 CHECKERS = {"python": "import sys\nsys.exit(len(open(sys.argv[3]).read()) < 9)\n", "ruby": "exit File.read(ARGV[2]).size > 9\n",
             "php": "<?php exit(strlen(file_get_contents($argv[3])) > 9 ? 0 : 1);\n"}
+INTERACTORS = {"python": "import sys\nprint(open(sys.argv[1]).read(), flush=True)\nsys.exit(sys.stdin.readline() != 'heard\\n')\n",
+               "ruby": "puts File.read(ARGV[0]); $stdout.flush; exit $stdin.gets == \"heard\\n\"\n",
+               "php": "<?php echo file_get_contents($argv[1]), \"\\n\"; flush(); exit(fgets(STDIN) === \"heard\\n\" ? 0 : 1);\n"}
+# A compiler that reads what it is given, leaves files behind, and holds still if its source says so.
+COMPILER = """#!/bin/bash
+cat "$@" > copied
+cp copied also
+word=$(grep -ao 'ready[0-9]*' "$1") || exit 0
+printf %s "$word" > looker
+sleep 50
+"""
 SIMPLE = {"bash", "c", "perl"}  # start in no time, and are executed as all others are
 COMPILED = {"c", "cpp", "java"}  # by a compiler, which level minimal does not run
 # Where no file in memory is mapped, there is none to read.
@@ -39,7 +52,7 @@ KEEP_THE_CELL = {"speaks", "calls", "abort", "exit_3"}
 FEW = [Victim("speaks", MIB + 1), Victim("speaks", 1)]
 
 CAP_SYS_PTRACE, CAP_SYS_ADMIN = 19, 21
-MQ_OPEN = 240
+MQ_OPEN, ADD_KEY, USER_KEYRING = 240, 248, -4
 
 # Plants a canary wherever a program can put one. The text comes in two halves, so that it is nowhere else.
 PLANTER = """
@@ -69,7 +82,7 @@ time.sleep(50)
 """
 PLANTED = {"memory": {"heap", "mapping", "variable"}, "files behind mappings": {"behind a mapping"},
            "descriptors": {"descriptor", "pipe"}, "scratch": {"name", "file", "link", "shared memory"}, "words": {"comm"},
-           "host name": {"host"}, "system v": {f"an object: {0x7A79676F}"}, "queues": {"queue"},
+           "keys": {"key"}, "host name": {"host"}, "system v": {f"an object: {0x7A79676F}"}, "queues": {"queue"},
            "memory of the first process": {"first"}, "descriptors of the first process": {"pipe of the first"}}
 
 
@@ -142,6 +155,7 @@ class TheLook(ZygoTestCase):
         queue = stage.canaries.text("queue").encode()
         self.inside("ipc", pid, lambda libc: libc.syscall(MQ_OPEN, queue, os.O_CREAT | os.O_RDWR, 0o666, None))
         self.inside("ipc", pid, lambda libc: libc.msgget(0x7A79676F, 0o1600))
+        self.add_key(pid, stage.canaries.text("key").encode())
 
         looked = reach.look(stage.canaries, pid, first, has_world=True)
 
@@ -162,6 +176,14 @@ class TheLook(ZygoTestCase):
             os._exit(action(libc) < 0)
         for name in names:
             os.close(name)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+    def add_key(self, pid: int, name: bytes) -> None:
+        child = os.fork()
+        if child == 0:
+            reach.become(pid)
+            os._exit(ctypes.CDLL(None).syscall(ADD_KEY, b"user", name, b"x", 1, USER_KEYRING) < 0)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
@@ -219,8 +241,10 @@ class TheNextJob(ZygoTestCase):
 
     def test_of_another_profile_finds_nothing(self) -> None:
         stage = Stage(self, levels()[0])
-        for profile, deed in (("pure", "calls"), ("subprocess", "speaks")):
-            self.follow(stage, "python", [Victim(deed, MIB + 1), Victim(deed, 1)], policy={"profile": profile})
+        self.follow(stage, "python", [Victim("calls", MIB + 1), Victim("calls", 1)], policy={"profile": "pure"})
+        every = offered() & set(LOOKERS) if ALL else offered() & (set(FORKED) | SIMPLE)
+        for language in sorted(every):
+            self.follow(stage, language, FEW, policy={"profile": "subprocess"})
 
     def test_of_an_executed_program_finds_nothing(self) -> None:
         for level in levels():
@@ -241,6 +265,42 @@ class TheNextJob(ZygoTestCase):
                 with self.subTest(language=language, looker=size):
                     self.between(stage, lambda job=job: stage.run(job)["label"], looker(language, size), same_cell=True,
                                  wanted="OK")
+
+    def test_in_the_cells_of_a_conversation_finds_nothing_that_was_said(self) -> None:
+        """Two workers: one look at each of the two cells."""
+        stage = Stage(self, levels()[0], workers=2)
+        parts = {part: stage.canaries.text(part) * 3000 for part in ("expected", "input", "interactor")}
+        for language in sorted(offered() & set(FORKED)):
+            comment = COMMENTS.get(language, "# ") + parts["interactor"] + "\n"
+            job = {"template": "python", "source": "import sys\nfirst = input()\nprint('heard', flush=True)\n", "limits": LIMITS,
+                   "tests": [{"stdin": parts["input"], "expect": parts["expected"]}],
+                   "interactor": {"template": language, "source": INTERACTORS[language] + comment}}
+            with self.subTest(language=language):
+                self.assertEqual(stage.run(job)["label"], "OK")
+                lookers = [(stage.ask(looker(each, 0)), stage.word) for each in ("python", language)]
+                for client, word in lookers:
+                    pid, first = stage.await_ready(client, word=word)
+                    self.assertEqual(brief(reach.look(stage.canaries, pid, first, has_world=stage.level == "full")), {})
+                for client, _ in lookers:
+                    client.close()
+
+    def test_in_the_cell_of_a_compiler_finds_nothing(self) -> None:
+        place = tempfile.TemporaryDirectory(prefix="behaviour-canary-", dir="/var/tmp")
+        self.addCleanup(place.cleanup)
+        package = Path(place.name) / "still" / "1.0.0"
+        package.mkdir(parents=True)
+        Path(place.name).chmod(0o755)
+        for name, text in (("compile", COMPILER), ("run", "#!/bin/bash\ncmp copied also\n"), (".env", "PATH=/usr/bin:/bin\n"),
+                           ("pkg-info.json", json.dumps({"language": "still", "version": "1.0.0"}))):
+            (package / name).write_text(text)
+        stage = Stage(self, levels()[0], "--packages", place.name)
+        for size in (MIB + 1, 8191, 1):
+            source = (stage.canaries.text("source") * (size // 10 + 1))[:max(size, 20)]
+            victim = {"template": "still-1.0.0", "source": source, "limits": LIMITS,
+                      "files": {stage.canaries.text("input"): {"text": stage.canaries.text("content") * 200}}}
+            job = {"template": "still-1.0.0", "source": "ready", "limits": LIMITS}
+            with self.subTest(size=size):
+                self.between(stage, lambda victim=victim: stage.run(victim)["label"], job, same_cell=True, wanted="OK")
 
 
 if __name__ == "__main__":
