@@ -52,7 +52,8 @@ class Figures(SeeingTestCase):
         for name in ("zygo_job_seconds", "zygo_queue_seconds", 'zygo_stage_seconds_count{stage="run"'):
             self.assertIn(name, text)
         self.assertGreaterEqual(self.service.metric("zygo_job_seconds_count"), 3)
-        for name in ("zygo_forks_total", "zygo_cells_alive", "zygo_templates_alive", "zygo_cells_made_total",
+        self.assertIn("\nzygo_cells_alive ", text)  # none, when a renewed template has no job yet
+        for name in ("zygo_forks_total", "zygo_templates_alive", "zygo_cells_made_total",
                      "process_resident_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds"):
             self.assertGreater(self.service.metric(name + " "), 0, name)
         # Every line is a comment or a sample, and every histogram ends with all of its samples.
