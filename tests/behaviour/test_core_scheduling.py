@@ -1,6 +1,7 @@
 """Core scheduling: templates whose processes never share a core with others, where kernel and machine have it.
 
-Where they do not, the service says so instead of serving without. tools/vm-test has a machine that does.
+Where they do not, the service says so instead of serving without. Debian's kernels are built without it
+(CONFIG_SCHED_CORE), so neither the machine of tools/vm-test nor most others run the second test.
 """
 
 from __future__ import annotations
