@@ -11,9 +11,11 @@ FAMILIES = {"inet": (2, "stream datagram raw"), "inet6": (10, "stream datagram r
             "alg": (38, "seqpacket"), "bluetooth": (31, "raw"), "can": (29, "raw"), "xdp": (44, "raw"),
             "key": (15, "raw")}
 for family, (number, kinds) in FAMILIES.items():
+    # To who looks for IPv6 the filter says that there is none.
+    answers = (*REFUSED, errno.EAFNOSUPPORT) if family == "inet6" else REFUSED
     for kind in kinds.split():
-        TRIAL.attempt(f"{family} {kind}", lambda: socket.socket(number, KINDS[kind]).close(), *REFUSED)
-        TRIAL.attempt(f"{family} {kind}, raw", lambda: raw("socket", number, int(KINDS[kind]), 0), *REFUSED)
+        TRIAL.attempt(f"{family} {kind}", lambda: socket.socket(number, KINDS[kind]).close(), *answers)
+        TRIAL.attempt(f"{family} {kind}, raw", lambda: raw("socket", number, int(KINDS[kind]), 0), *answers)
 # What the filter lets pass for the name service must not be a socket either.
 AS_NSCD = socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
 TRIAL.attempt("unix, as nscd's", lambda: raw("socket", 1, AS_NSCD, 0), *REFUSED)
