@@ -43,14 +43,23 @@ bool is_no_thread(PyObject* exception, std::string_view message) {
          message == "can't start new thread";
 }
 
+long errno_of(PyObject* exception) {
+  if (!PyErr_GivenExceptionMatches(exception, PyExc_OSError)) return 0;
+  return number_field(kept().os_errno, exception, 0);
+}
+
+// A mapping that is refused (mmap) is no MemoryError of Python's.
+bool is_no_memory(PyObject* exception) {
+  return PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) || errno_of(exception) == ENOMEM;
+}
+
 bool is_no_space(PyObject* exception) {
-  if (!PyErr_GivenExceptionMatches(exception, PyExc_OSError)) return false;
-  const long code = number_field(kept().os_errno, exception, 0);
+  const long code = errno_of(exception);
   return code == ENOSPC || code == EDQUOT || code == EFBIG;
 }
 
 uint8_t flags_of(PyObject* exception, std::string_view message) {
-  if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) return kMemoryErrorByInterpreter;
+  if (is_no_memory(exception)) return kMemoryErrorByInterpreter;
   if (is_no_space(exception)) return kNoSpaceByInterpreter;
   if (is_no_thread(exception, message)) return kNoThreadByInterpreter;
   return 0;

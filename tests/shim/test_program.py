@@ -594,6 +594,8 @@ class Exceptions(Case):
             ("[0] * (1 << 60)", BY_INTERPRETER_MEMORY),
             ("try: bytearray(1 << 60)\n    except MemoryError: raise", BY_INTERPRETER_MEMORY),
             ("raise MemoryError", 0), ("raise MemoryError('x')", 0),
+            ("import mmap; mmap.mmap(-1, 1 << 47)", BY_INTERPRETER_MEMORY),
+            ("import errno; raise OSError(errno.ENOMEM, 'mine')", 0),
             ("import errno; raise OSError(errno.ENOSPC, 'full')", 0),
             ("os.write(os.open('/dev/full', os.O_WRONLY), b'x')", no_space),
             ("open('/dev/full', 'w').write('x' * 99999)", no_space),
