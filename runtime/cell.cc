@@ -210,6 +210,7 @@ void Cell::settle() {
   if (plan_.shape.observe) observer_.emplace(plan_.shape.profile, plan_.variant);
   timer_->stop();
   base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
+  inherited_data_ = data_of(view_.init_pid);
   state_ = State::kIdle;
   events_.ready();
 }

@@ -152,6 +152,7 @@ class Cell {
   void lose(Evidence::Fault fault);
 
   // cell_run.cc
+  sys::Bytes most_data(const Limits& limits) const;
   sys::Result<void> send_order();
   void begin_clock(sys::Nanoseconds now);
   void begin_wall_time(sys::Nanoseconds at);
@@ -228,6 +229,7 @@ class Cell {
   sandbox::CellView view_{};
   std::optional<Observer> observer_;
   sys::Bytes base_memory_;
+  sys::Bytes inherited_data_;  // writable mappings of pid 1, which every job begins with
   std::optional<Limits> limits_in_force_;
 
   // Of the running job.

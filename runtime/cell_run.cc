@@ -38,6 +38,9 @@ constexpr Nanoseconds kLookAgain = milliseconds(5);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
+// Of mappings that a program may have without ever writing to them, stacks of threads aside.
+constexpr sys::Bytes kEmpty = sys::mebibytes(1024);
+constexpr sys::Bytes kUsualStack = sys::mebibytes(8);
 // RLIMIT_NPROC stands behind the count of processes, so that the count comes first.
 constexpr uint64_t kBehindTheCount = 8;
 
@@ -93,6 +96,14 @@ void Cell::run(const RunOrder& order) {
   begin_clock(sent_at_);
 }
 
+// What the limit of memory will not let a program use is refused when it is asked for, and not page
+// by page. Mappings that stay empty count, too, and so there is room for those of honest programs.
+sys::Bytes Cell::most_data(const Limits& limits) const {
+  const uint64_t stacks = limits.pids * std::max(limits.stack, kUsualStack).count;
+  const uint64_t inherited = std::max(inherited_data_, kImageData).count;
+  return {inherited + limits.memory.count + stacks + kEmpty.count};
+}
+
 Result<void> Cell::send_order() {
   const Limits& limits = order_.job->limits;
   const sys::OwnedFd request = TRY(request_.put(order_.request));
@@ -120,6 +131,9 @@ Result<void> Cell::send_order() {
   } else if (plan_.scratch) {
     order.rlimits.file_size = limits.disk;
   }
+  // Programs of other languages, and compilers' sanitizers, reserve far more than they use.
+  const bool is_python = !plan_.executes && !plan_.shape.runs_programs();
+  if (layers_.has(Layer::kCgroupMemory) && is_python) order.rlimits.data = most_data(limits);
   // A job that may be read may be dumped, too: a limit of one byte stops even a core_pattern that
   // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
   const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;

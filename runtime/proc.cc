@@ -143,6 +143,8 @@ std::optional<sys::Nanoseconds> start_of(int pid) {
   return std::min(now, now - (since_boot - started));  // the tick may not be over
 }
 
+sys::Bytes data_of(int pid) { return {kilobytes(text_of(pid, "status"), "VmData:") * 1024}; }
+
 sys::Nanoseconds cpu_of(const std::vector<int>& processes) {
   uint64_t ticks = 0;
   for (int child : processes) {

@@ -30,6 +30,9 @@ int parent_of(int pid);  // -1: it is gone
 // and late by a tick of /proc/PID/stat (10 ms) at most.
 std::optional<sys::Nanoseconds> start_of(int pid);
 
+// What RLIMIT_DATA counts of a process; zero when it cannot be told.
+sys::Bytes data_of(int pid);
+
 // CPU time of processes and of those they have waited for (/proc/PID/stat: by 10 ms).
 sys::Nanoseconds cpu_of(const std::vector<int>& processes);
 // How long their main threads waited for a CPU while ready to run (schedstat); zero when it cannot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,22 @@ class OneCell(ZygoTestCase):
 
         self.assertLabel(result, "MemoryLimitExceeded")
 
+    def test_what_is_mapped_and_never_written_to_is_no_memory(self) -> None:
+        mapping = "mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)"
+        self.assertFine({"source": f"import mmap\n{mapping}[:9] = b'123456789'", "limits": SMALL})
+        usual_stacks = THREADS.replace("threading.stack_size(65536)", "")
+        self.assertFine({"source": usual_stacks, "argv": ["60"], "limits": {"memory_mb": 64, "pids": 64}})
+        # Of programs that are executed there may be any number.
+        self.assertFine({"template": "perl", "limits": SMALL,
+                         "source": "syscall(9, 0, 1 << 36, 3, 0x4022, -1, 0) > 0 or die $!"})  # mmap of 64 GiB
+
+    def test_what_no_limit_lets_a_program_use_is_refused_at_once(self) -> None:
+        hog = {"source": "bytearray(b'x') * (8 << 30)", "limits": {"memory_mb": 4096, "cpu_ms": 1000}}
+        result = self.run_in_cell(hog)
+
+        self.assertLabel(result, "MemoryLimitExceeded")
+        self.assertLess(result["usage"]["memory_peak_kb"], 40 << 10)
+
     def test_what_an_earlier_job_left_in_the_page_cache_or_in_scratch_is_not_counted(self) -> None:
         write = "open('large', 'wb').write(bytes(48 << 20))"
         self.assertFine({"source": write, "limits": LARGE})
@@ -124,6 +141,23 @@ class OneCell(ZygoTestCase):
         self.assertGreater(large["usage"]["memory_peak_kb"], 190 << 10)
         self.assertGreater(small["usage"]["memory_peak_kb"], 7 << 10)
         self.assertLess(small["usage"]["memory_peak_kb"], 40 << 10)
+
+
+class ALargeTemplate(ZygoTestCase):
+    """What it has mapped before the fork, its jobs have on top of what their limits give."""
+
+    SETUP = "import mmap\nKEPT = mmap.mmap(-1, 3 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+
+    def test_leaves_its_jobs_all_of_their_limit(self) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as setup:
+            setup.write(self.SETUP)
+            setup.flush()
+            os.chmod(setup.name, 0o644)  # The template is another user.
+
+            result = zygo.run_job("print(len(bytearray(b'x') * (100 << 20)))", "--setup", setup.name,
+                                  limits={"memory_mb": 200})
+
+        self.assertLabel(result, "OK")
 
 
 V1_MEMORY = Path("/sys/fs/cgroup/memory")

@@ -204,9 +204,9 @@ while create(1, None, ctypes.byref(timer)) == 0:
 """,
     "page tables": """
 import mmap
-NORESERVE, held = 0x4000, []
+held = []
 while True:
-    held.append(mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE))
+    held.append(mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ))
     for place in range(0, 1 << 36, 1 << 21):
         held[-1][place]
 """,

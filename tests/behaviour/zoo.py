@@ -16,7 +16,7 @@ HEADER = "# zygo: "
 CRIME = "# <- crime"
 FIELDS = {"job", "label", "labels", "label_not", "detail", "exit", "determinism", "stdout_has", "mentions", "exception",
           "stdout", "stderr_is", "stdout_contains", "stderr", "stdout_bytes", "stdout_truncated_at", "value",
-          "value_if_ok", "value_absent", "max_result_kb"}
+          "value_if_ok", "value_absent", "max_result_kb", "memory_peak_below_kb"}
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,11 @@ def check_size(kilobytes: int, result: Result) -> list[str]:
     return [] if size <= kilobytes * 1024 else [f"the result has {size} bytes"]
 
 
+def check_peak(kilobytes: int, result: Result) -> list[str]:
+    peak = result["usage"]["memory_peak_kb"]
+    return [] if peak < kilobytes else [f"at most {peak} kB were in use"]
+
+
 CHECKS: dict[str, Callable[[Any, Result], list[str]]] = {
     "detail": part("detail"),
     "exit": part("exit"),
@@ -173,4 +178,5 @@ CHECKS: dict[str, Callable[[Any, Result], list[str]]] = {
     "value_if_ok": check_value_if_ok,
     "value_absent": check_value_absent,
     "max_result_kb": check_size,
+    "memory_peak_below_kb": check_peak,
 }
