@@ -29,7 +29,8 @@ bool is_identifier(std::string_view name) {
 bool is_template_name(std::string_view name) {
   if (name.empty() || name.front() == '.' || name.front() == '-') return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return is_alpha(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+    return is_alpha(c) || is_digit(c) ||
+           std::string_view("._-+#").find(c) != std::string_view::npos;
   });
 }
 
@@ -158,7 +159,7 @@ bool text_is_fit(JsonReader& in, const Field& field, const std::string& text) {
   if (field.path == "tenant" && !is_tenant_name(text))
     return in.fail("expected a name of letters, digits, '.', '_', ':', '@' and '-'");
   if (field.path == "template" && !is_template_name(text)) {
-    return in.fail("expected a name of letters, digits, '.', '_' and '-'");
+    return in.fail("expected a name of letters, digits, '.', '_', '-', '+' and '#'");
   }
   return true;
 }

@@ -145,7 +145,7 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {with(R"("wall_ms":1)"), "unknown field wall_ms"},
       {with(R"("template":5)"), "template: expected a string, got 5"},
       {with(R"("template":"python@sha256:00")"),
-       "template: expected a name of letters, digits, '.', '_' and '-'"},
+       "template: expected a name of letters, digits, '.', '_', '-', '+' and '#'"},
       {with(R"("mode":"cal")"), R"(mode: expected one of "script", "call", got "cal")"},
       {with(R"("array":1)"), "array: expected true or false, got 1"},
       {with(R"("argv":["a",1])"), "argv[1]: expected a string, got 1"},
