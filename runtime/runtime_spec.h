@@ -34,7 +34,8 @@ struct RuntimeSpec {
   // many refusals are not the program's doing.
   std::vector<std::pair<std::string, uint32_t>> forgiven;
   Limits compile_limits;
-  std::string digest;  // of the file
+  std::string digest;      // of what the file says of it
+  std::string variant_of;  // the runtime whose other commands it has; empty: none
   // Of a package (api/package_runtime.h): its directory, which programs see at its own path, and
   // what it says of itself. Its scripts are called with the names of files. Empty: it is none.
   std::string folder, language, release;

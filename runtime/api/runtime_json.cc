@@ -187,11 +187,11 @@ Limits usual_compile_limits() {
   return limits;
 }
 
-Result<RuntimeSpec> parse_runtime(std::string_view text, const std::string& where) {
-  const json object = json::parse(text, nullptr, false);
-  if (!object.is_object()) return Error::because(where + ": not a JSON object");
+namespace {
+
+Result<RuntimeSpec> runtime_from(const json& object, const std::string& where) {
   RuntimeSpec spec;
-  spec.digest = images::sha256_of(text);
+  spec.digest = images::sha256_of(object.dump());
   Fields fields(object, where);
   fields.text("name", spec.name, true);
   fields.text("title", spec.title, true);
@@ -220,6 +220,42 @@ Result<RuntimeSpec> parse_runtime(std::string_view text, const std::string& wher
   return spec;
 }
 
+// What a variant does not say is as its runtime has it, but for what leads to that.
+Result<RuntimeSpec> variant_from(json object, const std::string& name, const json& fields,
+                                 const std::string& where) {
+  if (!fields.is_object()) return Error::because(where + ": expected an object");
+  for (const char* own : {"name", "variants"}) {
+    if (fields.contains(own)) return Error::because(where + ": unknown field " + own);
+  }
+  const std::string of = object.value("name", "");
+  for (const char* way : {"aliases", "extensions"}) object.erase(way);
+  object.update(fields);
+  object["name"] = name;
+  RuntimeSpec spec = TRY(runtime_from(object, where));
+  spec.variant_of = of;
+  return spec;
+}
+
+}  // namespace
+
+Result<std::vector<RuntimeSpec>> parse_runtimes(std::string_view text, const std::string& where) {
+  json object = json::parse(text, nullptr, false);
+  if (!object.is_object()) return Error::because(where + ": not a JSON object");
+  json variants = json::object();
+  if (const auto found = object.find("variants"); found != object.end()) {
+    if (!found->is_object()) return Error::because(where + ": variants: expected an object");
+    variants = std::move(*found);
+    object.erase(found);
+  }
+  std::vector<RuntimeSpec> specs;
+  specs.push_back(TRY(runtime_from(object, where)));
+  for (const auto& [name, fields] : variants.items()) {
+    if (!is_plain_name(name)) return Error::because(where + ": variants: expected names");
+    specs.push_back(TRY(variant_from(object, name, fields, where + ": variants: " + name)));
+  }
+  return specs;
+}
+
 Result<std::vector<RuntimeSpec>> load_runtimes(const std::string& directory) {
   std::vector<std::string> paths;
   std::error_code problem;
@@ -232,15 +268,17 @@ Result<std::vector<RuntimeSpec>> load_runtimes(const std::string& directory) {
   std::map<std::string, std::string> words;  // and who goes by them
   for (const std::string& path : paths) {
     const std::string text = TRY(sys::read_file(path, kLargestFile));
-    RuntimeSpec spec = TRY(parse_runtime(text, path));
-    std::vector<std::string> names = spec.aliases;
-    names.push_back(spec.name);
-    for (const std::string& name : names) {
-      auto [other, fresh] = words.emplace(name, spec.name);
-      if (!fresh)
-        return Error::because(fmt::format("{}: {} goes by \"{}\", too", path, other->second, name));
+    for (RuntimeSpec& spec : TRY(parse_runtimes(text, path))) {
+      std::vector<std::string> names = spec.aliases;
+      names.push_back(spec.name);
+      for (const std::string& name : names) {
+        auto [other, fresh] = words.emplace(name, spec.name);
+        if (!fresh)
+          return Error::because(
+              fmt::format("{}: {} goes by \"{}\", too", path, other->second, name));
+      }
+      specs.push_back(std::move(spec));
     }
-    specs.push_back(std::move(spec));
   }
   return specs;
 }

@@ -10,8 +10,9 @@
 
 namespace runtime {
 
-// An error names the file and the field.
-sys::Result<RuntimeSpec> parse_runtime(std::string_view json, const std::string& where);
+// The runtime of a file, and behind it its variants. An error names the file and the field.
+sys::Result<std::vector<RuntimeSpec>> parse_runtimes(std::string_view json,
+                                                     const std::string& where);
 
 // Every *.json of a directory, by name. Two runtimes that go by one word are an error.
 sys::Result<std::vector<RuntimeSpec>> load_runtimes(const std::string& directory);

@@ -31,7 +31,8 @@ std::string version_of(const std::vector<std::string>& command, bool& asked) {
   return escape_controls(line.substr(0, kLongestVersion), Lines::kEscape);
 }
 
-OfferedRuntime look_at(const runtime::RuntimeSpec& spec) {
+// `known`: those before it. The tools of a variant are its runtime's.
+OfferedRuntime look_at(const runtime::RuntimeSpec& spec, const std::vector<OfferedRuntime>& known) {
   OfferedRuntime offered;
   offered.name = spec.name;
   offered.title = spec.title;
@@ -41,10 +42,17 @@ OfferedRuntime look_at(const runtime::RuntimeSpec& spec) {
   offered.aliases = spec.aliases;
   offered.extensions = spec.extensions;
   offered.language = spec.language;
+  offered.variant_of = spec.variant_of;
   offered.version = spec.release;
   offered.missing = runtime::find_toolchain(spec).missing;
-  if (offered.missing.empty() && !spec.version.empty())
+  if (!offered.missing.empty() || spec.version.empty()) return offered;
+  const auto base = std::ranges::find(known, spec.variant_of, &OfferedRuntime::name);
+  if (base != known.end()) {
+    offered.version = base->version;
+    offered.asked = base->asked;
+  } else {
     offered.version = version_of(spec.version, offered.asked);
+  }
   return offered;
 }
 
@@ -96,6 +104,7 @@ std::string runtime_json(const std::vector<OfferedRuntime>& runtimes) {
                          {"available", each.missing.empty()},
                          {"version", each.version}};
     if (!each.language.empty()) item["language"] = each.language;
+    if (!each.variant_of.empty()) item["variant_of"] = each.variant_of;
     if (!each.missing.empty()) item["missing"] = each.missing;
     if (!each.package.empty()) item["package"] = each.package;
     list.push_back(std::move(item));
@@ -108,7 +117,7 @@ std::vector<OfferedRuntime> offered_runtimes(const CommandLine& line, const Part
   const auto known = known_templates(line.common, parts.builtin_templates);
   const auto* all = std::get_if<std::vector<runtime::TemplateSpec>>(&known);
   for (const runtime::TemplateSpec& spec : all ? *all : parts.builtin_templates) {
-    if (spec.runtime) offered.push_back(look_at(*spec.runtime));
+    if (spec.runtime) offered.push_back(look_at(*spec.runtime, offered));
   }
   return offered;
 }

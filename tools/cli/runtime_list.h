@@ -13,7 +13,8 @@ struct OfferedRuntime {
   std::string name, title, version;  // of the tool, as it tells it; empty: not offered
   std::string how;                   // "warm", "compiled" or "executed"
   std::string profile, missing, package;
-  std::string language;  // as those who ask for it by a version call it; empty: by the name
+  std::string variant_of;  // a runtime that has other commands for the same tools; empty: none
+  std::string language;    // as those who ask for it by a version call it; empty: by the name
   std::vector<std::string> aliases, extensions;
   bool asked = true;  // false: the tool could not be started, for want of processes or descriptors
 };

@@ -11,8 +11,8 @@ constexpr const char* kSmallest =
     R"({"name": "x", "title": "X", "file": "main.x", "run": ["x", "main.x"]})";
 
 std::string complaint(const std::string& json) {
-  auto spec = parse_runtime(json, "x.json");
-  return spec ? "" : spec.error().text();
+  auto specs = parse_runtimes(json, "x.json");
+  return specs ? "" : specs.error().text();
 }
 
 std::string with(const std::string& fields) {
@@ -20,7 +20,9 @@ std::string with(const std::string& fields) {
 }
 
 TEST_CASE("the smallest runtime is executed under the default profile", "[runtime]") {
-  RuntimeSpec spec = parse_runtime(kSmallest, "x.json").value();
+  const std::vector<RuntimeSpec> specs = parse_runtimes(kSmallest, "x.json").value();
+  REQUIRE(specs.size() == 1);
+  const RuntimeSpec& spec = specs.front();
 
   CHECK_FALSE(spec.compiled());
   CHECK_FALSE(spec.runs_artefact());
@@ -54,6 +56,41 @@ TEST_CASE("what is wrong with a runtime is named, with its file", "[runtime]") {
   CHECK(complaint(with(R"("run": ["x"], "jit": 1)")) == "x.json: jit: expected true or false");
   CHECK(complaint(with(R"("run": ["x"], "forgiven": {"socket": 0})")) ==
         "x.json: forgiven: expected an object of numbers from 1 to 100");
+}
+
+TEST_CASE("a variant is its runtime with other commands, and goes by its own name alone",
+          "[runtime]") {
+  const std::string json = with(
+      R"("aliases": ["ex"], "extensions": ["x"], "env": {"A": "b"}, "run": ["x", "main.x"],
+         "variants": {"x-strict": {"title": "X, strict", "run": ["x", "-s", "main.x"]}})");
+  const std::vector<RuntimeSpec> specs = parse_runtimes(json, "x.json").value();
+
+  REQUIRE(specs.size() == 2);
+  CHECK(specs[0].variant_of.empty());
+  CHECK(specs[0].run == std::vector<std::string>{"x", "main.x"});
+  const RuntimeSpec& strict = specs[1];
+  CHECK(strict.name == "x-strict");
+  CHECK(strict.title == "X, strict");
+  CHECK(strict.variant_of == "x");
+  CHECK(strict.run == std::vector<std::string>{"x", "-s", "main.x"});
+  CHECK(strict.env == specs[0].env);
+  CHECK(strict.aliases.empty());
+  CHECK(strict.extensions.empty());
+  CHECK(strict.digest != specs[0].digest);
+}
+
+TEST_CASE("what is wrong with a variant is named, with its name", "[runtime]") {
+  const auto variant = [](const std::string& json) {
+    return complaint(with(R"("run": ["x"], "variants": )" + json));
+  };
+  CHECK(variant("[]") == "x.json: variants: expected an object");
+  CHECK(variant(R"({"a/b": {}})") == "x.json: variants: expected names");
+  CHECK(variant(R"({"y": []})") == "x.json: variants: y: expected an object");
+  CHECK(variant(R"({"y": {"name": "z"}})") == "x.json: variants: y: unknown field name");
+  CHECK(variant(R"({"y": {"variants": {}}})") == "x.json: variants: y: unknown field variants");
+  CHECK(variant(R"({"y": {"runs": 1}})") == "x.json: variants: y: unknown field runs");
+  CHECK(variant(R"({"y": {"run": []}})") ==
+        "x.json: variants: y: run: expected a list that is not empty");
 }
 
 TEST_CASE("a memory limit is filled in, in megabytes", "[runtime]") {
