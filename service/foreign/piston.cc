@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -150,16 +151,64 @@ class Reader {
   std::vector<std::string> names_;
 };
 
+// Of several the latest. Who is called so comes before who goes by it, too: an operator's package
+// may have the name that something else has for an alias.
 const Language* find(const std::vector<Language>& languages, const std::string& name,
                      const std::string& range) {
-  const Language* latest = nullptr;
+  const Language *called = nullptr, *alias = nullptr;
   for (const Language& language : languages) {
-    const bool named = language.name == name ||
-                       std::ranges::find(language.aliases, name) != language.aliases.end();
-    if (!named || !in_range(language.version, range)) continue;
+    const bool is_called = language.name == name;
+    if (!is_called && std::ranges::find(language.aliases, name) == language.aliases.end()) continue;
+    if (!in_range(language.version, range)) continue;
+    const Language*& latest = is_called ? called : alias;
     if (!latest || latest->version < language.version) latest = &language;
   }
-  return latest;
+  return called ? called : alias;
+}
+
+// What the packages of the original have another name for, or call with other options: without
+// optimisation, which is where Rust looks for overflows.
+struct Original {
+  std::string_view ours, name, template_name;
+  std::vector<std::string_view> aliases;
+};
+const std::vector<Original>& originals() {
+  static const std::vector<Original> all = {
+      {"c", "c", "c11-unoptimised", {"gcc"}},
+      {"cpp", "c++", "cpp17-unoptimised", {"cpp", "g++"}},
+      {"rust", "rust", "rust-unoptimised", {"rs"}},
+      {"r", "rscript", "r", {"r", "R"}},
+      {"javascript", "javascript", "javascript", {"node-javascript", "node-js", "js", "node"}},
+  };
+  return all;
+}
+
+// The names that the original has go to what is as there; where that is another template, our other
+// names stay with ours.
+void as_original(Language language, const json& runtimes, std::vector<Language>& languages) {
+  const auto original = std::ranges::find(originals(), language.template_name, &Original::ours);
+  if (language.package || original == originals().end())
+    return languages.push_back(std::move(language));
+  Language theirs = language;
+  theirs.name = original->name;
+  theirs.aliases.assign(original->aliases.begin(), original->aliases.end());
+  std::erase_if(language.aliases, [&](const std::string& alias) {
+    return alias == theirs.name || std::ranges::find(theirs.aliases, alias) != theirs.aliases.end();
+  });
+  const bool is_here = std::ranges::any_of(runtimes, [&](const json& runtime) {
+    return runtime.value("name", "") == original->template_name &&
+           runtime.value("available", false);
+  });
+  if (is_here) theirs.template_name = original->template_name;
+  if (theirs.template_name == language.template_name) {
+    std::ranges::move(language.aliases, std::back_inserter(theirs.aliases));
+    language.aliases.clear();
+  }
+  languages.push_back(std::move(theirs));
+  if (language.aliases.empty()) return;
+  language.name = language.aliases.front();
+  language.aliases.erase(language.aliases.begin());
+  languages.push_back(std::move(language));
 }
 
 ordered_json stage(const json& result) {
@@ -277,10 +326,10 @@ std::vector<Language> languages_of(std::string_view runtimes) {
   const json list = json::parse(runtimes, nullptr, false);
   if (!list.is_array()) return languages;
   for (const json& runtime : list) {
-    if (!runtime.value("available", false)) continue;
+    if (!runtime.value("available", false) || runtime.contains("variant_of")) continue;
     const std::optional<Version> version = version_in(runtime.value("version", ""));
     if (!version) continue;
-    Language& language = languages.emplace_back();
+    Language language;
     language.template_name = runtime.value("name", "");
     language.package = runtime.contains("language");
     language.name = runtime.value("language", language.template_name);
@@ -292,6 +341,7 @@ std::vector<Language> languages_of(std::string_view runtimes) {
     }
     if (language.name == "python") language.aliases.emplace_back("python3");
     language.compiled = runtime.value("how", "") == "compiled";
+    as_original(std::move(language), list, languages);
   }
   return languages;
 }

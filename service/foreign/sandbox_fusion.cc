@@ -10,7 +10,8 @@ json job_of(Fields& fields, const Language* language, const runtime::JobDefaults
   const int64_t milliseconds =
       milliseconds_of(fields.seconds("run_timeout").value_or(kUsualSeconds));
   fields.seconds("compile_timeout");  // a runtime's own limit holds
-  json job = {{"source", fields.text("code", true)},
+  const std::string code = fields.text("code", true);
+  json job = {{"source", language ? source_of(*language, code) : code},
               {"stdin", fields.text("stdin", false)},
               {"files", fields.files()},
               {"outputs", fields.fetch_files()},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -15,17 +16,37 @@ namespace service::sandbox_fusion {
 namespace {
 
 constexpr std::string_view kPython = "python";
+// With the options of the original's runners: what it checks, a program must fail here, too.
 constexpr std::array kLanguages = std::to_array<Language>({
-    {"python", kPython}, {"cpp", "cpp17"},      {"nodejs", "javascript"},
-    {"go", "go"},        {"go_test", ""},       {"java", "java"},
-    {"php", "php"},      {"csharp", ""},        {"bash", "bash"},
-    {"typescript", ""},  {"sql", ""},           {"rust", "rust"},
-    {"cuda", ""},        {"lua", "lua"},        {"R", "r"},
-    {"perl", "perl"},    {"D_ut", ""},          {"ruby", "ruby"},
-    {"scala", ""},       {"julia", ""},         {"pytest", ""},
-    {"junit", ""},       {"kotlin_script", ""}, {"jest", ""},
-    {"verilog", ""},     {"python_gpu", ""},    {"lean", ""},
-    {"swift", ""},       {"racket", ""},
+    {"python", kPython},
+    {"cpp", "cpp17-unoptimised"},
+    {"nodejs", "javascript"},
+    {"go", "go"},
+    {"go_test", ""},
+    {"java", "java-assertions"},
+    {"php", "php"},
+    {"csharp", ""},
+    {"bash", "bash"},
+    {"typescript", ""},
+    {"sql", ""},
+    {"rust", "rust-unoptimised"},
+    {"cuda", ""},
+    {"lua", "lua"},
+    {"R", "r"},
+    {"perl", "perl"},
+    {"D_ut", ""},
+    {"ruby", "ruby"},
+    {"scala", ""},
+    {"julia", ""},
+    {"pytest", ""},
+    {"junit", ""},
+    {"kotlin_script", ""},
+    {"jest", ""},
+    {"verilog", ""},
+    {"python_gpu", ""},
+    {"lean", ""},
+    {"swift", ""},
+    {"racket", ""},
 });
 
 constexpr double kMostSeconds = 86'400;
@@ -198,6 +219,14 @@ const Language& python() { return kLanguages.front(); }
 
 std::string template_of(const Language& language, const runtime::JobDefaults& defaults) {
   return language.runtime == kPython ? python_template(defaults) : std::string(language.runtime);
+}
+
+std::string source_of(const Language& language, const std::string& code) {
+  constexpr std::string_view kTag = "<?php";
+  if (language.name != "php") return code;
+  const size_t begin = std::min(code.find_first_not_of(" \t\n\r\f\v"), code.size());
+  const std::string text = code.substr(begin);
+  return text.starts_with(kTag) ? text : std::string(kTag) + "\n" + text;
 }
 
 Response not_offered(const Language& language) {

@@ -70,6 +70,8 @@ class Fields {
 const Language& python();
 // The template of ours. Not of a language that is none of ours.
 std::string template_of(const Language& language, const runtime::JobDefaults& defaults);
+// What is run of a text: the original makes a program of PHP that has no tag.
+std::string source_of(const Language& language, const std::string& code);
 Response not_offered(const Language& language);
 
 // {"detail": ..}

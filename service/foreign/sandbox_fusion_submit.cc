@@ -156,7 +156,7 @@ json job_of(const Config& config, const SubmittedCases& submitted,
                         config.language->name == "java";
   const int64_t milliseconds =
       milliseconds_of(config.run_seconds.value_or(compiles ? kUsualSeconds : kUsualOfInterpreters));
-  json job = {{"source", submitted.code},
+  json job = {{"source", source_of(*config.language, submitted.code)},
               {"template", template_of(*config.language, defaults)},
               {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}},
               {"stop", submitted.every ? "never" : "first_fail"}};

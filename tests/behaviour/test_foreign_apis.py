@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import functools
+import json
 import tempfile
 import unittest
 from typing import Any
@@ -12,6 +14,20 @@ from serve import Answer, Service
 from zygo import ZygoTestCase
 
 KEY = "0123456789abcdef-key"
+# They end well where the compiler's options leave out what the original's options check.
+OVERFLOWS = ("fn main() { let n = i32::MAX - 1 + std::env::args().count() as i32; let m = n + 1; "
+             'println!("{}", m); }')
+ASSERTS = 'class Main { public static void main(String[] a) { assert 1 == 2 : "it is not"; System.out.println("past it"); } }'
+IS_OPTIMISED = "#include <cstdio>\nint main() {\n#ifdef __OPTIMIZE__\nputs(\"yes\");\n#else\nputs(\"no\");\n#endif\n}\n"
+
+
+@functools.cache
+def offered() -> set[str]:
+    return {each["name"] for each in json.loads(zygo.run_cli("runtime", "list", "--json").out) if each["available"]}
+
+
+def needs(runtime: str) -> Any:
+    return unittest.skipUnless(runtime in offered(), f"{runtime} is not installed (see `zygo runtime list`)")
 
 
 class Foreign(ZygoTestCase):
@@ -84,6 +100,29 @@ class SandboxFusion(Foreign):
         self.assertEqual((bad["status"], bad["compile_result"]["return_code"], bad["run_result"]), ("Failed", 1, None))
         self.assertIn("'x' was not declared", bad["compile_result"]["stderr"].replace("‘", "'").replace("’", "'"))
 
+    def test_javas_assertions_are_checked(self) -> None:
+        answer = self.run_code(ASSERTS, language="java")
+
+        self.assertEqual((answer["status"], answer["compile_result"]["return_code"]), ("Failed", 0), answer)
+        self.assertEqual((answer["run_result"]["return_code"], answer["run_result"]["stdout"]), (1, ""))
+        self.assertIn("AssertionError: it is not", answer["run_result"]["stderr"])
+
+    @needs("rust")
+    def test_rusts_overflows_are_found(self) -> None:
+        answer = self.run_code(OVERFLOWS, language="rust")
+
+        self.assertEqual((answer["status"], answer["run_result"]["return_code"]), ("Failed", 101), answer)
+        self.assertIn("attempt to add with overflow", answer["run_result"]["stderr"])
+
+    def test_c_plus_plus_is_not_optimised(self) -> None:
+        self.assertEqual(self.run_code(IS_OPTIMISED, language="cpp")["run_result"]["stdout"], "no\n")
+
+    @needs("php")
+    def test_php_without_a_tag_is_a_program(self) -> None:
+        for code in ("echo 6 * 7;", "\n <?php echo 6 * 7;"):
+            with self.subTest(code):
+                self.assertEqual(self.run_code(code, language="php")["run_result"]["stdout"], "42")
+
     def test_what_is_no_request(self) -> None:
         self.assertEqual(self.post("/run_code", language="python").status, 422)
         self.assertEqual(self.post("/run_code", code="", language="cobol").json["detail"][0]["loc"], ["body", "language"])
@@ -135,6 +174,24 @@ class Piston(Foreign):
         bad = self.execute("int main() { return x; }", language="c++17", version="*")
         self.assertEqual(bad["compile"]["code"], 1)
         self.assertEqual(bad["run"], bad["compile"])
+
+    def test_languages_are_called_as_by_the_original_and_have_its_options(self) -> None:
+        for name in ("c++", "cpp", "g++"):
+            with self.subTest(name):
+                answer = self.execute(IS_OPTIMISED, language=name, version="*")
+                self.assertEqual((answer["language"], answer["run"]["stdout"]), ("c++", "no\n"))
+        ours = self.execute(IS_OPTIMISED, language="cpp20", version="*")
+        self.assertEqual(ours["run"]["stdout"], "yes\n")
+        names = [one["language"] for one in self.service.ask("GET", "/api/v2/runtimes").json]
+        self.assertIn("c++", names)
+        self.assertEqual(len(names), len(set(names)))
+
+    @needs("rust")
+    def test_rusts_overflows_are_found(self) -> None:
+        answer = self.execute(OVERFLOWS, language="rust", version="*")
+
+        self.assertEqual(answer["run"]["code"], 101, answer)
+        self.assertIn("attempt to add with overflow", answer["run"]["stderr"])
 
     def test_refusals(self) -> None:
         self.assertEqual(self.post("/api/v2/execute").json, {"message": "language is required as a string"})

@@ -56,6 +56,9 @@ class Packages(ZygoTestCase):
         write(cls.tree / "shout" / "0.1.0", run='#!/bin/bash\nexec shouter "$@"\n', environment='export PATH=$PWD/bin:$PATH\n',
               **{"metadata__json": json.dumps({"language": "shout", "version": "0.1.0",
                                               "provides": [{"language": "shout", "aliases": ["loud"]}, {"language": "cry"}]})})
+        # One that has the name that a runtime of ours has for an alias.
+        write(cls.tree / "c++17" / "1.0.0", run='#!/bin/bash\necho "the operator\'s"\n',
+              **{"pkg_info__json": json.dumps({"language": "c++17", "version": "1.0.0", "aliases": []})})
         (cls.tree / "shout" / "0.1.0" / "bin").mkdir()
         shouter = cls.tree / "shout" / "0.1.0" / "bin" / "shouter"
         shouter.write_text("#!/usr/bin/python3" + SHOUT)
@@ -104,6 +107,11 @@ class Packages(ZygoTestCase):
 
             self.assertEqual(answer["run"]["stdout"], "HELLO ['a'] b\n", answer)
             self.assertNotIn("compile", answer)
+
+    def test_one_comes_before_who_has_its_name_for_an_alias(self) -> None:
+        answer = self.execute("c++17", {"content": "int main() {}"})
+
+        self.assertEqual((answer["run"]["stdout"], answer["version"]), ("the operator's\n", "1.0.0"))
 
     def test_nothing_of_a_package_can_be_changed(self) -> None:
         answer = self.execute("shout", {"content": "x"})

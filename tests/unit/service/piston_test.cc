@@ -91,6 +91,45 @@ TEST_CASE("what is installed and says its version is a language", "[service][pis
   CHECK(languages_of("nonsense").empty());
 }
 
+TEST_CASE("languages have the original's names, and its compilers' options", "[service][piston]") {
+  const auto compiled = [](const char* name, std::vector<std::string> aliases) {
+    return json{{"name", name},      {"available", true},  {"version", "12.2.0"},
+                {"how", "compiled"}, {"aliases", aliases}, {"extensions", json::array()}};
+  };
+  json variant = compiled("cpp17-unoptimised", {});
+  variant["variant_of"] = "cpp17";
+  const json runtimes = {compiled("cpp", {"c++", "g++", "cpp20", "c++20"}),
+                         compiled("rust", {"rs"}), compiled("cpp17", {"c++17"}), variant,
+                         compiled("javascript", {"js", "mjs"})};
+  const std::vector<Language> languages = languages_of(runtimes.dump());
+  const auto template_of = [&languages](const char* name) {
+    auto made = read_execute(request_of(with({{"language", name}})), languages, {}, {});
+    return std::get<Execution>(std::move(made)).job.template_name;
+  };
+
+  CHECK(template_of("c++") == "cpp17-unoptimised");
+  CHECK(template_of("cpp") == "cpp17-unoptimised");
+  CHECK(template_of("c++20") == "cpp");
+  CHECK(template_of("cpp20") == "cpp");
+  CHECK(template_of("c++17") == "cpp17");
+  CHECK(template_of("rust") == "rust");  // without the variant
+  const json listed = json::parse(runtimes_response(languages).body);
+  REQUIRE(listed.size() == 5);
+  CHECK(listed[0]["language"] == "c++");
+  CHECK(listed[0]["aliases"] == json{"cpp", "g++"});
+  CHECK(listed[4]["language"] == "javascript");
+  CHECK(listed[4]["aliases"] == json{"node-javascript", "node-js", "js", "node", "mjs"});
+}
+
+TEST_CASE("a package comes before whoever has its name for an alias", "[service][piston]") {
+  const json runtimes = {
+      {{"name", "cpp17"}, {"available", true}, {"version", "12.2.0"}, {"aliases", {"c++17"}}},
+      {{"name", "c++17-1.0.0"}, {"language", "c++17"}, {"available", true}, {"version", "1.0.0"}}};
+  const std::vector<Language> languages = languages_of(runtimes.dump());
+  auto made = read_execute(request_of(with({{"language", "c++17"}})), languages, {}, {});
+  CHECK(std::get<Execution>(std::move(made)).job.template_name == "c++17-1.0.0");
+}
+
 TEST_CASE("an execute request is a job", "[service][piston]") {
   const Execution made =
       execution_of(with({{"files",

@@ -56,6 +56,15 @@ const json kKilled = {{"code", nullptr}, {"signal", "SIGKILL"}};
 
 }  // namespace
 
+TEST_CASE("a text of PHP without a tag is a program", "[service][sandbox_fusion]") {
+  const auto source = [](const char* code) {
+    return job_of({{"code", code}, {"language", "php"}}).source;
+  };
+  CHECK(source("echo 1;") == "<?php\necho 1;");
+  CHECK(source("\n <?php echo 1;") == "<?php echo 1;");
+  CHECK(job_of({{"code", " echo 1"}, {"language", "bash"}}).source == " echo 1");
+}
+
 TEST_CASE("a run_code request is a job", "[service][sandbox_fusion]") {
   const runtime::Job job = job_of({{"code", "print(1)"},
                                    {"language", "cpp"},
@@ -65,7 +74,7 @@ TEST_CASE("a run_code request is a job", "[service][sandbox_fusion]") {
                                    {"files", {{"a/b.txt", "aGk="}, {"none", nullptr}}},
                                    {"fetch_files", {"out.txt"}}});
   CHECK(job.source == "print(1)");
-  CHECK(job.template_name == "cpp17");
+  CHECK(job.template_name == "cpp17-unoptimised");
   CHECK(job.stdin_bytes == "3 4");
   CHECK(job.limits.wall == sys::Milliseconds(2500));
   CHECK(job.limits.cpu == sys::Milliseconds(2500));
