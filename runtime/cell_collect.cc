@@ -240,6 +240,9 @@ void Cell::measure(const shim::JobDone& done) {
     seen.deadline = DeadlineKind::kCpu;
   }
   seen.wall_ms = result_.usage.wall_us / 1000;
+  // Its first process may have left others behind long before they met their deadline.
+  if (seen.deadline == DeadlineKind::kWall)
+    seen.wall_ms = std::max(seen.wall_ms, result_.usage.stopped_us.value_or(0) / 1000);
   seen.cpu_ms = result_.usage.cpu_us / 1000;
   seen.memory_peak_bytes = result_.usage.memory_peak_bytes;
   note_limits();

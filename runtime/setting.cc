@@ -198,7 +198,9 @@ Result<void> Setting::choose_level(const EngineOptions& options,
                                    const std::vector<sandbox::LayerReport>& reports) {
   std::optional<sandbox::Level> best = sandbox::best_level(reports);
   const sandbox::Level wanted = options.level.value_or(options.least);
-  if (best && *best <= wanted) {
+  const std::vector<std::string_view> missing = sandbox::missing_for(wanted, reports);
+  // A level that gives more needs other things: an ordinary user may have full and not contained.
+  if (options.level ? missing.empty() : best && *best <= wanted) {
     level_ = options.level.value_or(*best);
     if (level_ <= options.least) return {};
     return Error::because("level " + std::string(sandbox::name_of(level_)) + " is less than " +
@@ -206,11 +208,15 @@ Result<void> Setting::choose_level(const EngineOptions& options,
   }
   std::string text = "this host does not give level " + std::string(sandbox::name_of(wanted));
   const std::string found(best ? sandbox::name_of(*best) : "");
-  text += best ? ", but level " + found + " (--require " + found + " or ZYGO_REQUIRE=" + found +
-                     " accepts that)"
-               : ", nor any other";
+  if (!best) {
+    text += ", nor any other";
+  } else if (*best <= wanted) {
+    text += ", but level " + found + ", which is more";
+  } else {
+    text += ", but level " + found + " (--require " + found + " or ZYGO_REQUIRE=" + found +
+            " accepts that)";
+  }
   text += "; what is missing:";
-  const std::vector<std::string_view> missing = sandbox::missing_for(wanted, reports);
   std::vector<std::pair<std::string, std::string>> by_cure;  // cure, what it cures
   for (const sandbox::LayerReport& report : reports) {
     if (std::find(missing.begin(), missing.end(), report.name) == missing.end()) continue;

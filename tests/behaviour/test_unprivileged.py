@@ -17,6 +17,7 @@ import zygo
 from zygo import Finished, Result, ZygoTestCase
 
 USER = 1000
+NO_SUCH_LEVEL = 125  # the exit code
 
 
 def as_user(*command: str) -> list[str]:
@@ -88,6 +89,23 @@ class AnOrdinaryUser(OrdinaryUser):
         self.assertEqual(result["level"], "full")
         floor = {"userns", "pidns", "mntns", "netns", "ipcns", "landlock", "seccomp"}
         self.assertLessEqual(floor & available_to(self), set(result["enforced"]))
+
+    def test_has_each_level_that_doctor_gives_and_no_other(self) -> None:
+        for level, answer in json.loads(self.zygo("doctor", "--json").out)["levels"].items():
+            with self.subTest(level):
+                ended = self.zygo("run", "--level", level, "-", stdin=b"print(1)")
+                wanted = (0, "1\n") if answer["available"] else (NO_SUCH_LEVEL, "")
+                self.assertEqual((ended.code, ended.stdout), wanted, ended.stderr)
+                for layer in answer["missing"]:
+                    self.assertIn(layer, ended.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "an ordinary user may have been given level contained")
+    def test_has_no_level_contained(self) -> None:
+        ended = self.zygo("run", "--level", "contained", "-", stdin=b"print(1)")
+
+        self.assertEqual((ended.code, ended.stdout), (NO_SUCH_LEVEL, ""), ended.stderr)
+        self.assertIn("this host does not give level contained", ended.stderr)
+        self.assertIn("uid", ended.stderr)
 
     def test_has_jobs_that_see_nothing_of_the_host(self) -> None:
         source = (Path(__file__).parent / "probes/look.py").read_text()

@@ -219,6 +219,8 @@ def shape_faults(result: Result) -> list[str]:
         faults.append(f"level is {result.get('level')!r}")
     if "@sha256:" not in str(result.get("template")):
         faults.append(f"template is {result.get('template')!r}")
+    if result["label"] == "TimeoutException" and result["detail"]["measured_ms"] < result["detail"]["limit_ms"]:
+        faults.append(f"it is below its limit: {result['detail']}")
     return faults
 
 
