@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "runtime/java_source.h"
 
 namespace runtime {
 
 namespace {
-constexpr const char* kMemoryWord = "{memory_mb}";
+constexpr std::string_view kMemoryWord = "{memory_mb}", kFileWord = "{file}",
+                           kClassWord = "{class}";
 constexpr std::string_view kSources = "{sources}", kSourcesBeside = "{sources_beside}";
 
 // Where package managers write down what is installed: dpkg, rpm, apk, pacman.
@@ -85,20 +89,34 @@ std::string stamp_of_packages() {
   return stamp;
 }
 
-std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits) {
+SourceNames names_of_source(const RuntimeSpec& spec, const Job& job) {
+  SourceNames names{spec.file, ""};
+  if (spec.finds_class) {
+    JavaProgram program = java_program_in(job.source);
+    names = {std::move(program.file), std::move(program.main_class)};
+  }
+  if (!job.source_name.empty()) names.file = job.source_name;
+  return names;
+}
+
+std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits,
+                                 const SourceNames& names) {
   std::vector<std::string> filled = words;
   const std::string megabytes = std::to_string(std::max<uint64_t>(limits.memory.count >> 20, 1));
   for (std::string& word : filled) {
     const size_t at = word.find(kMemoryWord);
-    if (at != word.npos) word.replace(at, std::string_view(kMemoryWord).size(), megabytes);
+    if (at != word.npos) word.replace(at, kMemoryWord.size(), megabytes);
+    if (word == kFileWord) word = names.file;
+    if (word == kClassWord) word = names.main_class;
   }
   return filled;
 }
 
 std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
+                                       const std::string& file,
                                        const std::vector<std::string>& sources) {
   std::vector<std::string> words;
-  for (std::string& word : fill_in(spec.compile, limits)) {
+  for (std::string& word : fill_in(spec.compile, limits, {file, ""})) {
     const bool beside = word == kSourcesBeside;
     if (word != kSources && !beside) {
       words.push_back(std::move(word));

@@ -22,6 +22,7 @@ struct RuntimeSpec {
   std::string package;                  // what to install where the tools are missing
   std::vector<std::string> version;     // a command that prints it; may be empty
   std::string file;                     // what the source is called
+  bool finds_class = false;  // in a Java source, and so the names of the file and of the class
   bool warm = false;  // its interpreter starts once, in the template, where the host allows it
   bool jit = false;   // it makes machine code at run time: see FilterVariant::makes_code
   std::vector<std::string> compile;    // empty: nothing is compiled
@@ -70,13 +71,21 @@ Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root = "",
 // headers and libraries are packages of their own.
 std::string stamp_of_packages();
 
-// The words with {memory_mb} replaced.
-std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits);
+// What a job's source is called, and its class where the runtime finds that.
+struct SourceNames {
+  std::string file, main_class;
+};
+SourceNames names_of_source(const RuntimeSpec& spec, const Job& job);
+
+// The words with {memory_mb}, {file} and {class} replaced.
+std::vector<std::string> fill_in(const std::vector<std::string>& words, const Limits& limits,
+                                 const SourceNames& names);
 
 // The command that compiles `file` and, where the runtime has the word for it, `sources`: paths of
 // files that lie beside it. {sources} stands for all of them, {sources_beside} for those in the
 // same folder.
 std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
+                                       const std::string& file,
                                        const std::vector<std::string>& sources);
 
 }  // namespace runtime

@@ -42,10 +42,6 @@ Environment environment_of(const RuntimeSpec& runtime, const Job& job, const ima
   return env;
 }
 
-const std::string& name_of_source(const RuntimeSpec& runtime, const Job& job) {
-  return job.source_name.empty() ? runtime.file : job.source_name;
-}
-
 // What the scripts of a package are called with.
 void add_names(const RuntimeSpec& runtime, const Job& job, bool all,
                std::vector<std::string>& words) {
@@ -53,7 +49,7 @@ void add_names(const RuntimeSpec& runtime, const Job& job, bool all,
   if (all && !job.source_names.empty()) {
     words.insert(words.end(), job.source_names.begin(), job.source_names.end());
   } else {
-    words.push_back(name_of_source(runtime, job));
+    words.push_back(names_of_source(runtime, job).file);
   }
 }
 
@@ -64,8 +60,8 @@ std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
   build->tenant = job.tenant;
   build->template_name = job.template_name;
   build->files = job.files;
-  build->files.push_back({name_of_source(runtime, job), job.source, false});
-  build->source_name = job.source_name;
+  build->source_name = names_of_source(runtime, job).file;
+  build->files.push_back({build->source_name, job.source, false});
   build->source_names = job.source_names;
   build->sources = job.sources;
   build->outputs = runtime.artefacts;
@@ -80,7 +76,7 @@ std::string request_of_build(const RuntimeSpec& runtime, const Setting& setting,
                              const Toolchain& tools, const Job& build) {
   Command command;
   command.program = tools.compile;
-  command.argv = compile_words(runtime, build.limits, build.sources);
+  command.argv = compile_words(runtime, build.limits, build.source_name, build.sources);
   add_names(runtime, build, true, command.argv);
   command.env = environment_of(runtime, build, setting.image());
   for (const InputFile& file : build.files) command.files.push_back(&file);
@@ -132,11 +128,12 @@ std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
   Command command;
   command.warm = in_place;
   command.program = tools.run;
-  command.argv = fill_in(runtime.run, job.limits);
+  const SourceNames names = names_of_source(runtime, job);
+  command.argv = fill_in(runtime.run, job.limits, names);
   add_names(runtime, job, false, command.argv);
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
   command.env = environment_of(runtime, job, setting.image());
-  const InputFile source{name_of_source(runtime, job), job.source, false};
+  const InputFile source{names.file, job.source, false};
   // What a package has compiled is all that its compiler left, the job's files among it.
   const bool are_there = artefact && !runtime.folder.empty();
   for (const InputFile& file : job.files) {

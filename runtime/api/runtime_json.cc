@@ -74,6 +74,13 @@ class Fields {
     if (!warm && word != "exec") wrong(name, "warm or exec");
   }
 
+  void main_class(const char* name, bool& into) {
+    std::string word;
+    text(name, word);
+    into = word == "java";
+    if (!word.empty() && !into) wrong(name, "java");
+  }
+
   void flag(const char* name, bool& into) {
     const json* field = find(name, false);
     if (!field) return;
@@ -200,6 +207,7 @@ Result<RuntimeSpec> runtime_from(const json& object, const std::string& where) {
   fields.text("package", spec.package);
   fields.texts("version", spec.version);
   fields.text("file", spec.file, true);
+  fields.main_class("main_class", spec.finds_class);
   fields.start("start", spec.warm);
   fields.flag("jit", spec.jit);
   fields.texts("compile", spec.compile);

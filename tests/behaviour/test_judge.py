@@ -162,6 +162,13 @@ class ASubmission(WithACopy):
 
                 self.assertEqual((result["verdict"], result["detail"]), ("WA", {"checker": message, "code": 43}))
 
+    def test_of_java_may_call_its_class_as_it_likes(self) -> None:
+        path = self.submission("whatever.java", "package contest;\nimport java.util.Scanner;\n"
+                               "public class Solution { public static void main(String[] a) { "
+                               "Scanner in = new Scanner(System.in); System.out.println(in.nextLong() + in.nextLong()); } }\n")
+
+        self.assertEqual(objects(judge("--json", PACKAGES / "sum", path))[0]["verdict"], "AC")
+
     def test_the_answer_is_not_in_its_reach(self) -> None:
         path = self.submission("looks.py", "import os, sys\n"
                                "print(sorted(os.listdir('.')), len(sys.argv), file=sys.stderr)\nprint(8)\n")

@@ -86,6 +86,28 @@ class Compiled(unittest.TestCase):
         self.assertEqual({key: result["exit"]["code"] for key, result in results.items()},
                          {"1": 1, "2": 2, "17": 17, "20": 20})
 
+    def test_the_program_of_a_java_source_is_found_in_it(self) -> None:
+        main = 'public static void main(String[] a) { System.out.println(new Throwable().getStackTrace()[0].getClassName()); }'
+        sources = {"Solution": f"public class Solution {{ {main} }}",
+                   "Hidden": f"class Helper {{ int x; }} class Hidden {{ {main} }}",
+                   "a.b.Packed": f"package a.b;\nimport java.util.*;\npublic final class Packed {{ {main} }}",
+                   "Second": f"public interface Shape {{ }} class Second {{ {main} }}",
+                   "Main": f"// public class Other {{\npublic class Main {{ String s = \"class X {{\"; {main} }}"}
+        jobs = [{"id": name, "template": "java", "source": source, "limits": languages.LIMITS}
+                for name, source in sources.items()]
+
+        results = run_batch(jobs, *AFRESH)
+
+        self.assertEqual({name: result["stdout"]["text"] for name, result in results.items()},
+                         {name: name + "\n" for name in sources}, {n: zygo.brief(r) for n, r in results.items()})
+
+    def test_a_java_class_without_a_program_says_so(self) -> None:
+        for source in ("public class Library { int x; }", "class A { void main() {} }", "interface {"):
+            with self.subTest(source):
+                result = run_job(source, template="java", limits=languages.LIMITS)
+                self.assertIn(result["label"], ("NonZeroExit", "CompilationError"), zygo.brief(result))
+                self.assertEqual(result["by"], "program")
+
     def test_what_the_compiler_says_is_in_the_result(self) -> None:
         result = run_job("int main() { return nothing; }\n", template="cpp")
 

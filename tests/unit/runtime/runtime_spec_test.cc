@@ -96,7 +96,7 @@ TEST_CASE("what is wrong with a variant is named, with its name", "[runtime]") {
 TEST_CASE("a memory limit is filled in, in megabytes", "[runtime]") {
   Limits limits;
   limits.memory = sys::mebibytes(300);
-  CHECK(fill_in({"java", "-Xmx{memory_mb}m", "x"}, limits) ==
+  CHECK(fill_in({"java", "-Xmx{memory_mb}m", "x"}, limits, {}) ==
         std::vector<std::string>{"java", "-Xmx300m", "x"});
 }
 
@@ -106,17 +106,18 @@ TEST_CASE("further sources are compiled where the runtime has a word for them", 
   RuntimeSpec spec;
   spec.compile = {"cc", "main.c", "{sources}", "-lm"};
   CHECK(spec.takes_sources());
-  CHECK(compile_words(spec, limits, {}) == Words{"cc", "main.c", "-lm"});
-  CHECK(compile_words(spec, limits, {"a.c", "b/c.c", "-o.c", "@a.c"}) ==
+  CHECK(compile_words(spec, limits, "main.x", {}) == Words{"cc", "main.c", "-lm"});
+  CHECK(compile_words(spec, limits, "main.x", {"a.c", "b/c.c", "-o.c", "@a.c"}) ==
         Words{"cc", "main.c", "a.c", "b/c.c", "./-o.c", "./@a.c", "-lm"});
 
   spec.compile = {"go", "main.go", "{sources_beside}"};
   CHECK(spec.takes_sources());
-  CHECK(compile_words(spec, limits, {"a.go", "b/c.go"}) == Words{"go", "main.go", "a.go"});
+  CHECK(compile_words(spec, limits, "main.x", {"a.go", "b/c.go"}) ==
+        Words{"go", "main.go", "a.go"});
 
   spec.compile = {"rustc", "main.rs"};
   CHECK_FALSE(spec.takes_sources());
-  CHECK(compile_words(spec, limits, {"a.rs"}) == Words{"rustc", "main.rs"});
+  CHECK(compile_words(spec, limits, "main.x", {"a.rs"}) == Words{"rustc", "main.rs"});
 }
 
 TEST_CASE("a program is found by a path of directories", "[runtime]") {
