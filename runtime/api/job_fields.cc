@@ -231,6 +231,13 @@ constexpr Field kFields[] = {
      .max = kTibMb,
      .number = count<&Limits::open_files>(),
      .meaning = "Descriptors of one process."},
+    {.path = "limits.stack_mb",
+     .kind = kInteger,
+     .min = 0,
+     .max = kTibMb,
+     .number = size<&Limits::stack, kMega>(),
+     .meaning = "Stack of a program that is executed, and so how deep it may recurse; 0: the usual "
+                "one of the host (8). What is used counts as memory."},
     {.path = "limits.outputs_kb",
      .kind = kInteger,
      .min = 0,

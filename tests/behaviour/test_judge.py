@@ -162,6 +162,15 @@ class ASubmission(WithACopy):
 
                 self.assertEqual((result["verdict"], result["detail"]), ("WA", {"checker": message, "code": 43}))
 
+    def test_it_recurses_as_deep_as_its_memory_lets_it(self) -> None:
+        path = self.submission("deep.cpp", "#include <iostream>\n"
+                               "long long down(long long n) { volatile char frame[1000]; frame[0] = 0; "
+                               "return n ? down(n - 1) + frame[0] : 0; }\n"
+                               "int main() { long long a, b; std::cin >> a >> b; "
+                               "std::cout << a + b + down(100000) << std::endl; }\n")
+
+        self.assertEqual(objects(judge("--json", PACKAGES / "sum", path))[0]["verdict"], "AC")
+
     def test_of_java_may_call_its_class_as_it_likes(self) -> None:
         path = self.submission("whatever.java", "package contest;\nimport java.util.Scanner;\n"
                                "public class Solution { public static void main(String[] a) { "

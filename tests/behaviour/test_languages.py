@@ -157,6 +157,19 @@ class Compiled(unittest.TestCase):
 class Executed(unittest.TestCase):
     """What a program can do that has taken the place of the shim."""
 
+    DEEP = ("#include <cstdio>\n"
+            "static long depth(long n) { volatile char frame[1000]; frame[0] = 1; return n ? depth(n - 1) + frame[0] : 0; }\n"
+            'int main() { std::printf("%ld\\n", depth(100000)); }\n')  # 100 MB
+
+    def test_recursion_is_as_deep_as_the_stack_that_was_asked_for(self) -> None:
+        usual = run_job(self.DEEP, template="cpp", limits={"memory_mb": 256})
+        deep = run_job(self.DEEP, template="cpp", limits={"memory_mb": 256, "stack_mb": 200})
+        beyond = run_job(self.DEEP, template="cpp", limits={"memory_mb": 64, "stack_mb": 200})
+
+        self.assertEqual((usual["label"], usual["exit"]["signal"]), ("Signalled", "SIGSEGV"), zygo.brief(usual))
+        self.assertEqual((deep["label"], deep["stdout"]["text"]), ("OK", "100000\n"), zygo.brief(deep))
+        self.assertEqual(beyond["label"], "MemoryLimitExceeded", zygo.brief(beyond))
+
     def run_c(self, body: str, *options: str, **fields: Any) -> Result:
         head = "".join(f"#include <{name}.h>\n" for name in (
             "dirent", "errno", "fcntl", "stdio", "stdlib", "string", "sys/mman", "sys/stat", "unistd"))

@@ -97,7 +97,7 @@ TEST_CASE("a job with every field is read into its place", "[job]") {
     "source":"s","mode":"script","argv":["a","b c"],"env":{"K":"v"},"stdin":"in\n",
     "files":{"d/a.txt":{"text":"hi"},"b":{"b64":"aGk="}},
     "limits":{"wall_ms":1,"cpu_ms":2,"memory_mb":4,"pids":5,"stdout_kb":6,"stderr_kb":7,
-              "value_kb":8,"disk_mb":9,"files":100,"open_files":110},
+              "value_kb":8,"disk_mb":9,"files":100,"open_files":110,"stack_mb":120},
     "policy":{"profile":"subprocess","on_violation":"kill","require":["full","cgroup.memory"]},
     "determinism":{"runs":2},"priority":-3,"deadline_ms":50,"array":false})");
   CHECK(job.id == "7");
@@ -111,6 +111,7 @@ TEST_CASE("a job with every field is read into its place", "[job]") {
   CHECK(job.limits.memory == sys::mebibytes(4));
   CHECK(job.limits.out == sys::kibibytes(6));
   CHECK(job.limits.open_files == 110);
+  CHECK(job.limits.stack == sys::mebibytes(120));
   CHECK(job.policy.profile == sandbox::Profile::kSubprocess);
   CHECK(job.policy.on_violation == sandbox::OnViolation::kKill);
   CHECK(job.policy.require == std::vector<std::string>{"full", "cgroup.memory"});

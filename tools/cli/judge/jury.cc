@@ -26,6 +26,7 @@ runtime::Limits limits_of(const ProblemLimits& problem, sys::Milliseconds time_l
   limits.cpu = time_limit;
   limits.wall = 2 * time_limit + kWallGrace;
   limits.memory = sys::Bytes{static_cast<uint64_t>(problem.memory_mib * 1048576)};
+  limits.stack = limits.memory;  // as the tools of the packages have it
   limits.out = limits.err = sys::Bytes{static_cast<uint64_t>(problem.output_mib * 1048576)};
   return limits;
 }
