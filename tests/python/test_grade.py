@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import textwrap
 import unittest
 from typing import Any
 
@@ -59,6 +60,25 @@ class Checking(support.OnEmbedded, unittest.TestCase):
 
         self.assertEqual(found, ["OK", "WrongAnswer", "ValueError"])
 
+    def test_an_iterator_of_the_tests_does_not_end_with_the_program(self) -> None:
+        for tests in ("assert all(map(candidate, [1, 2]))", "assert not list(filter(candidate, [1]))",
+                      "assert sum(candidate(i) for i in [1]) == 0"):
+            problem = {"task_id": 1, "prompt": "def f(x):\n", "entry_point": "f",
+                       "test": f"def check(candidate):\n    {tests}\n"}
+            for error in ("StopIteration", "StopAsyncIteration"):
+                with self.subTest(tests=tests, error=error):
+                    told = grade.check_correctness(problem, f"    raise {error}\n", 3, pool=self.pool())
+                    self.assertFalse(told["passed"], told)
+
+    def test_helpers_of_a_prompt_are_there_whatever_it_is_indented_with(self) -> None:
+        for indent in ("\t", "  ", "    ", "        "):
+            problem = {"task_id": 1, "entry_point": "f", "prompt": f'def twice(x):\n{indent}return 2 * x\n\ndef f(x):\n'
+                                                                   f'{indent}"""Doubles.\n\n{indent}{indent}>>> f(1)\n{indent}"""\n',
+                       "test": "def check(candidate):\n    assert candidate(3) == twice(3)\n"}
+            with self.subTest(indent=indent):
+                told = grade.check_correctness(problem, f"{indent}return x + x\n", 3, pool=self.pool())
+                self.assertTrue(told["passed"], told)
+
     def test_pass_at_k_is_the_unbiased_estimate(self) -> None:
         self.assertEqual([grade.pass_at_k(4, 1, 1), grade.pass_at_k(5, 5, 3), grade.pass_at_k(5, 0, 5)], [0.25, 1, 0])
         self.assertAlmostEqual(grade.pass_at_k(4, 2, 2), 1 - 1 / 6)
@@ -75,6 +95,13 @@ class Execution(support.OnEmbedded, unittest.TestCase):
 
         np.testing.assert_array_equal(outputs[0], [[2, 6], [4, 8]])
         np.testing.assert_array_equal(outputs[1], [[10]])
+
+    def test_a_module_is_as_good_as_its_source(self) -> None:
+        outputs = grade.safe_code_execution("def task(x): return dedent('  a') + str(x)", [1], dsl=textwrap)
+
+        self.assertEqual(outputs, ["a1"])
+        with self.assertRaisesRegex(TypeError, "dsl: expected source text or a module, not int"):
+            grade.safe_code_execution("def task(x): return x", [1], dsl=3)  # type: ignore[arg-type]
 
     def test_what_goes_wrong_is_raised_by_its_name(self) -> None:
         for code, wanted in {"while True: pass": grade.TimeoutException, "open('/etc/x', 'w')": grade.UnsafeCode,

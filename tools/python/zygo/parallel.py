@@ -7,7 +7,7 @@ from types import GeneratorType
 from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 from .calls import Lane, Pickler, ValueFuture
-from .errors import JobFailed
+from .errors import ZygoError
 from .pool import Pool, completed, is_inside
 from .result import Result, failed
 
@@ -21,7 +21,7 @@ _READY_WORKERS = 2  # more than calls at once: the next is with its cell when on
 class Parallel:
     """A function that, given a list or an iterator of inputs, yields `((args, kwargs), value)` as the calls complete;
     where a call has no value, a `Result` that is false and says why by its label (`TimeoutException`, `ValueError`).
-    Given anything else it is the function itself.
+    What says nothing about a call (`NoRuntime`, `BadJob`) is raised. Given anything else it is the function itself.
     """
 
     def __init__(self, function: Callable[..., Any], ncpus: Optional[int], timeout: Optional[float],
@@ -93,9 +93,10 @@ def outcome_of(future: ValueFuture) -> Any:
     if error is None:
         return future.result()
     result = getattr(error, "result", None)
-    if isinstance(result, Result):
+    if isinstance(result, Result) and result.by != "caller":
         return result
-    if isinstance(error, JobFailed) or not isinstance(error, Exception):
+    # Nothing is said about the call: there is no runtime, or what was asked of it is no job.
+    if isinstance(error, ZygoError) or not isinstance(error, Exception):
         raise error
     cause = getattr(error.__cause__, "result", None)
     return cause if isinstance(cause, Result) else failed(type(error).__name__, "program", str(error))

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..pool import Pool, default
@@ -89,6 +91,8 @@ def candidate_of(name):
         except Exception: wrong("the program does not answer")
         if kind is None: return value
         error = getattr(builtins, kind, None)
+        # An iterator of the tests would take it for its own end: all(map(candidate, ..)) would pass (as in PEP 479).
+        if kind in ("StopIteration", "StopAsyncIteration"): raise RuntimeError("the program raised " + kind)
         if not (isinstance(error, type) and issubclass(error, Exception)): error = Exception
         raise error(message)
     call.__name__ = name
@@ -139,7 +143,21 @@ def _job_of_problem(problem: Mapping[str, Any], completion: str, timeout: float)
         return job_of(completion, tests, _names_called(tests), timeout)
     entry, prompt = str(problem["entry_point"]), str(problem["prompt"])
     tests = f"{problem['test']}\ncheck({entry})\n"
-    return job_of(prompt + completion, tests, [entry], timeout, f"{prompt}\n    pass\n")
+    return job_of(prompt + completion, tests, [entry], timeout, _helpers_of(prompt))
+
+
+def _helpers_of(prompt: str) -> str:
+    """What stands before the function that a prompt leaves open, as a program: with a body as indented as the prompt's."""
+    indents = [match[1] for match in re.finditer(r"^([ \t]+)\S", prompt, re.MULTILINE)]
+    for indent in dict.fromkeys([*reversed(indents), "    ", "\t", ""]):
+        text = f"{prompt}\n{indent}pass\n"
+        try:
+            compile(text, "prompt", "exec")
+        except (SyntaxError, ValueError):
+            continue
+        return text
+    warnings.warn("a prompt is no beginning of a program: the tests do without what it defines", stacklevel=4)
+    return ""
 
 
 def _words(result: Result) -> str:
