@@ -177,6 +177,19 @@ class Execution(support.OnEmbedded, unittest.TestCase):
 
         self.assertEqual(sorted(labels), sorted((str(i), "OK") for i in range(300)))
 
+    def test_what_would_refuse_any_program_is_raised_and_no_row(self) -> None:
+        programs = [grade.Program("t", "def task(x): return x", [1], [1])]
+        for options in ({"limits": {"cpu": 300}}, {"template": "python-numpyy"}, {"defaults": {"sauce": 1}}):
+            with self.subTest(options=options), self.assertRaises(zygo.BadJob):
+                grade.CodeRunner(pool=self.pool(**options)).run(programs)
+
+    def test_a_program_that_is_no_job_is_a_row_of_its_own(self) -> None:
+        programs = [grade.Program("t", "def task(x): return x", [1], [1]), grade.Program("t", "#" * (70 << 20), [1], [1])]
+
+        report = grade.CodeRunner(pool=self.pool()).run(programs)
+
+        self.assertEqual([outcome.label for outcome in report.outcomes], ["OK", "BadJob"])
+
     def test_graders_have_jobs_and_rules_of_their_own(self) -> None:
         class Runner(grade.CodeRunner):
             def job(self, program: grade.Program, code: str) -> Any:

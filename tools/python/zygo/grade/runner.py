@@ -98,7 +98,7 @@ class CodeRunner:
 
     def outcomes(self, programs: Iterable[Program]) -> Iterator[Outcome]:
         """Each as it comes. Programs are taken little by little. Those whose runtime is lost are run again, and
-        RuntimeLost is raised where that does not help."""
+        RuntimeLost is raised where that does not help; BadJob, where any program would be refused."""
         runs = _runs_of(programs)
         for tries_left in reversed(range(_TRIES)):
             lost: List[_Run] = []
@@ -112,12 +112,21 @@ class CodeRunner:
                     lost.append(run)
                     reason = str(error)
                 else:
+                    self._raise_own_mistake(run)
                     for program in run.programs:
                         yield self.judge(program, run.result)
             if not lost:
                 return
             log.warning("%s; the %d jobs that were lost with it are run again", reason, len(lost))
             runs = iter(lost)
+
+    def _raise_own_mistake(self, run: _Run) -> None:
+        """A limit that there is not would be a row of wrong answers; a program of 100 MB is its own row."""
+        program, result = run.programs[0], run.result
+        if result is None or result.label != "BadJob" or program.code is None:
+            return
+        if (self._pool or default()).run(dict(self.job(program, "pass"))).label == "BadJob":
+            result.check()
 
     def _done(self, runs: Iterator[_Run]) -> Iterator[Tuple[_Run, ResultFuture]]:
         """Those whose future is done, as they come."""
