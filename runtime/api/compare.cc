@@ -104,7 +104,7 @@ bool same_letters(std::string_view a, std::string_view b) {
 }
 
 bool within(const TokenRules& rules, double expected, double got) {
-  if (expected == got) return true;
+  if (expected == got || (std::isnan(expected) && std::isnan(got))) return true;
   const double distance = std::fabs(expected - got);
   return (rules.absolute && distance <= *rules.absolute) ||
          (rules.relative && distance <= *rules.relative * std::fabs(expected));

@@ -49,6 +49,16 @@ TEST_CASE("rules: tolerances are separate, and one of them is enough", "[compare
   CHECK_FALSE(same(both, "100", "111"));
 }
 
+TEST_CASE("what is no number is the same however it is written", "[compare]") {
+  const TokenRules rules{.absolute = 1e-6, .relative = 1e-6};
+  CHECK(same(rules, "nan", "NaN"));
+  CHECK(same(rules, "NAN 1", "nan 1.0000001"));
+  CHECK(same(rules, "inf", "Infinity"));
+  CHECK_FALSE(same(rules, "nan", "1"));
+  CHECK_FALSE(same(rules, "1", "nan"));
+  CHECK_FALSE(same(rules, "inf", "-inf"));
+}
+
 TEST_CASE("rules: where a number is expected, words are none", "[compare]") {
   const TokenRules rules{.absolute = 1e9, .relative = {}};
   CHECK(same(rules, "x 1", "X 2"));
