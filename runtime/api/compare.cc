@@ -76,6 +76,7 @@ std::optional<double> number_of(std::string_view token) {
 
 bool near(double expected, double got, double tolerance) {
   if (expected == got || (std::isnan(expected) && std::isnan(got))) return true;
+  if (!std::isfinite(expected)) return false;  // the tolerance would be as infinite
   const double distance = std::fabs(expected - got);
   return distance <= tolerance || distance <= tolerance * std::fabs(expected);
 }
@@ -105,6 +106,7 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 bool within(const TokenRules& rules, double expected, double got) {
   if (expected == got || (std::isnan(expected) && std::isnan(got))) return true;
+  if (!std::isfinite(expected)) return false;  // the tolerance would be as infinite
   const double distance = std::fabs(expected - got);
   return (rules.absolute && distance <= *rules.absolute) ||
          (rules.relative && distance <= *rules.relative * std::fabs(expected));

@@ -57,6 +57,8 @@ TEST_CASE("what is no number is the same however it is written", "[compare]") {
   CHECK_FALSE(same(rules, "nan", "1"));
   CHECK_FALSE(same(rules, "1", "nan"));
   CHECK_FALSE(same(rules, "inf", "-inf"));
+  CHECK_FALSE(same(rules, "inf", "5"));
+  CHECK_FALSE(same(rules, "5", "inf"));
 }
 
 TEST_CASE("rules: where a number is expected, words are none", "[compare]") {

@@ -50,6 +50,8 @@ TEST_CASE("float: numbers within a tolerance, absolute or relative", "[compare]"
   CHECK_FALSE(same(Comparator::kFloat, "1", "nan", 1e9));
   CHECK_FALSE(same(Comparator::kFloat, "1", "one", 1e9));
   CHECK_FALSE(same(Comparator::kFloat, "1", "1x", 1));
+  CHECK_FALSE(same(Comparator::kFloat, "inf", "1", 1e-6));
+  CHECK_FALSE(same(Comparator::kFloat, "1", "inf", 1e-6));
 }
 
 TEST_CASE("json: keys in any order, numbers in any notation", "[compare]") {
