@@ -171,6 +171,7 @@ JavaProgram java_program_in(std::string_view source) {
   JavaProgram program;
   const std::optional<Type>& named = reader.named ? reader.named : reader.main;
   if (named) program.file = std::string(named->name) + ".java";
+  program.has_main = reader.main.has_value();
   const std::optional<Type>& main = reader.main ? reader.main : reader.named;
   if (main) program.main_class = main->name;
   if (!reader.package.empty() && reader.package.size() <= kLongestName)

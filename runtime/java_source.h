@@ -11,6 +11,7 @@ namespace runtime {
 struct JavaProgram {
   std::string file = "Main.java";   // a public type is its file's name (JLS 7.6)
   std::string main_class = "Main";  // with its package
+  bool has_main = false;
 };
 
 // The class with `static void main`: the public one, or the first. Where there is none, what the

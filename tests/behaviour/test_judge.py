@@ -237,6 +237,14 @@ class AFolder(WithACopy):
             "Adder.java": "interface Adder { long add(long a, long b); }\n",
             "Sum.java": "public class Sum implements Adder { public long add(long a, long b) { return a + b; } }\n"})
 
+    @unittest.skipUnless(shutil.which("javac"), "javac is not installed (Debian package default-jdk-headless)")
+    def test_of_java_without_a_class_main(self) -> None:
+        self.accepted("java", {
+            "Adder.java": "public class Adder { static long add(long a, long b) { return a + b; } }\n",
+            "Summing.java": "public class Summing { public static void main(String[] a) { "
+                            "var in = new java.util.Scanner(System.in); "
+                            "System.out.println(Adder.add(in.nextLong(), in.nextLong())); } }\n"})
+
     @unittest.skipUnless(shutil.which("go"), "go is not installed (Debian package golang-go)")
     def test_of_go(self) -> None:
         self.accepted("go", {"add.go": "package main\nfunc add(a, b int64) int64 { return a + b }\n",

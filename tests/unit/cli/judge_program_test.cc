@@ -13,6 +13,7 @@ runtime::TemplateSpec language(const std::string& name, const std::string& file,
   spec->name = name;
   spec->file = file;
   spec->extensions = std::move(extensions);
+  spec->finds_class = name == "java";
   spec->compile = std::move(compile);
   spec->run = std::move(run);
   return {name, {}, "", std::move(spec)};
@@ -67,13 +68,19 @@ TEST_CASE("a folder of C++ is one program, of all of its sources", "[judge][prog
   CHECK(read(with_main).sources == Names{"b.cpp"});
 }
 
-TEST_CASE("a folder of Java begins in Main, and all classes are compiled", "[judge][program]") {
-  PackageFolder folder, without;
+TEST_CASE("a folder of Java begins in Main, or in the only class with main", "[judge][program]") {
+  const char* main = "class A { static void main(String[] a) {} }";
+  PackageFolder folder, other, two, without;
+  other.file("s/Adder.java", "class Adder {}").file("s/Sum.java", main);
+  two.file("s/Adder.java", main).file("s/Sum.java", main);
   folder.file("s/Adder.java", "").file("s/Main.java", "main").file("s/util/Pair.java", "");
   without.file("s/Adder.java", "").file("s/Sum.java", "");
 
   CHECK(read(folder).source == "main");
   CHECK(read(folder).sources == Names{"Adder.java", "util/Pair.java"});
+  CHECK(read(other).source == main);
+  CHECK(read(other).sources == Names{"Adder.java"});
+  CHECK_THAT(error(two), Contains("call one of them main.*"));
   CHECK_THAT(error(without), Contains("call one of them main.*"));
 }
 

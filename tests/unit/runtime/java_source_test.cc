@@ -46,6 +46,12 @@ TEST_CASE("what looks like a class in comments, texts and bodies is none", "[jav
   CHECK(found_in("@Run(A.class) class B { static void main(String[] a) {} }") == "B.java B");
 }
 
+TEST_CASE("whether a Java source has a program is told", "[java]") {
+  CHECK(java_program_in("class A { public static void main(String[] a) {} }").has_main);
+  CHECK_FALSE(java_program_in("public class A { void main() {} }").has_main);
+  CHECK_FALSE(java_program_in("").has_main);
+}
+
 TEST_CASE("without a class that could be run a Java source keeps the usual names", "[java]") {
   CHECK(found_in("") == "Main.java Main");
   CHECK(found_in("}}}} class") == "Main.java Main");

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "runtime/java_source.h"
 #include "tools/cli/engine_setup.h"
 
 namespace cli {
@@ -44,8 +46,23 @@ bool begin_anywhere(const std::vector<std::string>& names,
                      [&](const std::string& name) { return language_of(name, known) == language; });
 }
 
+// Of several classes of Java the one that has main; none: there are none or two of them.
+sys::Result<std::optional<std::string>> class_with_main(
+    const Folder& folder, const std::string& path, const std::vector<std::string>& names,
+    const std::vector<runtime::TemplateSpec>& known) {
+  std::vector<std::string> found;
+  for (const std::string& name : names) {
+    const runtime::RuntimeSpec* spec = runtime_of(language_of(name, known), known);
+    if (!spec || !spec->finds_class) return std::optional<std::string>();
+    const std::string source = TRY(folder.read(joined(path, name), kLargestFile));
+    if (runtime::java_program_in(source).has_main) found.push_back(name);
+  }
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
+}
+
 // The name of the main file among those that stand directly in the folder.
-sys::Result<std::string> main_of(const std::string& path, const std::vector<std::string>& names,
+sys::Result<std::string> main_of(const Folder& folder, const std::string& path,
+                                 const std::vector<std::string>& names,
                                  const std::vector<runtime::TemplateSpec>& known) {
   if (names.empty())
     return sys::Error::because(path + ": no file has an extension of a known language");
@@ -60,6 +77,7 @@ sys::Result<std::string> main_of(const std::string& path, const std::vector<std:
           fmt::format("{}: {} and {} could each be the program", path, mains[0], mains[1]));
   }
   if (begin_anywhere(names, known)) return names.front();
+  if (const auto found = TRY(class_with_main(folder, path, names, known))) return *found;
   return sys::Error::because(
       fmt::format("{}: {} and {} could each be the program; call one of them main.*", path,
                   names[0], names[1]));
@@ -76,7 +94,7 @@ sys::Result<SourceProgram> read_folder(const Folder& folder, const std::string& 
     if (entry.kind == Folder::Kind::kFile && !language_of(entry.name, known).empty())
       candidates.push_back(entry.name);
   }
-  const std::string main = TRY(main_of(path, candidates, known));
+  const std::string main = TRY(main_of(folder, path, candidates, known));
   SourceProgram program{path, language_of(main, known), "", {}, {}};
   const runtime::RuntimeSpec* spec = runtime_of(program.template_name, known);
   const bool takes_sources = spec != nullptr && spec->takes_sources();
