@@ -45,8 +45,12 @@ std::string first_words(const JobResult& judged) {
   return "";
 }
 
+bool was_cancelled(const JobResult& judged) {
+  return judged.verdict.outcome == Outcome::kCancelled;
+}
+
 Verdict no_judgement(const char* role, const JobResult& judged) {
-  if (judged.verdict.by == By::kSandbox) return judged.verdict;
+  if (judged.verdict.by == By::kSandbox || was_cancelled(judged)) return judged.verdict;
   return {Outcome::kBadJob,
           "",
           By::kCaller,
@@ -92,6 +96,8 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
                              const JobResult& program, bool program_left_first) {
   constexpr const char* kRole = "interactor";
+  // Then the other side's end means nothing.
+  if (was_cancelled(interactor)) return interactor.verdict;
   Verdict ran = program.verdict;
   const Word word = word_of(judge, interactor);
   // Our trouble with the other side came first, and the program never had its conversation.

@@ -283,6 +283,18 @@ class Interrupted(ZygoTestCase):
         self.assertEqual({key: final[key] for key in first}, first)
         self.assertTrue(all(final.values()))
 
+    def test_a_checker_that_was_at_work_has_judged_nothing(self) -> None:
+        checked = {"id": "checked", "source": "print(1)", "tests": [{"expect": "", "compare": "checker"}],
+                   "checker": {"template": "python", "source": "import time\ntime.sleep(3)"}}
+        self.jobs.write_bytes(zygo.lines_of([checked, *self.JOBS[:5]]))
+        self.interrupted()
+        self.assertNotIn("checked", zygo.by_id(zygo.results_of(self.results.read_bytes())))
+
+        ended = zygo.run_cli(*self.arguments(), "--resume")
+
+        self.assertEqual(ended.code, 0, ended.stderr)
+        self.assertEqual(zygo.by_id(zygo.results_of(self.results.read_bytes()))["checked"]["label"], "OK")
+
     def test_resume_repairs_a_line_that_was_torn(self) -> None:
         """As after a power cut: the last line of the results is half there."""
         self.interrupted()

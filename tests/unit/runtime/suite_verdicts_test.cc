@@ -52,6 +52,13 @@ TEST_CASE("what a checker says is told by its first line", "[suite]") {
   CHECK(verdict.detail.front() == std::pair<std::string, DetailValue>{"checker", "because"});
 }
 
+TEST_CASE("what was withdrawn while it was judged has no judgement, bad or good", "[suite]") {
+  const JobResult withdrawn = ends(Outcome::kCancelled, By::kCaller);
+  CHECK(label_by({}, withdrawn) == "Cancelled");
+  for (const JobResult& program : {exits(0), exits(1), dies(SIGPIPE)})
+    CHECK(judged_by_interactor({}, withdrawn, program, false).label() == "Cancelled");
+}
+
 std::string after(const JobResult& interactor, const JobResult& program) {
   return judged_by_interactor({}, interactor, program, false).label();
 }
