@@ -21,6 +21,10 @@ from zygo import Coprocess, ZygoTestCase
 PROBE = (Path(__file__).parent / "probes/look.py").read_text()
 SECRETS = ["/etc/shadow", "/root", "/proc/1/environ", "/proc/1/mem", "/proc/kcore", "/var/log", str(zygo.CHECKOUT)]
 
+# Where there is no root file system of the job's own. SECURITY.md, README.md
+OF_THE_HOST = ["/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd"]
+OF_THE_IMAGE = {"/etc/ld.so.cache"}
+
 
 class Forced:
     level: ClassVar[str]
@@ -61,6 +65,14 @@ class Forced:
         self.assertEqual((seen["no_new_privs"], seen["dumpable"]), (1, levels.DUMPABLE[self.level]))
         self.assertNotIn(0, [*seen["uids"], *seen["gids"], *seen["groups"]])
         self.assertNotIn("host-environment-canary", result["stdout"]["text"])
+
+    def test_of_the_settings_of_the_host_a_job_reads_what_the_readme_names(self: Any) -> None:
+        files = [str(path) for path in Path("/etc").iterdir() if path.is_file() and not path.is_symlink()]
+
+        result = zygo.run_job(PROBE, *self.options(), env={"PATHS": json.dumps(files)})
+
+        readable = set(json.loads(result["stdout"]["text"])["readable"]) - OF_THE_IMAGE
+        self.assertEqual(sorted(readable), [path for path in OF_THE_HOST if path in files])
 
     def test_is_the_level_that_results_and_demands_speak_of(self: Any) -> None:
         held = zygo.run_cli("run", *self.options(), "--require", self.level, "-", stdin=b"print(1)")
