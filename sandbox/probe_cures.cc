@@ -137,9 +137,20 @@ bool built_on_user_namespaces(std::string_view name) {
          (name.ends_with("ns") && name.size() <= 8);
 }
 
+// What is short for now says nothing of the kernel. clone(2), unshare(2), mmap(2)
+std::string_view cure_for_shortage(int error) {
+  if (error == EAGAIN)
+    return "a shortage: allow zygo more processes (ulimit -u, or pids.max of its control group)";
+  if (error == ENOMEM)
+    return "a shortage: allow zygo more memory (its control group's limit), or free some";
+  return {};
+}
+
 }  // namespace
 
 std::string cure_for(std::string_view name, int error, const HostHints& hints) {
+  if (const std::string_view shortage = cure_for_shortage(error); !shortage.empty())
+    return std::string(shortage);
   if (name.starts_with("cgroup.")) return cure_for_cgroups(hints);
   if (built_on_user_namespaces(name)) return cure_for_user_namespaces(error, hints);
   // What a filter hides looks as if the kernel had no such call.

@@ -103,6 +103,13 @@ TEST_CASE("the cure for missing user namespaces names the switch that is off", "
         std::string::npos);
 }
 
+TEST_CASE("a shortage is no lack of the kernel, whatever it is that was tried", "[probe]") {
+  const char* name = GENERATE("seccomp", "userns", "clone3", "cgroup.pids", "fds");
+  CHECK(cure_for(name, EAGAIN, HostHints{}).find("ulimit -u") != std::string::npos);
+  CHECK(cure_for(name, ENOMEM, HostHints{.at = in_docker()}).find("more memory") !=
+        std::string::npos);
+}
+
 TEST_CASE("an ordinary user is told how to get a delegated group", "[probe]") {
   CHECK(cure_for("cgroup.memory", EACCES, HostHints{})
             .find("systemd-run --user --scope -p Delegate=yes") != std::string::npos);
