@@ -240,6 +240,7 @@ void Cell::lose(Evidence::Fault fault) {
   note_limits();
   result_.usage.wall_us = micros(sys::monotonic_now() - started_at_);
   result_.evidence.wall_ms = result_.usage.wall_us / 1000;
+  result_.evidence.cpu_ms = result_.usage.cpu_us / 1000;  // as far as it was seen
   finish(false);
 }
 

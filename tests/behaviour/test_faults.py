@@ -121,6 +121,20 @@ class ACellThatDies(Faults):
         self.assertEqual(results["stuck"]["detail"]["limit_ms"], 500)
         self.assertLabel(results["next"], "OK")
 
+    def test_by_a_stop_signal_tells_what_its_program_had_used(self) -> None:
+        """The limit is of CPU time, and the cell goes without having said anything."""
+        with Coprocess("--quiet", "--workers", "1") as zygo_batch:
+            limits = {"cpu_ms": 500, "wall_ms": 60000}
+            zygo_batch.send(zygo.lines_of([{"id": "spins", "source": "while True: pass", "limits": limits}]))
+            _, cell, _ = host.chain_of(zygo_batch.process.pid)
+            os.kill(cell, signal.SIGSTOP)
+
+            results = self.verdicts(zygo_batch, 1)
+
+        self.assertLabel(results["spins"], "TimeoutException")
+        self.assertEqual(results["spins"]["detail"]["limit"], "cpu")
+        self.assertGreaterEqual(results["spins"]["detail"]["measured_ms"], 500)
+
     def test_when_only_the_job_is_killed_the_job_was_signalled(self) -> None:
         with Coprocess("--quiet", "--workers", "1") as zygo_batch:
             zygo_batch.send(zygo.lines_of([sleeper("hit"), quick("next")]))
