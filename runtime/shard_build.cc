@@ -200,6 +200,18 @@ std::string first_line_with(const std::string& text, std::string_view word) {
   return text.substr(begin, std::min<size_t>(text.find('\n', hit) - begin, 300));
 }
 
+// Is what will be executed something that a kernel executes (execve(2))? A Go library compiles to
+// an archive, and its compiler calls that well.
+bool has_program(const RuntimeSpec& runtime, const Harvest& made) {
+  const std::string program = runtime.program();
+  if (program.empty()) return true;
+  const auto file =
+      std::find_if(made.files.begin(), made.files.end(),
+                   [&program](const InputFile& each) { return each.path == program; });
+  if (file == made.files.end()) return false;
+  return file->content.starts_with("\x7F" "ELF") || file->content.starts_with("#!");
+}
+
 // What a build that failed tells everybody who wanted its program.
 JobResult compilation_error(const RuntimeSpec& runtime, JobResult build) {
   const Verdict& how = build.verdict;
@@ -208,7 +220,10 @@ JobResult compilation_error(const RuntimeSpec& runtime, JobResult build) {
   build.out = {};
   Detail detail = {{"compiler", runtime.compile.front()}};
   if (how.outcome == Outcome::kNonZeroExit || how.outcome == Outcome::kOk) {
-    detail.emplace_back("message", first_line_with(build.err.bytes, "error"));
+    detail.emplace_back("message", how.ok() && !build.files.files.empty()
+                                       ? "the source has no program: " + runtime.program() +
+                                             ", which its compiler made, cannot be executed"
+                                       : first_line_with(build.err.bytes, "error"));
   } else {
     detail.emplace_back("ended_as", how.label());
     for (const auto& entry : how.detail) detail.push_back(entry);
@@ -375,10 +390,11 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
   // What it was refused it has got over, and what it made is confined like any other program.
   const bool made = result.exit && !result.exit->signalled && result.exit->code == 0 &&
                     (result.verdict.ok() || result.verdict.outcome == Outcome::kUnsafeCode);
-  if (made && !result.files.files.empty() && result.files.refused.empty())
+  if (made && !result.files.files.empty() && result.files.refused.empty() &&
+      has_program(runtime, result.files))
     return keep_build(std::move(task), std::move(result), runtime);
   // A compiler that says no says so again; one that ran into a limit may have been unlucky.
-  const bool final = result.verdict.outcome == Outcome::kNonZeroExit;
+  const bool final = result.verdict.outcome == Outcome::kNonZeroExit || result.verdict.ok();
   const int64_t took = result.usage.wall_us;
   JobResult failed = compilation_error(runtime, std::move(result));
   failed.compile = CompileReport{false, took};

@@ -108,6 +108,19 @@ class Compiled(unittest.TestCase):
                 self.assertIn(result["label"], ("NonZeroExit", "CompilationError"), zygo.brief(result))
                 self.assertEqual(result["by"], "program")
 
+    def test_a_library_has_no_program(self) -> None:
+        """Its compiler is content, and makes an archive."""
+        sources = {"go": "package hello\n\nfunc Add(a, b int) int { return a + b }\n",
+                   "rust": '#![crate_type = "lib"]\npub fn add(a: i32) -> i32 { a + 1 }\n'}
+        there = [name for name in sources if offered()[name]["available"]]
+        if not there:
+            self.skipTest("neither Go nor Rust is installed here")
+        for name in there:
+            with self.subTest(name):
+                result = run_job(sources[name], template=name, limits=languages.LIMITS)
+                self.assertEqual((result["label"], result["by"]), ("CompilationError", "program"), zygo.brief(result))
+                self.assertIn("no program", result["detail"]["message"])
+
     def test_what_the_compiler_says_is_in_the_result(self) -> None:
         result = run_job("int main() { return nothing; }\n", template="cpp")
 
