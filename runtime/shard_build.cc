@@ -209,7 +209,10 @@ bool has_program(const RuntimeSpec& runtime, const Harvest& made) {
       std::find_if(made.files.begin(), made.files.end(),
                    [&program](const InputFile& each) { return each.path == program; });
   if (file == made.files.end()) return false;
-  return file->content.starts_with("\x7F" "ELF") || file->content.starts_with("#!");
+  return file->content.starts_with(
+             "\x7F"
+             "ELF") ||
+         file->content.starts_with("#!");
 }
 
 // What a build that failed tells everybody who wanted its program.

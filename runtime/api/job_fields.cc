@@ -354,8 +354,48 @@ std::string_view closest_name(std::string_view name, std::span<const std::string
   return best;
 }
 
+namespace {
+
+// What other APIs call a field of a job.
+constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"code", "source"},
+    {"program", "source"},
+    {"source_code", "source"},
+    {"script", "source"},
+    {"language", "template"},
+    {"lang", "template"},
+    {"runtime", "template"},
+    {"input", "stdin"},
+    {"args", "argv"},
+    {"timeout", "limits.wall_ms"},
+    {"timeout_ms", "limits.wall_ms"},
+    {"run_timeout", "limits.wall_ms"},
+    {"time_limit", "limits.cpu_ms"},
+    {"cpu_time_limit", "limits.cpu_ms"},
+    {"memory", "limits.memory_mb"},
+    {"memory_limit", "limits.memory_mb"},
+    {"run_memory_limit", "limits.memory_mb"},
+});
+
+// A field that goes by this name, but belongs into an object: "cpu_ms" is limits.cpu_ms.
+std::string_view field_of_an_object(std::string_view name) {
+  for (const Field& field : kFields) {
+    const size_t parent = parent_length(field.path);
+    if (parent > 0 && field.path.substr(parent) == name) return field.path;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string_view closest_field(std::string_view path) {
   const size_t parent = parent_length(path);
+  if (parent == 0) {
+    for (const auto& [elsewhere, here] : kElsewhere) {
+      if (elsewhere == path) return here;
+    }
+    if (const std::string_view inside = field_of_an_object(path); !inside.empty()) return inside;
+  }
   std::vector<std::string_view> siblings;
   for (const Field& field : kFields) {
     const bool under = parent_length(field.path) == parent &&
