@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "runtime/nearest_name.h"
+
 namespace runtime {
 
 namespace {
@@ -300,31 +302,6 @@ constexpr Field kFields[] = {
 };
 static_assert(std::size(kFields) <= 64, "the parser notes what was given in 64 bits");
 
-// The distance of Levenshtein.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row.back();
-}
-
-// 0 is the same name; a name that begins with the other is near whatever its length.
-size_t strangeness(std::string_view given, std::string_view known) {
-  constexpr size_t kLongestName = 64;
-  constexpr size_t kNever = 1000;
-  if (given.empty() || given.size() > kLongestName) return kNever;
-  if (given.size() > 1 && (known.starts_with(given) || given.starts_with(known))) return 1;
-  const size_t steps = distance(given, known);
-  return steps <= std::max<size_t>(1, std::min(given.size(), known.size()) / 3) ? steps : kNever;
-}
-
 size_t parent_length(std::string_view path) {
   const size_t dot = path.rfind('.');
   return dot == std::string_view::npos ? 0 : dot + 1;
@@ -339,19 +316,6 @@ int field_index(std::string_view path) {
     if (kFields[i].path == path) return static_cast<int>(i);
   }
   return -1;
-}
-
-std::string_view closest_name(std::string_view name, std::span<const std::string_view> names) {
-  std::string_view best;
-  size_t least = 999;
-  for (std::string_view known : names) {
-    const size_t steps = strangeness(name, known);
-    if (steps < least) {
-      least = steps;
-      best = known;
-    }
-  }
-  return best;
 }
 
 namespace {
@@ -402,7 +366,7 @@ std::string_view closest_field(std::string_view path) {
                        field.path.substr(0, parent) == path.substr(0, parent);
     if (under) siblings.push_back(field.path.substr(parent));
   }
-  return closest_name(path.substr(parent), siblings);
+  return nearest_name(path.substr(parent), siblings);
 }
 
 std::string type_of(const Field& field) {

@@ -57,8 +57,6 @@ int field_index(std::string_view path);
 // The field that was probably meant: at the top what other APIs call so, or what has this name in an
 // object; else the one under the same object that looks most like it. Empty: none.
 std::string_view closest_field(std::string_view path);
-// The same among any names.
-std::string_view closest_name(std::string_view name, std::span<const std::string_view> names);
 
 // "an integer, 1 to 8", "one of \"script\", \"call\"", ...
 std::string type_of(const Field& field);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "runtime/nearest_name.h"
 #include "tools/cli/config_file.h"
 #include "tools/cli/documents.h"
 #include "tools/cli/environment.h"
@@ -144,9 +145,8 @@ void add_limits(CLI::App& app, RunOptions& into) {
   parsed_option(app, "--cpu", "TIME", "CPU time limit (default 5s)", into.cpu, parse_duration);
   parsed_option(app, "--memory", "SIZE", "Memory limit, e.g. 256M (default 512M)", into.memory,
                 parse_size);
-  app.add_option("--pids", into.pids, "Processes and threads (default 64)")
-      ->check(CLI::Range(1u, 32768u))
-      ->type_name("N");
+  whole_number(app.add_option("--pids", into.pids, "Processes and threads (default 64)"), 1u,
+               32768u);
   parsed_option(app, "--output", "SIZE",
                 "Limit of stdout and of stderr, each, e.g. 64K; bare is bytes", into.output,
                 parse_size);
@@ -164,9 +164,9 @@ void add_run(CLI::App& app, RunOptions& into) {
   add_limits(app, into);
   parsed_option(app, "--profile", "NAME", "What is allowed: pure, default, subprocess, build",
                 into.profile, parse_profile);
-  app.add_option("--determinism", into.determinism, "Run N times under different seeds and compare")
-      ->check(CLI::Range(1u, 8u))
-      ->type_name("N");
+  whole_number(app.add_option("--determinism", into.determinism,
+                              "Run N times under different seeds and compare"),
+               1u, 8u);
   CLI::Option* call = app.add_option("--call", into.func, "Call FUNC after running the definitions")
                           ->type_name("FUNC");
   CLI::Option* inputs = app.add_option("--inputs", into.inputs, "JSON array: one call per element")
@@ -187,9 +187,9 @@ void add_batch(CLI::App& app, BatchOptions& into) {
   app.add_option("JOBS", into.jobs, "NDJSON file, one job a line; - is stdin (the default)")
       ->type_name("");
   app.add_option("-o,--results", into.results, "Results file (default: stdout)")->type_name("FILE");
-  app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
-      ->check(CLI::Range(1u, 4096u))
-      ->type_name("N");
+  whole_number(
+      app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)"),
+      1u, 4096u);
   app.add_option("--defaults", into.defaults, "JSON object: fields of a job that a line leaves out")
       ->type_name("FILE");
   CLI::Option* resume = app.add_flag(
@@ -210,9 +210,9 @@ void add_judge(CLI::App& app, JudgeOptions& into) {
                "Judge the package's example submissions and compare with their folders")
       ->excludes(submissions);
   app.add_flag("--all", into.all, "Run the tests after the first failure, too");
-  app.add_option("--workers", into.workers, "Tests that run at once with --all (default: by cores)")
-      ->check(CLI::Range(1u, 4096u))
-      ->type_name("N");
+  whole_number(app.add_option("--workers", into.workers,
+                              "Tests that run at once with --all (default: by cores)"),
+               1u, 4096u);
 }
 
 void add_health(CLI::App& app, HealthOptions& into) {
@@ -380,6 +380,27 @@ struct Grammar {
   std::optional<Documents> documents;
 };
 
+// The option of the command, or the command, that was probably meant.
+std::string suggestion(const CLI::App& app, const std::string& word) {
+  const CLI::App* chosen = &app;
+  while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
+  std::vector<std::string> known;
+  if (word.starts_with('-')) {
+    for (const CLI::App* at = chosen; at; at = at->get_parent()) {
+      for (const CLI::Option* option : at->get_options()) {
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      }
+    }
+  } else {
+    const auto any = [](const CLI::App*) { return true; };
+    for (const CLI::App* command : chosen->get_subcommands(any))
+      known.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const std::string_view nearest = runtime::nearest_name(word.substr(0, word.find('=')), names);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
 }  // namespace
 
 std::variant<CommandLine, int> parse_command_line(std::vector<std::string> arguments,
@@ -417,12 +438,15 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ExtrasError& error) {
-    std::string hint = grammar.run->parsed() ? "; a program's own options go behind --" : "";
+    const std::vector<std::string> extras = app.remaining(true);
+    std::string hint = extras.empty() ? "" : suggestion(app, extras.front());
+    if (hint.empty() && grammar.run->parsed()) hint = "; a program's own options go behind --";
     return refused(error.what() + hint);
   } catch (const CLI::RequiredError& error) {
-    std::vector<std::string> unknown = app.remaining();
+    std::vector<std::string> unknown = app.remaining(true);
     if (unknown.empty()) return refused(error.what());
-    return refused(fmt::format("unknown command or option \"{}\"", unknown.front()));
+    return refused(fmt::format("unknown command or option \"{}\"{}", unknown.front(),
+                               suggestion(app, unknown.front())));
   } catch (const CLI::Error& error) {
     return refused(error.what());
   }

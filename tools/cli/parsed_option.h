@@ -1,6 +1,8 @@
 #pragma once
 // An option whose text is read by one of our parsers: what that refuses, the command line refuses.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <string>
 
@@ -18,6 +20,14 @@ void parsed_option(CLI::App& app, const std::string& name, const char* type,
          },
          help)
       ->type_name(type);
+}
+
+// An option N within bounds, which its help names in words.
+inline void whole_number(CLI::Option* option, unsigned least, unsigned most) {
+  CLI::Validator within = CLI::Range(least, most);
+  within.description("");  // CLI11's own is "UINT in [1 - 8]"
+  option->check(within)->type_name("N")->description(
+      fmt::format("{}; {} to {}", option->get_description(), least, most));
 }
 
 }  // namespace cli

@@ -73,10 +73,9 @@ void add_tenants(CLI::App& app, ServeOptions& into) {
   parsed_option(app, "--tenant-by", "WHAT",
                 "Who share nothing: token (default with --tokens), field, none", into.tenant_by,
                 parse_tenant_by);
-  app.add_option("--tenant-templates", into.tenant_templates,
-                 "That are kept for them (default: chosen by memory)")
-      ->check(CLI::Range(1u, 100'000u))
-      ->type_name("N");
+  whole_number(app.add_option("--tenant-templates", into.tenant_templates,
+                              "That are kept for them (default: chosen by memory)"),
+               1u, 100'000u);
   parsed_option(app, "--tenant-idle", "TIME",
                 "Of a template that no job of its tenant used, until it goes (default 5m)",
                 into.tenant_idle, parse_duration);
@@ -118,9 +117,9 @@ void add_serve_durable(CLI::App& app, ServeOptions& into) {
   parsed_option(app, "--durable-size", "SIZE",
                 "Of them all: the oldest results leave first, then 507 (default 1G)",
                 into.durable_size, parse_size);
-  app.add_option("--durable-queue", into.durable_queue, "Such jobs that may wait (default 100000)")
-      ->check(CLI::Range(1u, 10'000'000u))
-      ->type_name("N");
+  whole_number(app.add_option("--durable-queue", into.durable_queue,
+                              "Such jobs that may wait (default 100000)"),
+               1u, 10'000'000u);
   app.option_defaults()->group("Options");
 }
 
@@ -131,15 +130,13 @@ void add_serve(CLI::App& app, ServeOptions& into) {
                  "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
       ->type_name("ADDRESS")
       ->take_all();
-  app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)")
-      ->check(CLI::Range(1u, 4096u))
-      ->type_name("N");
-  app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)")
-      ->check(CLI::Range(1u, 1'000'000u))
-      ->type_name("N");
-  app.add_option("--connections", into.connections, "At once (default 256)")
-      ->check(CLI::Range(1u, 100'000u))
-      ->type_name("N");
+  whole_number(
+      app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)"),
+      1u, 4096u);
+  whole_number(app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)"), 1u,
+               1'000'000u);
+  whole_number(app.add_option("--connections", into.connections, "At once (default 256)"), 1u,
+               100'000u);
   parsed_option(app, "--max-body", "SIZE", "Of one request (default 64M)", into.max_body,
                 parse_size);
   parsed_option(app, "--held", "SIZE", "Of all requests together (default 1G)", into.held,

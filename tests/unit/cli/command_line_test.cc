@@ -71,6 +71,19 @@ TEST_CASE("a command line that makes no sense is usage, exit 2", "[cli][options]
   CHECK(refused(arguments) == kExitUsage);
 }
 
+TEST_CASE("what is mistyped is told what is near it", "[cli][options]") {
+  const auto [arguments, hint] = GENERATE(table<std::vector<std::string>, std::string>(
+      {{{"rnu", "p.py"}, "did you mean run?"},
+       {{"run", "--memroy", "5M", "p.py"}, "did you mean --memory?"},
+       {{"run", "--jsn", "p.py"}, "did you mean --json?"},  // an option of every command
+       {{"image", "lsit"}, "did you mean list?"},
+       {{"run", "p.py", "--verbosely"}, "a program's own options go behind --"}}));
+
+  std::string trouble;
+  REQUIRE(std::holds_alternative<int>(cli::parse_command_line(arguments, &trouble)));
+  CHECK(trouble.find(hint) != std::string::npos);
+}
+
 TEST_CASE("taking layers out needs the word of the tests", "[cli][options]") {
   ::unsetenv("ZYGO_TESTING");
   CHECK(refused({"run", "--without", "seccomp", "p.py"}) == kExitUsage);
