@@ -13,6 +13,7 @@
 #include "tools/cli/observed_text.h"
 #include "tools/cli/one_job.h"
 #include "tools/cli/run_job.h"
+#include "tools/cli/source_template.h"
 #include "tools/cli/text.h"
 #include "tools/cli/verdict_text.h"
 
@@ -64,10 +65,15 @@ int run_command(const CommandLine& line, const Parts& parts) {
   CommonOptions common = line.common;
   if (line.run.is_command || line.run.program.empty()) {
     common.template_name = runtime::kCommandTemplate;
-  } else if (chosen_template(common).empty())
-    common.template_name = template_for_file(line.run.program, parts.builtin_templates);
+  }
   auto made = make_run_job(line.run, common);
   if (auto* refusal = std::get_if<Refusal>(&made)) return refuse("run", *refusal);
+  if (chosen_template(common).empty()) {
+    runtime::Job& job = std::get<RunJob>(made).job;
+    auto chosen = template_of_source(line.run.program, job.source, parts.builtin_templates);
+    if (auto* refusal = std::get_if<Refusal>(&chosen)) return refuse("run", *refusal);
+    if (const auto& name = std::get<std::string>(chosen); !name.empty()) job.template_name = name;
+  }
   auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
   if (!engine) return refuse("run", {engine.error().text(), kExitSandbox});
 
