@@ -48,7 +48,9 @@ Result<std::string> own_directory() {
 Result<std::string> library_directory() {
   const std::string library = TRY(own_directory()) + "/../lib/zygo";
   char resolved[PATH_MAX];
-  if (!::realpath(library.c_str(), resolved)) return Error::from_errno("the directory " + library);
+  if (!::realpath(library.c_str(), resolved))
+    return Error::from_errno("zygo's parts are not in " + library +
+                             " (cmake --install copies them with the program)");
   return std::string(resolved);
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import unittest
 from pathlib import Path
 
@@ -65,6 +66,32 @@ class RunExitCodes(ZygoTestCase):
 
 
 class RunStreams(ZygoTestCase):
+    def test_a_program_without_its_parts_says_how_it_is_copied(self) -> None:
+        alone = self.folder() / "bin/zygo"
+        alone.parent.mkdir()
+        shutil.copy(zygo.BINARY, alone)
+
+        ended = zygo.run_command([str(alone), "run", "-"], stdin=b"print(1)")
+
+        self.assertEqual((ended.code, ended.stdout), (125, ""))
+        self.assertIn("cmake --install", ended.stderr)
+
+    def test_what_no_template_is_for_is_refused(self) -> None:
+        program = self.folder() / "a.kt"
+        program.write_text("print(1)")
+
+        ended = zygo.run_cli("run", str(program))
+
+        self.assertEqual((ended.code, ended.stdout), (2, ""))
+        self.assertIn("--template", ended.stderr)
+        self.assertEqual(zygo.run_cli("run", "--template", "python", str(program)).stdout, "1\n")
+
+    def test_the_first_line_of_a_program_without_an_ending_chooses(self) -> None:
+        program = self.folder() / "tool"
+        program.write_text("#!/usr/bin/env bash\necho $((6 * 7))\n")
+
+        self.assertEqual(zygo.run_cli("run", str(program)).stdout, "42\n")
+
     def test_output_is_the_programs_own_byte_for_byte(self) -> None:
         ended = run(r"import os; os.write(1, b'\x00\xff\r\n'); os.write(2, b'to stderr\n')")
 
