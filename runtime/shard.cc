@@ -410,7 +410,7 @@ Result<int> Shard::stdin_of(Task& task) {
   task.stdin_feed.reset();
   const std::shared_ptr<Pairing>& pairing = task.job.pairing;
   if (pairing && pairing->stdin_of(task.job.side) >= 0) return pairing->stdin_of(task.job.side);
-  if (task.job.live) return task.job.live->reader();
+  if (task.job.live && task.job.stdin_fd < 0) return task.job.live->reader();
   if (task.job.stdin_fd >= 0) {
     task.stdin_feed = TRY(StdinFeed::from_descriptor(task.job.stdin_fd));
   } else if (!task.job.stdin_bytes.empty()) {

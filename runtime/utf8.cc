@@ -1,5 +1,6 @@
 #include "runtime/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -98,6 +99,18 @@ std::string_view utf8_tail(std::string_view text, size_t limit) {
   size_t begin = text.size() - limit;
   while (begin < text.size() && continues(text[begin])) ++begin;
   return text.substr(begin);
+}
+
+size_t whole_characters(std::string_view bytes) {
+  for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
+    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    // 0xC0, 0xC1 and those from 0xF5 on begin nothing.
+    const bool begins = byte >= 0xC2 && byte < 0xF5;
+    const size_t length = !begins ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+    return length > back ? bytes.size() - back : bytes.size();
+  }
+  return bytes.size();
 }
 
 }  // namespace runtime

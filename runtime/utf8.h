@@ -23,6 +23,10 @@ std::string repaired_utf8(std::string_view bytes);
 std::string_view utf8_head(std::string_view text, size_t limit);
 std::string_view utf8_tail(std::string_view text, size_t limit);
 
+// How many bytes there are without the beginning of a character, at their end, whose rest may come
+// yet.
+size_t whole_characters(std::string_view bytes);
+
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
 }  // namespace runtime

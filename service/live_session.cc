@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "runtime/utf8.h"
+
 namespace service {
 
 using runtime::Live;
@@ -17,19 +19,6 @@ namespace {
 constexpr size_t kMostInput = size_t{1} << 20;  // that waits for the program; then we stop reading
 constexpr size_t kPiece = size_t{32} << 10;     // of output, in one message
 const Desk::Busy kTooMuchHeld{"too many bytes of requests are held already", 1};
-
-// Without the beginning of a character whose end may come yet.
-size_t whole_characters(std::string_view bytes) {
-  for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
-    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
-    if ((byte & 0xC0) == 0x80) continue;
-    // 0xC0, 0xC1 and those from 0xF5 on begin nothing.
-    const bool begins = byte >= 0xC2 && byte < 0xF5;
-    const size_t length = !begins ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
-    return length > back ? bytes.size() - back : bytes.size();
-  }
-  return bytes.size();
-}
 
 }  // namespace
 
@@ -208,7 +197,7 @@ bool LiveSession::take_news() {
 // Of what comes next in one message.
 size_t LiveSession::sendable(const Outgoing& from) const {
   const std::string_view piece = from.left().substr(0, kPiece);
-  return dialect_->is_text() ? whole_characters(piece) : piece.size();
+  return dialect_->is_text() ? runtime::whole_characters(piece) : piece.size();
 }
 
 void LiveSession::send_piece(Stream stream, Outgoing& from) {

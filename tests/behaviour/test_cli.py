@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import threading
 import unittest
 from pathlib import Path
 
@@ -238,10 +242,64 @@ class Hosts(ZygoTestCase):
             self.assertIn(name, ended.stdout)
 
     def test_a_program_file_may_have_any_name(self) -> None:
-        program = Path(self.folder(), "--odd name.txt")
+        program = Path(self.folder(), "--odd name.py")
         program.write_text("print('ran')")
 
         self.assertEqual(zygo.run_cli("run", str(program)).out, b"ran\n")
+
+
+class Streaming(ZygoTestCase):
+    """What a program prints is there when it has printed it."""
+
+    def start(self, source: str, *options: str) -> subprocess.Popen[bytes]:
+        program = self.folder() / "program.py"
+        program.write_text(source)
+        process = zygo.start_cli("run", *options, str(program), stderr=subprocess.PIPE)
+        self.addCleanup(zygo.finish, process)
+        return process
+
+    def test_a_prompt_is_there_before_its_answer(self) -> None:
+        process = self.start("name = input('who? ')\nprint('hello', name)\n")
+        assert process.stdin and process.stdout
+
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"who? ")
+        process.stdin.write(b"world\n")
+        process.stdin.close()
+
+        self.assertEqual(process.stdout.read(), b"hello world\n")
+        self.assertEqual(process.wait(), 0)
+
+    def test_a_run_ends_when_nobody_reads_it(self) -> None:
+        """It says nothing more, so that no write of its own would tell."""
+        process = self.start("import time\nprint('first', flush=True)\ntime.sleep(3000)\n", "--wall", "1000s")
+        assert process.stdout
+
+        self.assertEqual(process.stdout.readline(), b"first\n")
+        process.stdout.close()
+
+        self.assertEqual(process.wait(timeout=100 * zygo.PATIENCE), 141)
+
+    def test_what_was_printed_stays_when_it_is_interrupted(self) -> None:
+        process = self.start("import time\nprint('so far', flush=True)\ntime.sleep(3000)\n", "--wall", "1000s")
+        assert process.stdout and process.stderr
+
+        self.assertEqual(process.stdout.readline(), b"so far\n")
+        process.send_signal(signal.SIGINT)
+
+        self.assertEqual(process.stdout.read(), b"")
+        self.assertIn(b"Cancelled", process.stderr.read())
+        self.assertEqual(process.wait(), 130)
+
+    def test_all_of_a_long_output_comes_once_and_in_order(self) -> None:
+        process = self.start("import sys\nfor i in range(20000):\n    print(i)\n    print(-i, file=sys.stderr)\n", "--quiet")
+        assert process.stdout and process.stderr
+        errors: list[bytes] = []
+        reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+        reader.start()
+
+        self.assertEqual(process.stdout.read().split(), [b"%d" % i for i in range(20000)])
+        reader.join()
+        self.assertEqual(errors[0].split(), [b"%d" % -i for i in range(20000)])
 
 
 if __name__ == "__main__":

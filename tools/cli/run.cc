@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -34,27 +35,35 @@ int show_json(const runtime::JobResult& result) {
 
 bool ends_open(std::string_view bytes) { return !bytes.empty() && bytes.back() != '\n'; }
 
-// In call mode stdout is for the values, so that they can be piped on.
-int show(const runtime::JobResult& result, bool call_mode, const CommonOptions& common) {
-  int code = exit_code(result);
-  std::string out = result.out.bytes, err = result.err.bytes;
-  if (call_mode) {
-    err = std::exchange(out, {}) + err;
-    if (!result.value.empty()) {
-      runtime::append_json(result.value, result.array, out);
-      out += '\n';
-    }
-  }
-  bool written = write_output(STDOUT_FILENO, out);
-  code = after_write(written, code);
-  static_cast<void>(write_output(STDERR_FILENO, err));
+// What is said of the result when all of its output is there.
+int conclude(const runtime::JobResult& result, bool open_line, int code,
+             const CommonOptions& common) {
   if (common.quiet && result.verdict.ok() && result.observed.empty()) return code;
-
-  bool open_line = ends_open(err) || (err.empty() && ends_open(out) && is_terminal(STDOUT_FILENO));
   Style style = style_for(STDERR_FILENO, common.no_color);
   write_error_line((open_line ? "\nzygo: " : "zygo: ") + verdict_line(result, style));
   if (!result.observed.empty()) write_error_line(observed_table(result, style));
   return code;
+}
+
+// In call mode stdout is for the values, so that they can be piped on.
+int show_calls(const runtime::JobResult& result, const CommonOptions& common) {
+  std::string out;
+  const std::string err = result.out.bytes + result.err.bytes;
+  if (!result.value.empty()) {
+    runtime::append_json(result.value, result.array, out);
+    out += '\n';
+  }
+  const bool written = write_output(STDOUT_FILENO, out);
+  const int code = after_write(written, exit_code(result));
+  static_cast<void>(write_output(STDERR_FILENO, err));
+  return conclude(result, ends_open(err), code, common);
+}
+
+int show_rest(const runtime::JobResult& result, LiveOutput& output, const CommonOptions& common) {
+  if (!output.has_reader()) return 128 + SIGPIPE;  // as of any program whose reader is gone
+  const bool written = output.write_rest(result);
+  const int code = after_write(written, exit_code(result));
+  return conclude(result, output.ends_open(), code, common);
 }
 
 }  // namespace
@@ -77,9 +86,16 @@ int run_command(const CommandLine& line, const Parts& parts) {
   auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
   if (!engine) return refuse("run", {engine.error().text(), kExitSandbox});
 
-  RunJob& run = std::get<RunJob>(made);
-  runtime::JobResult result = run_one(**engine, std::move(run.job), parts.stop);
-  return line.common.json ? show_json(result) : show(result, !line.run.func.empty(), line.common);
+  runtime::Job& job = std::get<RunJob>(made).job;
+  // Some are seen as a whole: one object, the values of calls, what several runs agree in.
+  LiveOutput output;
+  const bool is_live =
+      !line.common.json && line.run.func.empty() && job.determinism_runs == 1 && !job.observe;
+  runtime::JobResult result = is_live ? run_live(**engine, std::move(job), parts.stop, output)
+                                      : run_one(**engine, std::move(job), parts.stop);
+  if (line.common.json) return show_json(result);
+  if (!line.run.func.empty()) return show_calls(result, line.common);
+  return show_rest(result, output, line.common);
 }
 
 }  // namespace cli

@@ -1,0 +1,37 @@
+#pragma once
+// LiveOutput: what a program prints, on our own stdout and stderr as it comes; its result has all
+// of it once more, at its end. On a terminal control characters are shown, not obeyed, and a
+// character whose end has not come is held back.
+
+#include <string>
+#include <string_view>
+
+#include "runtime/result.h"
+
+namespace cli {
+
+class LiveOutput {
+ public:
+  // False: nobody reads one of them any more (EPIPE), or it cannot be written to (errno).
+  bool write(std::string_view out, std::string_view err);
+  // What the result has that was not written yet.
+  bool write_rest(const runtime::JobResult& result);
+  // What it is for has gone, as a program sees that is ended by SIGPIPE.
+  void lose_reader() { has_reader_ = false; }
+  bool has_reader() const { return has_reader_; }
+  bool ends_open() const { return ends_open_; }  // a line that somebody may see goes on
+
+ private:
+  struct Stream {
+    explicit Stream(int descriptor) : fd(descriptor) {}
+    int fd;
+    size_t taken = 0;       // bytes of the program's
+    std::string held_back;  // the last of them
+  };
+  bool write(Stream& to, std::string_view bytes, bool is_last);
+
+  Stream out_{1}, err_{2};
+  bool ends_open_ = false, has_reader_ = true;
+};
+
+}  // namespace cli
