@@ -270,6 +270,18 @@ class Interrupted(ZygoTestCase):
 
         self.assertLess(quickest, zygo.PATIENCE)
 
+    def test_results_that_are_there_are_not_overwritten_unasked(self) -> None:
+        self.jobs.write_bytes(zygo.lines_of(self.JOBS[:2]))
+        self.results.write_bytes(b"precious\n")
+
+        refused = zygo.run_cli(*self.arguments())
+
+        self.assertEqual(refused.code, 2)
+        self.assertIn("--overwrite", refused.stderr)
+        self.assertEqual(self.results.read_bytes(), b"precious\n")
+        self.assertEqual(zygo.run_cli(*self.arguments(), "--overwrite").code, 0)
+        self.assertEqual(len(zygo.results_of(self.results.read_bytes())), 2)
+
     def test_resume_completes_the_rest_without_running_anything_twice(self) -> None:
         self.interrupted()
         first = {key: text for key, text in tokens(self.results).items() if text}

@@ -60,7 +60,15 @@ std::optional<Refusal> open_results(const BatchOptions& options, Files& files) {
   if (same_file(files.in(), files.results.get())) {
     return Refusal{fmt::format("{}: jobs and results are the same file", options.results)};
   }
-  if (!options.resume) return std::nullopt;
+  struct stat about {};
+  const bool has_results = ::fstat(files.results.get(), &about) == 0 && about.st_size > 0;
+  if (!options.resume) {
+    if (options.overwrite || !has_results) return std::nullopt;
+    return Refusal{
+        fmt::format("{}: has results already; --resume keeps them and runs the rest, "
+                    "--overwrite replaces them",
+                    options.results)};
+  }
   sys::Result<EarlierResults> earlier = read_results(files.results.get());
   if (!earlier) {
     return Refusal{why(options.results, earlier.error()) + "; nothing was run or changed"};

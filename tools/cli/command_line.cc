@@ -194,6 +194,8 @@ void add_batch(CLI::App& app, BatchOptions& into) {
       ->type_name("FILE");
   CLI::Option* resume = app.add_flag(
       "--resume", into.resume, "Keep the results that FILE of -o already has and run the rest");
+  app.add_flag("--overwrite", into.overwrite, "Replace the results that FILE of -o already has")
+      ->excludes(resume);
   app.add_flag("--any-id", into.any_id,
                "Ids may come again and are not remembered, so that a coprocess can stay for ever")
       ->excludes(resume);

@@ -65,7 +65,7 @@ struct BatchOptions {
   std::string results;  // empty: stdout
   unsigned workers = 0;
   std::string defaults;
-  bool resume = false;
+  bool resume = false, overwrite = false;
   bool any_id = false;  // ids may come again, and none is remembered
 };
 
