@@ -62,8 +62,27 @@ ordered_json response_of(const Route& route, int status) {
   return response;
 }
 
+// "getJobsById" of GET /v1/jobs/{id}: what generated clients call it.
+std::string operation_id(const Route& route) {
+  std::string id(name_of(route.method));
+  for (char& c : id) c = static_cast<char>(c | 0x20);
+  std::string_view left = route.pattern;
+  if (left.starts_with("/v1")) left.remove_prefix(3);
+  bool begins_word = true;
+  for (const char c : left) {
+    const bool is_letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (c == '{') id += "By";
+    if (is_letter) id += begins_word && c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
+    begins_word = !is_letter;
+  }
+  return id;
+}
+
 ordered_json operation_of(const Route& route) {
-  ordered_json operation = {{"summary", route.summary}, {"parameters", parameters_of(route)}};
+  ordered_json operation = {{"operationId", operation_id(route)},
+                            {"summary", route.summary},
+                            {"parameters", parameters_of(route)}};
   if (!route.takes.empty()) {
     ordered_json schema = ordered_json::object();
     if (route.endpoint == Endpoint::kPostJob) schema = reference("schemas/Job");
@@ -118,6 +137,7 @@ std::string openapi_json(std::string_view version) {
   const ordered_json document = {
       {"openapi", "3.1.0"},
       {"info", {{"title", "zygo"}, {"version", version}, {"license", {{"name", "Apache-2.0"}}}}},
+      {"servers", {{{"url", "/"}, {"description", "the service that gives this document"}}}},
       {"security", {{{"token", ordered_json::array()}}, ordered_json::object()}},
       {"paths", paths},
       {"components", components()}};

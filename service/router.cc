@@ -225,6 +225,23 @@ std::vector<Route> foreign_routes() {
   };
 }
 
+// What is answered at once and has one answer, HEAD asks for without its body (RFC 9110, 9.3.2).
+bool has_head(Endpoint endpoint) {
+  switch (endpoint) {
+    case Endpoint::kHealth:
+    case Endpoint::kReady:
+    case Endpoint::kMetrics:
+    case Endpoint::kStats:
+    case Endpoint::kInfo:
+    case Endpoint::kRuntimes:
+    case Endpoint::kTemplates:
+    case Endpoint::kOpenApi:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // The parameter, if the path is of this pattern.
 std::optional<std::string> parameter_of(std::string_view pattern, std::string_view path) {
   const size_t brace = pattern.find('{');
@@ -242,7 +259,13 @@ std::optional<std::string> parameter_of(std::string_view pattern, std::string_vi
 
 std::span<const Route> routes() {
   static const std::vector<Route> kRoutes = [] {
-    std::vector<Route> all = make_routes();
+    std::vector<Route> all;
+    for (Route& route : make_routes()) {
+      Route head = route;
+      head.method = Method::kHead;
+      all.push_back(std::move(route));
+      if (has_head(head.endpoint)) all.push_back(std::move(head));
+    }
     for (Route& route : foreign_routes()) all.push_back(std::move(route));
     return all;
   }();

@@ -36,6 +36,30 @@ std::string lower(std::string text) {
   return text;
 }
 
+// llhttp looks at the last coding alone, and gives the bytes of the others ("gzip, chunked") as
+// they are.
+bool has_only_chunked(const Headers& headers) {
+  size_t codings = 0;
+  for (const auto& [name, value] : headers) {
+    if (name != "transfer-encoding") continue;
+    ++codings;
+    if (lower(value) != "chunked") return false;
+  }
+  return codings <= 1;
+}
+
+// "http://host:80/path?query", which a proxy gets (RFC 9112, 3.2.2), becomes its path, and its
+// authority is the Host, whatever the header says. The authority; empty: it is a path already.
+std::string take_authority(std::string& target) {
+  const size_t scheme = std::string_view("http://").size();
+  if (lower(target.substr(0, scheme)) != "http://") return "";
+  const size_t end = std::min(target.find_first_of("/?#", scheme), target.size());
+  std::string authority = target.substr(scheme, end - scheme);
+  target.erase(0, end);
+  if (!target.starts_with('/')) target = "/" + target;
+  return authority;
+}
+
 }  // namespace
 
 // What llhttp calls. Anything but 0 ends the parsing; HPE_PAUSED may be resumed.
@@ -172,14 +196,19 @@ int RequestParser::check_head() {
   request_.method = method_of(llhttp_->method);
   request_.http_1_0 = llhttp_->http_minor == 0;
   request_.keep_alive = llhttp_should_keep_alive(llhttp_.get()) != 0;
+  const std::string authority = take_authority(target_);
   if (!read_target(target_, request_))
     return refuse(400, "bad_target", "the target is not a path in percent-encoded UTF-8");
   const auto hosts = std::count_if(request_.headers.begin(), request_.headers.end(),
                                    [](const auto& header) { return header.first == "host"; });
   if (hosts > 1 || (hosts == 0 && !request_.http_1_0))
     return refuse(400, "bad_host", "expected exactly one Host header");
+  if (!authority.empty()) {
+    std::erase_if(request_.headers, [](const auto& header) { return header.first == "host"; });
+    request_.headers.emplace_back("host", authority);
+  }
   const bool chunked = (llhttp_->flags & F_CHUNKED) != 0;
-  if ((llhttp_->flags & F_TRANSFER_ENCODING) != 0 && !chunked)
+  if (!has_only_chunked(request_.headers))
     return refuse(501, "transfer_encoding", "Transfer-Encoding: only chunked is understood");
   if (!chunked && llhttp_->content_length > limits_.body)
     return refuse(413, "body_too_large",

@@ -130,6 +130,22 @@ class Document(ZygoTestCase):
                 labels.add(answer.json.get("label"))
         self.assertGreaterEqual(len(labels), 8, labels)
 
+    def test_every_operation_has_an_id_of_its_own(self) -> None:
+        """Clients that are generated from the document take their names from it."""
+        ids = [operation["operationId"] for path in self.document["paths"].values() for operation in path.values()]
+
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertLessEqual({"postJobs", "getJobsById", "putBlobsByDigest", "getHealthz", "headHealthz"}, set(ids))
+        self.assertEqual(self.document["servers"][0]["url"], "/")
+
+    def test_head_is_get_without_its_body(self) -> None:
+        for path in ("/healthz", "/readyz", "/metrics", "/v1/info", "/v1/runtimes", "/v1/openapi.json"):
+            with self.subTest(path):
+                head, full = (self.service.ask(method, path) for method in ("HEAD", "GET"))
+                self.assertEqual((head.status, head.body), (full.status, b""))
+                self.assertEqual(head.headers["content-type"], full.headers["content-type"])
+                self.assertGreater(int(head.headers["content-length"]), 0)
+
     def test_the_validator_finds_what_is_wrong(self) -> None:
         good = self.service.ask("POST", "/v1/jobs", {"source": ""}).json
         self.assertEqual(schema.problems_of_result(self.document, good), [])

@@ -92,6 +92,31 @@ TEST_CASE("what is no request of ours is refused by name", "[service][http]") {
   CHECK(refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == 505);
 }
 
+TEST_CASE("codings of a body that are not understood are refused", "[service][http]") {
+  const std::string head = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ";
+  CHECK(refused(head + "gzip, chunked\r\n\r\n0\r\n\r\n") == 501);
+  CHECK(refused(head + "gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 501);
+  CHECK(refused(head + "Chunked\r\n\r\n0\r\n\r\n") == 0);
+}
+
+TEST_CASE("a target in absolute form is its path, and names the host", "[service][http]") {
+  RequestParser parser({});
+  parser.feed("GET HTTP://evil.example:80/healthz?a=1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+
+  REQUIRE(parser.state() == RequestParser::State::kComplete);
+  Request request = parser.take();
+  CHECK(request.path == "/healthz");
+  CHECK(request.query == decltype(request.query){{"a", "1"}});
+  REQUIRE(request.header("host"));
+  CHECK(*request.header("host") == "evil.example:80");
+
+  parser.feed("GET http://a HTTP/1.1\r\nHost: a\r\n\r\n");
+  REQUIRE(parser.state() == RequestParser::State::kComplete);
+  CHECK(parser.take().path == "/");
+  CHECK(refused("GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n") == 400);
+  CHECK(refused("GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n") == 400);
+}
+
 TEST_CASE("what is too large is refused before it is held", "[service][http]") {
   const std::string head = " HTTP/1.1\r\nHost: a\r\n";
   const ParserLimits small{.head = 256, .target = 16, .headers = 3, .body = 4};
