@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
+import io
 import os
 import subprocess
 import sys
@@ -118,13 +120,53 @@ class Functions:
             pd.testing.assert_frame_equal(frame, wanted, check_column_type=False)
         pd.testing.assert_series_equal(found_series, series)
 
-    def test_any_other_type_is_an_invalid_result(self) -> None:
-        import decimal
+    def test_what_functions_print_is_printed_here(self) -> None:
+        def speak() -> int:
+            import sys
 
-        for value in (decimal.Decimal(1), object, lambda: 0, {"deep": [range(3)]}):
+            print("to out")
+            print("to err", file=sys.stderr)
+            return 1
+
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+            future = self.pool().submit_call(speak)
+            self.assertEqual(future.result(), 1)
+            self.assertEqual(self.pool(echo=False).call(speak), 1)
+
+        self.assertEqual((out.getvalue(), err.getvalue()), ("to out\n", "to err\n"))
+        self.assertEqual(future.job.stdout.text, "to out\n")
+        self.assertGreater(future.job.usage.wall_ms, 0)
+
+    def test_results_and_pools_are_shown_in_a_line(self) -> None:
+        pool = self.pool()
+
+        self.assertRegex(repr(pool), r"^<zygo.Pool template='.*' \(.*\)>$")
+        self.assertEqual(repr(pool.run("print(1)", id="a")), "<zygo.Result OK id='a' stdout='1\\n'>")
+        self.assertRegex(repr(pool.run("1 / 0")), r"^<zygo.Result ZeroDivisionError .*\(ZeroDivisionError: division by zero\)>$")
+        self.assertLess(len(repr(pool.run("print('x' * 10**5)"))), 400)
+
+    def test_any_other_type_is_an_invalid_result(self) -> None:
+        for value in (object, lambda: 0, {"deep": [range(3)]}):
             with self.assertRaises(zygo.InvalidResult) as caught:
                 self.pool().call(lambda: value)
             self.assertIn("cannot be encoded", str(caught.exception))
+            self.assertIn("trust_results", str(caught.exception))
+        with self.assertRaisesRegex(zygo.InvalidResult, "4300.*trust_results"):
+            self.pool().call(lambda: 10 ** 5000)
+
+    def test_numbers_and_times_of_the_standard_library_come_back(self) -> None:
+        import datetime as dt
+        from decimal import Decimal
+        from fractions import Fraction
+
+        offset = dt.timezone(dt.timedelta(hours=-3, minutes=-30))
+        values = [Fraction(-1, 3), Decimal("1.10"), Decimal("-Infinity"), Decimal("1E+999"), dt.date(2024, 2, 29),
+                  dt.datetime(2024, 2, 29, 1, 2, 3, 4, fold=1), dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc),
+                  dt.time(1, 2, 3, 4), dt.time(1, tzinfo=offset), dt.timedelta(-1, 2, 3)]
+
+        found = self.pool().call(lambda: values)
+
+        self.assertEqual([(type(x), repr(x)) for x in found], [(type(x), repr(x)) for x in values])
 
     def test_trusted_results_are_whatever_they_are(self) -> None:
         import decimal

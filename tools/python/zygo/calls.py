@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import collections
+import contextlib
 import json
 import sys
 import threading
@@ -78,10 +79,16 @@ def value_of(item: Any, types: shaped.Types, trust: bool) -> Any:
     raise InvalidResult("the value is of no known kind")
 
 
+def _with_hint(error: Exception) -> Exception:
+    if isinstance(error, InvalidResult):
+        error.args = (f"{error}; trust_results=True lets any value pass, and is for code that you would run yourself",)
+    return error
+
+
 def convert(types: shaped.Types, trust: bool, many: bool) -> Convert:
     def values(result: Result) -> Any:
         if not result.ok:
-            raise exception_of(result)
+            raise _with_hint(exception_of(result))
         try:
             found = [value_of(item, types, trust) for item in result.value]
             return found if many else found[0]
@@ -92,12 +99,24 @@ def convert(types: shaped.Types, trust: bool, many: bool) -> Convert:
     return values
 
 
-class ValueFuture(AnyFuture):
-    """The value of a job that may not have been sent yet."""
+def repeat(result: Result) -> None:
+    """What a function has printed, here, as the processes of multiprocessing have it. Never an error."""
+    for text, stream in ((result.stdout.text, sys.stdout), (result.stderr.text, sys.stderr)):
+        if text and stream is not None:
+            with contextlib.suppress(OSError, ValueError):  # closed, or not of its characters
+                stream.write(text)
+                stream.flush()
 
-    def __init__(self, send: Callable[[], ResultFuture], into: Convert) -> None:
+
+class ValueFuture(AnyFuture):
+    """The value of a job that may not have been sent yet. `job`, once it is done: how the job ended, with what it
+    printed and used. `echo`: what it printed is printed here, too.
+    """
+
+    def __init__(self, send: Callable[[], ResultFuture], into: Convert, echo: bool = False) -> None:
         super().__init__()
-        self._send, self._into = send, into
+        self.job: Optional[Result] = None
+        self._send, self._into, self._echo = send, into, echo
         self._inner: Optional[ResultFuture] = None
         self._begun = threading.Lock()
 
@@ -134,7 +153,10 @@ class ValueFuture(AnyFuture):
             return
         self.set_running_or_notify_cancel()
         try:
-            self.set_result(self._into(inner.result()))
+            self.job = inner.result()
+            if self._echo:
+                repeat(self.job)
+            self.set_result(self._into(self.job))
         except BaseException as error:
             self.set_exception(error)
 

@@ -113,6 +113,8 @@ def _shape(value: Any, depth: int) -> Any:
             return _shape_numpy(value, name)
         if base.__module__.startswith("pandas.core.") and name in ("DataFrame", "Series"):
             return _shape_pandas(value, name, depth)
+        if base is kind and base.__module__ in ("fractions", "decimal", "datetime"):
+            return _shape_exact(base, value)
         if base is bytearray:
             return bytes(value)
         if base is memoryview:
@@ -144,6 +146,21 @@ def _shape_tuple(kind: type, value: Any, depth: int) -> Any:
 
 def _shape_record(code: str, kind: type, fields: Any, items: Any, depth: int) -> Any:
     return [code, kind.__name__, fields] + [_shape(item, depth) for item in items]
+
+
+def _shape_exact(kind: type, value: Any) -> Any:
+    """Of the standard library's numbers and times. A time zone is a fixed offset, or none."""
+    name = kind.__name__
+    if name == "Fraction":
+        return ["q", value.numerator, value.denominator]
+    if name == "Decimal":
+        return ["m", str(value)]
+    if name == "timedelta":
+        return ["v", value.days, value.seconds, value.microseconds]
+    zone = getattr(value, "tzinfo", None)
+    if name not in ("date", "time", "datetime") or (zone is not None and type(zone).__name__ != "timezone"):
+        raise _Foreign
+    return ["w", name, value.isoformat(), getattr(value, "fold", 0)]
 
 
 def _shape_numpy(value: Any, name: str) -> Any:

@@ -38,6 +38,7 @@ class Pool:
     defaults    other fields of every job
     types       classes of your own that values of functions are put into again
     trust_results  functions' values come back as pickles: only for code that you would run yourself
+    echo        False: what functions print stays in their futures' `job`, and is not printed here
     standing    False: a runtime of its own, ended by `close`; else one shared by all pools with these options
 
     Thread-safe; safe over fork. Callbacks of futures run on a thread of the pool and must not wait for other jobs.
@@ -49,7 +50,7 @@ class Pool:
                  preload: Sequence[str] = (), python_path: Sequence[str] = (),
                  context_func: Optional[Callable[[], Any]] = None, require: Optional[str] = None,
                  defaults: Optional[Mapping[str, Any]] = None, types: Sequence[type] = (), trust_results: bool = False,
-                 standing: bool = True) -> None:
+                 echo: bool = True, standing: bool = True) -> None:
         if url and (preload or python_path or context_func or workers or python or require):
             raise ZygoError("with a url, what the runtime is made of is said to `zygo serve`, not here")
         if workers is not None and workers < 1:
@@ -65,10 +66,15 @@ class Pool:
             self._below["limits"] = {**self._below.get("limits", {}), **limits}
         self._types = {kind.__name__: kind for kind in types}
         self._trust = trust_results
+        self._echo = echo
         self._standing = standing
         self._mine: Optional[Transport] = None
         self._key: Optional[Tuple[Any, ...]] = None
         self._closed = False
+
+    def __repr__(self) -> str:
+        where = self._options.url or ("embedded" if self._standing else "a runtime of its own")
+        return f"<zygo.Pool template={self.template!r} ({where}){' closed' if self._closed else ''}>"
 
     def __enter__(self) -> Pool:
         return self
@@ -183,7 +189,7 @@ class Caller:
             return _in_place(batch, many)
         line = self._line.of((pickler or self._pickler).all(batch), self._trust)
         into = calls.convert(self._types, self._trust, many)
-        return self._lane.add(calls.ValueFuture(lambda: self._pool.transport.submit(line), into))
+        return self._lane.add(calls.ValueFuture(lambda: self._pool.transport.submit(line), into, self._pool._echo))
 
 
 def is_inside() -> bool:

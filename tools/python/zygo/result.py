@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from . import values
 from .errors import InvalidResult, exception_of
@@ -39,6 +39,7 @@ class Usage:
     memory_peak_kb: int = 0
     pids_peak: int = 0
     contended: bool = False
+    stopped_us: Optional[float] = None  # of a program that zygo ended: when it ran no more, since its start
 
 
 @dataclass
@@ -52,7 +53,14 @@ class Evidence:
     level: str
 
 
-@dataclass
+_MOST_SHOWN = 300  # characters
+
+
+def _clipped(text: str, repr_of: Callable[[str], str] = repr) -> str:
+    return repr_of(text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "...")
+
+
+@dataclass(repr=False)
 class Result:
     """How one job ended. True where it is OK."""
 
@@ -80,6 +88,17 @@ class Result:
 
     def __post_init__(self) -> None:
         self.line = b""  # zygo's own JSON of it, for a job with an id, and under that id
+
+    def __repr__(self) -> str:
+        """A line: what is looked at first. `vars(result)` has all."""
+        parts = [self.label]
+        parts += [f"{name}={value!r}" for name, value in (("id", self.id), ("tag", self.tag), ("value", self.value))
+                  if value is not None]
+        if self.stdout.text:
+            parts.append(f"stdout={_clipped(self.stdout.text)}")
+        if not self.ok and self.reason:
+            parts.append(f"({self.reason})")
+        return f"<zygo.Result {_clipped(' '.join(parts), repr_of=str)}>"
 
     def __bool__(self) -> bool:
         return self.ok

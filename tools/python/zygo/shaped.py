@@ -4,6 +4,9 @@ checked before anything is made, classes are never made, and methods of the call
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
 import re
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -14,6 +17,8 @@ _DTYPE = re.compile(r"[<>|=](?:b1|[iu][1248]|f[248]|f16|c8|c16|c32|S[1-9]\d{0,6}
                     r"|[mM]8(?:\[(?:\d{1,4})?(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?)")
 _LAST_CODE_POINT = 0x10FFFF
 _MOST_COLUMNS = 100_000
+_MOST_DIGITS = 100_000  # of a decimal
+_TIMES: Dict[str, Any] = {"date": datetime.date, "time": datetime.time, "datetime": datetime.datetime}
 
 Types = Mapping[str, type]  # the caller's own classes by their names, to be filled again
 
@@ -87,6 +92,7 @@ class _Reader:
         self._forms: Dict[str, Callable[[List[Any]], Any]] = {
             "l": self._items, "t": lambda rest: tuple(self._items(rest)), "S": self._set,
             "Z": lambda rest: frozenset(self._set(rest)), "d": self._dict, "N": self._named_tuple, "D": self._dataclass,
+            "q": self._fraction, "m": self._decimal, "v": self._duration, "w": self._time,
             "s": self._scalar, "a": self._array, "f": self._frame, "e": self._series,
         }
 
@@ -111,6 +117,36 @@ class _Reader:
             raise ValueError("a key without a value")
         spread(parts[::2])
         return dict(zip(parts[::2], parts[1::2]))
+
+    # Numbers and times of the standard library
+
+    def _fraction(self, rest: List[Any]) -> fractions.Fraction:
+        numerator, denominator = rest
+        if type(numerator) is not int or type(denominator) is not int:
+            raise ValueError("a fraction of no integers")
+        return fractions.Fraction(numerator, denominator)
+
+    def _decimal(self, rest: List[Any]) -> decimal.Decimal:
+        (text,) = rest
+        if type(text) is not str or len(text) > _MOST_DIGITS:
+            raise ValueError("no text of a decimal")
+        try:
+            return decimal.Decimal(text)
+        except decimal.InvalidOperation:
+            raise ValueError("no text of a decimal") from None
+
+    def _duration(self, rest: List[Any]) -> datetime.timedelta:
+        days, seconds, microseconds = rest
+        if any(type(part) is not int for part in rest):
+            raise ValueError("a duration of no integers")
+        return datetime.timedelta(days, seconds, microseconds)
+
+    def _time(self, rest: List[Any]) -> Any:
+        name, text, fold = rest
+        if type(text) is not str or type(name) is not str or fold not in (0, 1) or name not in _TIMES:
+            raise ValueError("no time")
+        made = _TIMES[name].fromisoformat(text)
+        return made.replace(fold=fold) if fold else made
 
     # By shape; into the caller's own class where it named that, without a call of its methods.
 
