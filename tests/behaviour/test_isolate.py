@@ -41,6 +41,11 @@ class WithABox(ZygoTestCase):
     def meta(self) -> dict[str, str]:
         return dict(line.split(":", 1) for line in (self.home / "meta").read_text().splitlines())
 
+    def check(self, ended: Finished, line: str, **meta: str) -> None:
+        self.assertEqual((ended.code, ended.stderr.splitlines()[-1]), (1, line))
+        found = self.meta()
+        self.assertEqual({key: found.get(key.replace("_", "-")) for key in meta}, {key: value for key, value in meta.items()}, found)
+
     def left(self) -> set[str]:
         return {str(path.relative_to(self.box)) for path in self.box.rglob("*")}
 
@@ -132,11 +137,6 @@ class Boxes(WithABox):
 
 
 class Ends(WithABox):
-    def check(self, ended: Finished, line: str, **meta: str) -> None:
-        self.assertEqual((ended.code, ended.stderr.splitlines()[-1]), (1, line))
-        found = self.meta()
-        self.assertEqual({key: found.get(key.replace("_", "-")) for key in meta}, {key: value for key, value in meta.items()}, found)
-
     def test_well(self) -> None:
         self.assertEqual(self.run_in_box("/bin/true").code, 0)
 
@@ -213,10 +213,16 @@ class Ends(WithABox):
         self.assertEqual((ended.code, ended.stdout), (0, "none\n"), ended.stderr)
 
     def test_a_program_that_is_not_there(self) -> None:
-        ended = self.run_in_box("./none")
+        self.check(self.run_in_box("./none"), "Exited with error status 127", status="RE", exitcode="127")
 
-        self.assertEqual((ended.code, self.meta()["status"]), (2, "XX"))
-        self.assertIn("No such file", self.meta()["message"])
+    def test_a_program_that_cannot_be_executed_is_its_makers_fault(self) -> None:
+        """Anybody's source can name an interpreter that is not there, in a section .interp."""
+        (self.box / "a.c").write_text('const char there[] __attribute__((section(".interp"))) = "/none";\nint main(void) { return 0; }\n')
+        made = self.run_in_box("/usr/bin/gcc", "-shared", "-fPIC", "-Wl,-e,main", "-o", "a.out", "a.c",
+                               options=("--processes", "--env=PATH=/usr/bin"))
+        self.assertEqual(made.code, 0, made.stderr)
+
+        self.check(self.run_in_box("./a.out"), "Exited with error status 127", status="RE", exitcode="127")
 
     def test_silence(self) -> None:
         self.assertEqual(self.run_in_box(*SHELL, "exit 3", options=("--silent",)).stderr, "")
@@ -268,7 +274,7 @@ class Surroundings(WithABox):
         noexec = self.run_in_box("/package/run", options=(f"--dir=package={packages}:noexec",))
 
         self.assertEqual(ended.stdout, "ran data\nrefused\n", ended.stderr)
-        self.assertEqual((noexec.code, self.meta()["status"]), (2, "XX"))
+        self.check(noexec, "Exited with error status 127", status="RE", exitcode="127")
 
     def test_a_directory_to_write_is_written_as_far_as_others_may(self) -> None:
         home = self.home / "work"

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cerrno>
 
 #include "tools/cli/isolate/report.h"
 
@@ -51,6 +52,21 @@ TEST_CASE("every outcome has a status and an exit code of isolate's", "[cli][iso
   CHECK(end.status == status);
   CHECK(end.signal == signal);
   CHECK(end.exit_code == code);
+}
+
+TEST_CASE("what cannot be executed is its maker's fault, what has no room is ours",
+          "[cli][isolate]") {
+  const auto not_executed = [](int64_t error) {
+    return ended(Outcome::kSandboxError, std::nullopt,
+                 {{"step", std::string("execute")}, {"errno", error}});
+  };
+  const int64_t theirs = GENERATE(ENOEXEC, ENOENT, EACCES, ELIBBAD);
+  const int64_t ours = GENERATE(ENOMEM, EAGAIN, EMFILE);
+
+  CHECK(end_of(not_executed(theirs), {}).exit_code == 1);
+  CHECK(meta(not_executed(theirs), {})
+            .ends_with("exitcode:127\nstatus:RE\nmessage:Exited with error status 127\n"));
+  CHECK(end_of(not_executed(ours), {}).status == IsolateEnd::Status::kSandbox);
 }
 
 TEST_CASE("a meta file has isolate's keys in isolate's order", "[cli][isolate]") {

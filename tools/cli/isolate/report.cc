@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 
@@ -12,6 +13,8 @@ namespace {
 using runtime::JobResult;
 using runtime::Outcome;
 using Status = IsolateEnd::Status;
+
+constexpr int kNotExecuted = 127;  // what isolate's process exits with whose execve failed
 
 template <typename T>
 T of_detail(const JobResult& result, std::string_view key, T otherwise) {
@@ -39,6 +42,12 @@ IsolateEnd timeout(bool by_wall_clock, bool killed) {
           false};
 }
 
+IsolateEnd exited_with(int code) {
+  IsolateEnd end{Status::kRunTimeError, fmt::format("Exited with error status {}", code), 1};
+  end.code = code;
+  return end;
+}
+
 bool is_past(const std::optional<sys::Milliseconds>& limit, int64_t used_us) {
   return limit && used_us / 1000 > limit->count();
 }
@@ -52,17 +61,21 @@ IsolateEnd by_itself(const JobResult& result, const IsolateOptions& options) {
   const runtime::ExitStatus& exit = *result.exit;
   if (exit.signalled) return by_signal(exit.code);
   if (exit.code == 0) return {};
-  return {Status::kRunTimeError,
-          fmt::format("Exited with error status {}", exit.code),
-          1,
-          0,
-          false,
-          false};
+  return exited_with(exit.code);
+}
+
+// Of the file that was to be executed, and so of who made it: no such format, no interpreter of
+// that name, no right to it. execve(2)
+bool is_of_the_program(int error) {
+  constexpr int kErrors[] = {ENOEXEC, ENOENT, EACCES, EPERM,   ELIBBAD,
+                             EINVAL,  EISDIR, ELOOP,  ENOTDIR, ENAMETOOLONG};
+  return std::find(std::begin(kErrors), std::end(kErrors), error) != std::end(kErrors);
 }
 
 IsolateEnd sandbox_error(const JobResult& result) {
   const std::string step = of_detail<std::string>(result, "step", "");
   const auto error = static_cast<int>(of_detail<int64_t>(result, "errno", 0));
+  if (step == "execute" && is_of_the_program(error)) return exited_with(kNotExecuted);
   if (step == "execute")
     return trouble(fmt::format("the program cannot be executed: {}", std::strerror(error)));
   std::string message = of_detail<std::string>(result, "message", result.verdict.label());
@@ -163,7 +176,7 @@ std::string meta_text(const IsolateEnd& end, const JobResult& result, const Isol
   if (end.status == Status::kSignal && end.signal != 0) {
     text += fmt::format("exitsig:{}\n", end.signal);
   } else if (end.status == Status::kWell || end.status == Status::kRunTimeError) {
-    text += fmt::format("exitcode:{}\n", result.exit ? result.exit->code : 0);
+    text += fmt::format("exitcode:{}\n", end.code);
   }
   return end.killed ? text : text + status_and_message(end);
 }

@@ -16,6 +16,7 @@ struct IsolateEnd {
   int exit_code = 0;
   int signal = 0;  // kSignal; 0: the run was interrupted
   bool killed = false, out_of_memory = false;
+  int code = 0;  // kRunTimeError: the program's exit status
   bool operator==(const IsolateEnd&) const = default;
 };
 
