@@ -127,11 +127,12 @@ constexpr Field kFields[] = {
      .max = 64 << 10,
      .meaning = "Script mode: variables added to the environment, by name."},
     {.path = "stdin",
-     .kind = kText,
+     .kind = kBytes,
      .fallback = "`\"\"`",
      .max = 64 << 20,
      .text = &Job::stdin_bytes,
-     .meaning = "Script mode: what the program reads from its standard input."},
+     .meaning = "Script mode: what the program reads from its standard input: a string, or "
+                "`{\"b64\": ..}`."},
     {.path = "files",
      .kind = kFiles,
      .fallback = "`{}`",
@@ -379,6 +380,7 @@ std::string type_of(const Field& field) {
       return "`true` or `false`";
     case kText:
     case kSource:
+    case kBytes:
       return "string";
     case kJson:
       return "any JSON";

@@ -17,6 +17,7 @@ enum class FieldKind : uint8_t {
   kBoolean,
   kChoice,  // a string of `choices`
   kText,
+  kBytes,  // text, or {"b64"}
   kSource,
   kJson,  // anything, echoed
   kTexts,

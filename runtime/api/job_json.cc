@@ -66,6 +66,8 @@ class JobParser {
         return choice(field);
       case FieldKind::kText:
         return text(field) && text_is_fit(in_, field, job_.*field.text);
+      case FieldKind::kBytes:
+        return read_bytes(in_, field, job_.*field.text);
       case FieldKind::kSource:
         return source(field);
       case FieldKind::kJson:

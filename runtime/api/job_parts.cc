@@ -227,6 +227,30 @@ bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& file
   return paths_fit_together(in, files);
 }
 
+bool read_bytes(JsonReader& in, const Field& field, std::string& bytes) {
+  constexpr const char* kForms = R"(a string or {"b64": ".."})";
+  bytes.clear();
+  std::string text;
+  if (in.peek() == Type::kObject) {
+    std::string key;
+    in.open_object();
+    if (!in.next_key(true, key) || key != "b64") return in.fail(std::string("expected ") + kForms);
+    if (in.peek() != Type::kString) in.expected("a string");
+    if (!in.ok() || !in.read_string(text)) return in.at_field(".b64");
+    if (!append_from_base64(text, bytes)) {
+      in.fail("not base64");
+      return in.at_field(".b64");
+    }
+    if (in.next_key(false, key)) return in.fail(std::string("expected ") + kForms);
+    if (!in.ok()) return false;
+  } else {
+    if (in.peek() != Type::kString) return in.expected(kForms);
+    if (!in.read_string(bytes)) return false;
+  }
+  return bytes.size() <= static_cast<size_t>(field.max) ||
+         in.fail("longer than " + std::to_string(field.max) + " bytes");
+}
+
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require) {
   if (in.peek() != Type::kArray) return in.expected("a list of level and layer names");
   require.clear();

@@ -19,6 +19,8 @@ const char* objection_to_path(std::string_view path);
 
 // "sha256:HEX"
 bool read_digest(JsonReader& in, std::string& digest);
+// A string, or {"b64": ".."}: bytes that need not be text.
+bool read_bytes(JsonReader& in, const Field& field, std::string& bytes);
 bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& globs);
 bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& argv);
 bool read_env(JsonReader& in, const Field& field,

@@ -24,6 +24,9 @@ ordered_json object_of(ordered_json properties, ordered_json required = ordered_
           {"additionalProperties", false}};
 }
 
+// Text, or what need not be text.
+ordered_json bytes() { return {{"anyOf", {text(), object_of({{"b64", text()}}, {"b64"})}}}; }
+
 ordered_json map_of(ordered_json values) {
   return {{"type", "object"}, {"additionalProperties", std::move(values)}};
 }
@@ -44,7 +47,7 @@ ordered_json file() {
 ordered_json test_case() {
   return object_of(
       {{"name", text()},
-       {"stdin", text()},
+       {"stdin", bytes()},
        {"argv", list_of(text())},
        {"args", list_of(any())},
        {"kwargs", map_of(any())},
@@ -94,6 +97,8 @@ ordered_json type_schema(const Field& field) {
       return choice(field);
     case FieldKind::kText:
       return text();
+    case FieldKind::kBytes:
+      return bytes();
     case FieldKind::kSource:
       return {{"anyOf", {text(), object_of({{"blob", blob()}}, {"blob"})}}};
     case FieldKind::kTexts:

@@ -72,7 +72,7 @@ class TestReader {
  private:
   bool value(const std::string& key) {
     if (key == "name") return read_text(in_, field_, test_.name);
-    if (key == "stdin") return read_text(in_, field_, test_.stdin_bytes);
+    if (key == "stdin") return read_bytes(in_, field_, test_.stdin_bytes);
     if (key == "argv") return read_argv(in_, field_, test_.argv);
     if (key == "args") return read_call_part(in_, true, args_);
     if (key == "kwargs") return read_call_part(in_, false, kwargs_);

@@ -130,6 +130,12 @@ TEST_CASE("a directory among the files is a path with a slash, and stands for it
   CHECK(job.files.at(2) == InputFile{"in/x", "y"});
 }
 
+TEST_CASE("stdin may be bytes that are no text", "[job]") {
+  const Job job = parsed(with(R"("stdin":{"b64":"/wBh"},"tests":[{"stdin":{"b64":"gA=="}}])"));
+  CHECK(job.stdin_bytes == std::string("\xFF\0a", 3));
+  CHECK(job.tests.at(0).stdin_bytes == "\x80");
+}
+
 TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
   const std::pair<std::string, const char*> table[] = {
       {with(R"("limits":{"cpu_ms":"a"})"), R"(limits.cpu_ms: expected an integer, got "a")"},
@@ -188,7 +194,13 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {with(R"("determinism":{"runs":9})"),
        "determinism.runs: expected a number from 1 to 8, got 9"},
       {with(R"("tests":{})"), "tests: expected a list of tests, got an object"},
-      {with(R"("tests":[{"stdin":"1"},{"stdin":1}])"), "tests[1].stdin: expected a string, got 1"},
+      {with(R"("tests":[{"stdin":"1"},{"stdin":1}])"),
+       R"(tests[1].stdin: expected a string or {"b64": ".."}, got 1)"},
+      {with(R"("stdin":{"b64":"?"})"), "stdin.b64: not base64"},
+      {with(R"("stdin":{"b64":1})"), "stdin.b64: expected a string, got 1"},
+      {with(R"("stdin":{})"), R"(stdin: expected a string or {"b64": ".."})"},
+      {with(R"("stdin":{"text":""})"), R"(stdin: expected a string or {"b64": ".."})"},
+      {with(R"("stdin":{"b64":"","b64":""})"), R"(stdin: expected a string or {"b64": ".."})"},
       {with(R"("outputs":["a","../b"])"), "outputs[1]: a path has no \".\" or \"..\""},
       {with(R"("func":"f")"), "func: only in call mode (\"mode\": \"call\")"},
       {with(R"("inputs":[])"), "inputs: only in call mode (\"mode\": \"call\")"},
