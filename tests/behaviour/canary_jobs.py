@@ -69,6 +69,8 @@ class Victim:
         """How it has to end to be what it is meant to be; None: as its language ends so."""
         if self.deed == "speaks":
             return "OK" if language in _SPEAKS else "TimeoutException"
+        if self.deed in ("sleep", "hog") and language not in languages.PROGRAMS[self.deed]:
+            return None  # it speaks instead
         return {"calls": "OK", "cancelled": "Cancelled", "sleep": "TimeoutException", "hog": "MemoryLimitExceeded"}.get(self.deed)
 
     def source(self, canaries: reach.Canaries, language: str) -> str:
