@@ -69,6 +69,37 @@ class RunExitCodes(ZygoTestCase):
         self.assertIn("cpu", ended.stderr.lower())
 
 
+class ForPrograms(ZygoTestCase):
+    """--json."""
+
+    def refusal(self, *arguments: str) -> dict[str, str]:
+        ended = zygo.run_cli(*arguments)
+        self.assertEqual((ended.code, ended.out), (2, b""))
+        return json.loads(ended.stderr)["error"]
+
+    def test_what_is_refused_is_an_object(self) -> None:
+        self.assertEqual(self.refusal("--json", "rnu"),
+                         {"command": "", "message": 'unknown command or option "rnu"; did you mean run?'})
+        self.assertEqual(self.refusal("run", "/nowhere.py", "--json"),
+                         {"command": "run", "message": "/nowhere.py: No such file or directory"})
+        self.assertEqual(self.refusal("image", "inspect", "nowhere", "--json")["command"], "image inspect")
+
+    def test_of_a_program_is_not_zygos(self) -> None:
+        ended = run("print(1)", "--memory", "1", arguments=("--json",))
+
+        self.assertIn("zygo run: --memory", ended.stderr)
+
+    def test_a_bad_job_says_why_on_stderr_too(self) -> None:
+        source, inputs = self.folder() / "a.sh", self.folder() / "inputs.json"
+        source.write_text("exit\n")
+        inputs.write_text("[1]")
+
+        ended = zygo.run_cli("run", str(source), "--call", "f", "--inputs", str(inputs), "--json")
+
+        self.assertEqual((ended.code, json.loads(ended.out)["label"]), (125, "BadJob"))
+        self.assertIn("zygo: BadJob (mode: call mode is for Python templates", ended.stderr)
+
+
 class RunStreams(ZygoTestCase):
     def test_a_program_without_its_parts_says_how_it_is_copied(self) -> None:
         alone = self.folder() / "bin/zygo"

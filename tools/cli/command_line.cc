@@ -12,8 +12,8 @@
 #include "tools/cli/environment.h"
 #include "tools/cli/help_text.h"
 #include "tools/cli/parsed_option.h"
+#include "tools/cli/refusal.h"
 #include "tools/cli/serve_options.h"
-#include "tools/cli/text.h"
 #include "tools/cli/top/top_options.h"
 #include "tools/cli/units.h"
 
@@ -239,14 +239,13 @@ int refuse(const CLI::App& app, const std::string& sentence, std::string* troubl
     *trouble = sentence;
     return kExitUsage;
   }
-  std::string name = "zygo";
+  std::string name;
   for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
     at = at->get_subcommands().front();
-    name += " " + at->get_name();
+    name += (name.empty() ? "" : " ") + at->get_name();
   }
-  write_error_line(
-      fmt::format("{}: {}\nTry: {} --help", name, escape_controls(sentence, Lines::kKeep), name));
-  return kExitUsage;
+  const std::string hint = fmt::format("Try: zygo {}{}--help", name, name.empty() ? "" : " ");
+  return cli::refuse(name, {sentence}, hint);
 }
 
 // Everything CLI11 knows about our commands. The values it fills belong to `line`.
@@ -411,7 +410,11 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
   line.arguments = arguments;
   Grammar grammar(line);
   CLI::App& app = grammar.app;
-  const auto refused = [&app, trouble](const std::string& sentence) {
+  const auto end_of_options = std::find(arguments.begin(), arguments.end(), "--");
+  const bool json_was_said =
+      std::find(arguments.begin(), end_of_options, "--json") != end_of_options;
+  const auto refused = [&](const std::string& sentence) {
+    if (!trouble) refuse_in_json(json_was_said || line.common.json);
     return refuse(app, sentence, trouble);
   };
   try {
@@ -427,6 +430,7 @@ std::variant<CommandLine, int> parse_command_line(std::vector<std::string> argum
     if (line.command == Command::kServe && !line.common.quiet && !trouble)
       warn_of_variables(*grammar.serve);
     if (!line.common.config.empty()) apply_config_file(line.common.config, app);
+    if (!trouble) refuse_in_json(line.common.json);
     if (line.command == Command::kRun && line.run.program.empty() && line.common.image.empty())
       return refused("PROGRAM is required (with --image, its own command is run without one)");
     if (line.command == Command::kImagePack && line.image.venv.empty() && line.image.conda.empty())

@@ -195,10 +195,4 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   return options;
 }
 
-int refuse(std::string_view command, const Refusal& refusal) {
-  write_error_line(
-      fmt::format("zygo {}: {}", command, escape_controls(refusal.sentence, Lines::kKeep)));
-  return refusal.code;
-}
-
 }  // namespace cli

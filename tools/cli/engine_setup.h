@@ -12,6 +12,7 @@
 
 #include "runtime/engine.h"
 #include "tools/cli/options.h"
+#include "tools/cli/refusal.h"
 #include "tools/cli/signals.h"
 
 namespace cli {
@@ -21,11 +22,6 @@ struct Parts {
   std::vector<runtime::TemplateSpec> builtin_templates;
   std::function<sys::Result<std::unique_ptr<runtime::Engine>>(runtime::EngineOptions)> start_engine;
   const StopSignals* stop = nullptr;
-};
-
-struct Refusal {
-  std::string sentence;
-  int code = kExitUsage;
 };
 
 std::optional<Refusal> check_level(const CommonOptions& common);
@@ -48,8 +44,5 @@ std::optional<Refusal> check_template(const std::string& name,
 std::variant<runtime::EngineOptions, Refusal> engine_options(
     const CommonOptions& common, const std::vector<runtime::TemplateSpec>& builtin,
     unsigned workers, const StopSignals* stop = nullptr);
-
-// "zygo run: SENTENCE" on stderr; returns the code.
-int refuse(std::string_view command, const Refusal& refusal);
 
 }  // namespace cli

@@ -28,6 +28,8 @@ int after_write(bool written, int code) {
 }
 
 int show_json(const runtime::JobResult& result) {
+  if (result.verdict.outcome == runtime::Outcome::kBadJob)  // nobody looks for it in an object
+    write_error_line("zygo: " + verdict_line(result, Style()));
   std::string text;
   runtime::append_result(result, text);
   return after_write(sys::write_all(STDOUT_FILENO, text + "\n").ok(), exit_code_of_json(result));

@@ -34,6 +34,24 @@ TEST_CASE("without a terminal progress is a plain line", "[cli][progress]") {
   CHECK(progress_line({4, 16, 2.0}, some()) == "4/16 (25 %), 2.0/s, ETA 0:06: OK 3, ValueError 1");
 }
 
+TEST_CASE("the time left is foretold by the later half of the time that was", "[cli][progress]") {
+  auto pipe = sys::make_pipe();
+  REQUIRE(pipe.ok());
+  Tally tally;
+  Progress progress(Progress::Kind::kLines, pipe->writer.get(), 2000);
+  for (int second = 0; second <= 120; second += 5) {
+    const int results = second == 0 ? 0 : second <= 100 ? 50 : 5;
+    for (int i = 0; i < results; ++i) tally.add("OK", Tally::Kind::kVerdict);
+    progress.tick(std::chrono::seconds(second), tally);
+  }
+  pipe->writer.reset();
+
+  auto shown = sys::read_all(pipe->reader.get());
+  REQUIRE(shown.ok());
+  CHECK(shown->substr(shown->rfind("zygo batch")) ==
+        "zygo batch: 1020/2000 (51 %), 7.0/s, ETA 2:20: OK 1020\n");
+}
+
 TEST_CASE("times are told as a clock", "[cli][progress]") {
   CHECK(format_clock(7) == "0:07");
   CHECK(format_clock(725) == "12:05");

@@ -11,7 +11,7 @@ namespace cli {
 namespace {
 
 constexpr sys::Milliseconds kRedraw{200}, kLineEvery{5000};
-constexpr sys::Nanoseconds kRateWindow = std::chrono::seconds(10);
+constexpr sys::Nanoseconds kLeastRateWindow = std::chrono::seconds(10);
 constexpr size_t kBarCells = 24;
 constexpr size_t kShownLabels = 6;
 
@@ -142,9 +142,12 @@ bool Progress::due(sys::Nanoseconds now) const {
   return !last_ || now - *last_ >= (kind_ == Kind::kBar ? kRedraw : kLineEvery);
 }
 
+// Jobs differ, so what is to come is foretold by no less than half of what was.
 double Progress::rate_at(sys::Nanoseconds now, size_t done) {
   samples_.emplace_back(now, done);
-  while (samples_.size() > 2 && now - samples_[1].first >= kRateWindow) samples_.pop_front();
+  if (!began_) began_ = now;
+  const sys::Nanoseconds window = std::max(kLeastRateWindow, (now - *began_) / 2);
+  while (samples_.size() > 2 && now - samples_[1].first >= window) samples_.pop_front();
   double span = seconds_of(now - samples_.front().first);
   return span <= 0 ? 0 : static_cast<double>(done - samples_.front().second) / span;
 }

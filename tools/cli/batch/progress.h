@@ -17,7 +17,7 @@ namespace cli {
 struct Glance {
   size_t done = 0;
   std::optional<size_t> total;  // none: the input is a pipe
-  double rate = 0;              // results a second, lately
+  double rate = 0;              // results a second, of the later half of the time, or of 10 s
 };
 
 std::string format_clock(double seconds);  // "0:07", "12:05", "3:00:00"
@@ -44,8 +44,8 @@ class Progress {
   Kind kind_;
   int fd_;
   std::optional<size_t> total_;
-  std::optional<sys::Nanoseconds> last_;
-  std::deque<std::pair<sys::Nanoseconds, size_t>> samples_;  // of the last seconds
+  std::optional<sys::Nanoseconds> began_, last_;
+  std::deque<std::pair<sys::Nanoseconds, size_t>> samples_;  // of what the rate is taken from
   bool drawn_ = false;
 };
 
