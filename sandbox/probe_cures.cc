@@ -62,8 +62,13 @@ constexpr Wish kFilters = {.host = "use a newer kernel",
                            .container = "--security-opt seccomp=unconfined ...",
                            .kubernetes = "securityContext: {seccompProfile: {type: Unconfined}}"};
 
+// unshare(1) of util-linux 2.38 and newuidmap(1) of the package uidmap.
+constexpr std::string_view kRootOrOwnIds =
+    "run as root; or, with ids of your own in /etc/subuid and /etc/subgid: unshare --map-root-user "
+    "--map-auto zygo ...";
+
 constexpr Wish kOtherUids = {
-    .host = "run as root",
+    .host = kRootOrOwnIds,
     .service =
         "in the unit: User=root, and CapabilityBoundingSet= with CAP_SETUID CAP_SETGID "
         "CAP_KILL",
@@ -79,11 +84,10 @@ constexpr Wish kChroot = {
     .kubernetes = "securityContext: {runAsUser: 0, capabilities: {add: [SYS_CHROOT]}}"};
 
 // A map of many ids needs CAP_SYS_ADMIN over the user namespace it is made in.
-constexpr Wish kIdRanges = {
-    .host = "run as root: an ordinary user can map one id, so that a job and its keeper share it",
-    .service = kNamespaces.service,
-    .container = kNamespaces.container,
-    .kubernetes = kNamespaces.kubernetes};
+constexpr Wish kIdRanges = {.host = kRootOrOwnIds,
+                            .service = kNamespaces.service,
+                            .container = kNamespaces.container,
+                            .kubernetes = kNamespaces.kubernetes};
 
 std::string cure_for_user_namespaces(int error, const HostHints& hints) {
   if (error == EINVAL) return "use a kernel built with CONFIG_USER_NS";
@@ -94,6 +98,12 @@ std::string cure_for_user_namespaces(int error, const HostHints& hints) {
   if (!hints.at.filtered && hints.apparmor_restricts_userns.value_or(0) != 0) {
     return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or give zygo an AppArmor "
            "profile that allows userns";
+  }
+  const bool is_host_root = hints.at.place == Place::kHost && hints.at.root && !hints.at.filtered;
+  if (error == EPERM && is_host_root && !hints.at.rootless) {
+    return "leave the chroot: the kernel makes no user namespace in one (user_namespaces(7)); "
+           "bwrap "
+           "or systemd-nspawn show the same files without it";
   }
   return granted(kNamespaces, hints);
 }

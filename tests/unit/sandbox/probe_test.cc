@@ -103,6 +103,20 @@ TEST_CASE("the cure for missing user namespaces names the switch that is off", "
         std::string::npos);
 }
 
+TEST_CASE("what no root of a host lacks is missing in a chroot", "[probe]") {
+  HostHints hints;
+  hints.at.root = true;
+  CHECK(cure_for("userns", EPERM, hints).find("leave the chroot") == 0);
+  hints.at.rootless = true;
+  CHECK(cure_for("userns", EPERM, hints).find("chroot") == std::string::npos);
+}
+
+TEST_CASE("an ordinary user is told how to use subordinate ids", "[probe]") {
+  const char* name = GENERATE("uid", "idmap.range");
+  CHECK(cure_for(name, EPERM, HostHints{}).find("unshare --map-root-user --map-auto zygo") !=
+        std::string::npos);
+}
+
 TEST_CASE("a shortage is no lack of the kernel, whatever it is that was tried", "[probe]") {
   const char* name = GENERATE("seccomp", "userns", "clone3", "cgroup.pids", "fds");
   CHECK(cure_for(name, EAGAIN, HostHints{}).find("ulimit -u") != std::string::npos);
