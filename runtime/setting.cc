@@ -1,6 +1,7 @@
 #include "runtime/setting.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -236,36 +237,31 @@ Result<void> Setting::choose_level(const EngineOptions& options,
   return Error::because(text);
 }
 
-// A daemon's own range; where only part of the ids exist (a container with a map), a small one at
-// the end of what is mapped.
+// A daemon's own range; where only part of the ids exist (a container with a map, a user with
+// subordinate ids), a small one at the end of what is mapped.
 Result<void> Setting::choose_ids() {
+  const bool is_full = level_ == sandbox::Level::kFull;
+  if (is_full ? !may_map_ranges() : ::geteuid() != 0) return {};
+  ids_ = is_full ? Ids::kMapped : level_ == sandbox::Level::kContained ? Ids::kReal : Ids::kOther;
   UidClaim::Ranges ranges{kFirstHostId, shim::kTemplateIdCount, kInstances};
-  auto claim = [&] {
-    uids_ = UidClaim::make(ranges);
-    id_base_ = uids_->first();
-    id_count_ = ranges.size;
-  };
-  if (level_ == sandbox::Level::kFull) {
-    if (!may_map_ranges()) return {};
-    ids_ = Ids::kMapped;
-    claim();
-    return {};
-  }
-  if (::geteuid() != 0) return {};
-  ids_ = level_ == sandbox::Level::kContained ? Ids::kReal : Ids::kOther;
   const std::string map = TRY(sys::read_file("/proc/self/uid_map"));
   const sandbox::MappedIds mapped = sandbox::largest_range(map);
   if (!mapped.contains(ranges.first, uint64_t{ranges.size} * ranges.count)) {
     const uint64_t half = mapped.count / 2;
+    const uint32_t below = is_full ? shim::kFirstCellId : 0;  // no cell has these
     ranges.first = static_cast<uint32_t>(mapped.first + half);
-    ranges.size = static_cast<uint32_t>(std::min<uint64_t>(half, 2048));
-    if (ranges.size < 64) {
-      return Error::because("user ids: this container has only " + std::to_string(mapped.count) +
-                            " of them, and each cell needs three of its own");
+    ranges.size = static_cast<uint32_t>(std::min<uint64_t>(half, below + 2048));
+    if (ranges.size < below + 64) {
+      return Error::because(fmt::format(
+          "user ids: this user namespace has only {} of them; {} would do at level {}, since each "
+          "cell has its own",
+          mapped.count, 2 * (below + 64), sandbox::name_of(level_)));
     }
     ranges.count = static_cast<uint32_t>(std::min<uint64_t>(half / ranges.size, kInstances));
   }
-  claim();
+  uids_ = UidClaim::make(ranges);
+  id_base_ = uids_->first();
+  id_count_ = ranges.size;
   return {};
 }
 

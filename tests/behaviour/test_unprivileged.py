@@ -229,5 +229,28 @@ def available_to(case: AnOrdinaryUser) -> set[str]:
             if (layer.get("available", layer.get("ok")) if isinstance(layer, dict) else layer)}
 
 
+@unittest.skipUnless(os.geteuid() == 0, "only root can map ids that are not its own")
+class RootOfFewIds(ZygoTestCase):
+    """Root of a user namespace that has a part of all ids: subordinate ones (subuid(5)), or a rootless container's."""
+
+    def zygo(self, *arguments: str) -> Finished:
+        command = [sys.executable, "-B", str(Path(__file__).parent / "few_ids.py"), str(zygo.BINARY), *arguments]
+        return zygo.run_command(command, env=zygo.environment(HOME=str(self.folder()), ZYGO_HOME=str(self.folder())))
+
+    def test_gets_each_level_that_the_doctor_promises(self) -> None:
+        program = self.folder() / "program.py"
+        program.write_text("import os\nprint(os.getuid() > 0)\n")
+        ended = self.zygo("doctor", "--json")
+        if not ended.stdout.startswith("{"):
+            self.skipTest("no user namespace can be made here: " + ended.stderr)
+        promised = [level for level, said in json.loads(ended.stdout)["levels"].items() if said["available"]]
+        self.assertIn("minimal", promised)
+
+        for level in promised:
+            with self.subTest(level=level):
+                ended = self.zygo("run", "--level", level, str(program))
+                self.assertEqual((ended.code, ended.stdout), (0, "True\n"), ended.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
