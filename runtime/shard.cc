@@ -7,6 +7,7 @@
 
 #include "runtime/live.h"
 #include "runtime/proc.h"
+#include "runtime/source_rules.h"
 #include "runtime/value.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"
@@ -183,6 +184,11 @@ void Shard::place(TaskPtr task) {
   if (!spec->runtime && !setting_.has_python()) {
     return refuse(std::move(task),
                   "template: " + spec->name + " needs Python, which the image does not have");
+  }
+  if (std::string wrong =
+          objection_to_sources(task->job.template_name, spec->runtime.get(), task->job);
+      !wrong.empty()) {
+    return refuse(std::move(task), wrong);
   }
   if (!spec->runtime && task->job.build_only) return reply_built(std::move(task));
   if (spec->runtime) {

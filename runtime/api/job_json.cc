@@ -79,7 +79,7 @@ class JobParser {
       case FieldKind::kEnvironment:
         return read_env(in_, field, job_.env);
       case FieldKind::kFiles:
-        return read_files(in_, field, job_.files);
+        return read_files(in_, job_.files);
       case FieldKind::kInputs:
         return read_inputs(in_, job_.calls);
       case FieldKind::kCalls:

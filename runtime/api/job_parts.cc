@@ -97,10 +97,14 @@ std::string_view name_of(const InputFile& file) {
   return path.substr(0, path.size() - path.ends_with('/'));
 }
 
+const char* objection_to_file(std::string_view path) {
+  constexpr size_t kLongest = 4096;
+  return path.size() > kLongest ? "a path is too long" : objection_to_path(path);
+}
+
 // A file cannot be the folder of another.
 bool paths_fit_together(JsonReader& in, const std::vector<InputFile>& files) {
-  std::set<std::string_view> paths;
-  for (const InputFile& file : files) paths.insert(file.path);
+  const Paths paths = paths_of(files);
   for (const std::string_view path : paths) {
     for (size_t slash = path.find('/'); slash != std::string_view::npos;
          slash = path.find('/', slash + 1)) {
@@ -122,6 +126,27 @@ void merge(std::vector<Item>& into, std::vector<Item>& fresh, Key key) {
 }
 
 }  // namespace
+
+Paths paths_of(const std::vector<InputFile>& files) {
+  Paths paths;
+  for (const InputFile& file : files) paths.insert(file.path);
+  return paths;
+}
+
+const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more) {
+  auto is_misplaced = [&paths](const InputFile& file) {
+    const std::string_view path = file.path;
+    for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+      if (paths.contains(path.substr(0, slash))) return true;
+    }
+    if (path.ends_with('/')) return false;
+    const std::string folder = file.path + "/";
+    const auto inside = paths.lower_bound(folder);
+    return inside != paths.end() && inside->starts_with(folder);
+  };
+  const auto found = std::find_if(more.begin(), more.end(), is_misplaced);
+  return found == more.end() ? nullptr : &*found;
+}
 
 std::string printable(std::string_view name) {
   constexpr size_t kLongest = 64;
@@ -205,7 +230,7 @@ bool read_env(JsonReader& in, const Field& field,
   return in.ok();
 }
 
-bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& files) {
+bool read_files(JsonReader& in, std::vector<InputFile>& files) {
   if (in.peek() != Type::kObject) return in.expected("an object of files");
   std::vector<InputFile> fresh;
   std::set<std::string> paths;
@@ -213,9 +238,7 @@ bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& file
   in.open_object();
   while (in.next_key(fresh.empty(), path)) {
     InputFile file;
-    const char* wrong = objection_to_path(path);
-    if (wrong == nullptr && path.size() > static_cast<size_t>(field.max))
-      wrong = "a path is too long";
+    const char* wrong = objection_to_file(path);
     if (wrong == nullptr && !paths.insert(path).second) wrong = "given twice";
     if (wrong != nullptr) in.fail(wrong);
     file.path = path;

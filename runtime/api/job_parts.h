@@ -2,7 +2,9 @@
 // The fields of a job that have rules of their own: names, arguments, environment, files, layers.
 // Internal to job_json. All leave the reason, and the path below the field, with the reader.
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,8 +27,14 @@ bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& gl
 bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& argv);
 bool read_env(JsonReader& in, const Field& field,
               std::vector<std::pair<std::string, std::string>>& env);
-bool read_files(JsonReader& in, const Field& field, std::vector<InputFile>& files);
+bool read_files(JsonReader& in, std::vector<InputFile>& files);
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require);
+
+// The first of `more` that cannot lie beside others: one is the folder of the other. Null: all
+// can.
+using Paths = std::set<std::string_view>;  // as long as their files live
+Paths paths_of(const std::vector<InputFile>& files);
+const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more);
 
 // A name out of a caller's JSON, bounded and without control characters, for an error.
 std::string printable(std::string_view name);

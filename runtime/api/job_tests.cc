@@ -111,6 +111,13 @@ class TestReader {
   bool text_expected_ = true;
 };
 
+// What a test places beside a checker or an interactor.
+Paths paths_of_test(const Checker& checker) {
+  Paths paths = {"input.txt", "answer.txt"};
+  if (checker.protocol == Checker::Protocol::kIcpc) paths.insert("feedback/.keep");
+  return paths;
+}
+
 bool read_protocol(JsonReader& in, Checker& checker) {
   JsonReader before = in;
   std::string word;
@@ -157,7 +164,7 @@ bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
     } else if (key == "source") {
       good = read_text(in, field, checker.source);
     } else if (key == "files") {
-      good = read_files(in, field, checker.files);
+      good = read_files(in, checker.files);
     } else if (key == "argv") {
       good = read_argv(in, field, checker.argv);
     } else if (key == "protocol") {
@@ -168,6 +175,11 @@ bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
     if (!good) return in.at_field('.' + key);
   }
   if (!in.ok()) return false;
+  if (const InputFile* file = misplaced(paths_of_test(checker), checker.files)) {
+    in.fail("has no place beside the files of a test");
+    in.at_key(file->path);
+    return in.at_field(".files");
+  }
   if (checker.template_name.empty()) return in.fail("template: required");
   return !checker.source.empty() || in.fail("source: required");
 }
