@@ -137,6 +137,7 @@ struct Job {
   std::vector<InputFile> files;
   std::vector<InputFile> run_files;  // the same, but nothing that a compiler sees
   std::vector<std::string> sources;  // paths among `files`: compiled together with the source
+  std::vector<std::string> compiler_flags;
   // Of a command: what is executed, in the place of a program of the image.
   std::shared_ptr<const Artefact> program;
   std::vector<std::string> outputs;  // globs: files of the scratch that are collected at the end

@@ -14,7 +14,8 @@ namespace runtime {
 namespace {
 constexpr std::string_view kMemoryWord = "{memory_mb}", kFileWord = "{file}",
                            kClassWord = "{class}";
-constexpr std::string_view kSources = "{sources}", kSourcesBeside = "{sources_beside}";
+constexpr std::string_view kSources = "{sources}", kSourcesBeside = "{sources_beside}",
+                           kFlags = "{flags}";
 
 // Where package managers write down what is installed: dpkg, rpm, apk, pacman.
 constexpr const char* kPackageLists[] = {"/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite",
@@ -32,6 +33,10 @@ bool RuntimeSpec::takes_sources() const {
   return std::any_of(compile.begin(), compile.end(), [](const std::string& word) {
     return word == kSources || word == kSourcesBeside;
   });
+}
+
+bool RuntimeSpec::takes_flags() const {
+  return std::find(compile.begin(), compile.end(), kFlags) != compile.end();
 }
 
 bool RuntimeSpec::goes_by(std::string_view word) const {
@@ -114,9 +119,14 @@ std::vector<std::string> fill_in(const std::vector<std::string>& words, const Li
 
 std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
                                        const std::string& file,
-                                       const std::vector<std::string>& sources) {
+                                       const std::vector<std::string>& sources,
+                                       const std::vector<std::string>& flags) {
   std::vector<std::string> words;
   for (std::string& word : fill_in(spec.compile, limits, {file, ""})) {
+    if (word == kFlags) {
+      words.insert(words.end(), flags.begin(), flags.end());
+      continue;
+    }
     const bool beside = word == kSourcesBeside;
     if (word != kSources && !beside) {
       words.push_back(std::move(word));

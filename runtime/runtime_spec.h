@@ -19,9 +19,9 @@ struct RuntimeSpec {
   std::string name, title;
   std::vector<std::string> aliases;
   std::vector<std::string> extensions;  // of source files, without the dot
-  std::string package;                  // what to install where the tools are missing
-  std::vector<std::string> version;     // a command that prints it; may be empty
-  std::string file;                     // what the source is called
+  std::string package;               // what to install where the tools are missing
+  std::vector<std::string> version;  // a command that prints it; may be empty
+  std::string file;                  // what the source is called
   bool finds_class = false;  // in a Java source, and so the names of the file and of the class
   bool warm = false;  // its interpreter starts once, in the template, where the host allows it
   bool jit = false;   // it makes machine code at run time: see FilterVariant::makes_code
@@ -43,6 +43,7 @@ struct RuntimeSpec {
 
   bool compiled() const { return !compile.empty(); }
   bool takes_sources() const;  // more than one: see compile_words()
+  bool takes_flags() const;    // of a job, for its compiler
   bool runs_artefact() const { return !run.empty() && run.front().starts_with("./"); }
   // The path of the artefact that becomes the program; empty: none does.
   std::string program() const { return runs_artefact() ? run.front().substr(2) : ""; }
@@ -82,10 +83,11 @@ std::vector<std::string> fill_in(const std::vector<std::string>& words, const Li
                                  const SourceNames& names);
 
 // The command that compiles `file` and, where the runtime has the word for it, `sources`: paths of
-// files that lie beside it. {sources} stands for all of them, {sources_beside} for those in the
-// same folder.
+// files that lie beside it. {sources} stands for all of them, {sources_beside} for those in the same folder; {flags} for what the job gives the
+// compiler.
 std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
                                        const std::string& file,
-                                       const std::vector<std::string>& sources);
+                                       const std::vector<std::string>& sources,
+                                       const std::vector<std::string>& flags = {});
 
 }  // namespace runtime

@@ -64,6 +64,7 @@ std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
   build->files.push_back({build->source_name, job.source, false});
   build->source_names = job.source_names;
   build->sources = job.sources;
+  build->compiler_flags = job.compiler_flags;
   build->outputs = runtime.artefacts;
   build->limits = runtime.compile_limits;
   build->limits.outputs = runtime.compile_limits.disk;
@@ -76,7 +77,8 @@ std::string request_of_build(const RuntimeSpec& runtime, const Setting& setting,
                              const Toolchain& tools, const Job& build) {
   Command command;
   command.program = tools.compile;
-  command.argv = compile_words(runtime, build.limits, build.source_name, build.sources);
+  command.argv =
+      compile_words(runtime, build.limits, build.source_name, build.sources, build.compiler_flags);
   add_names(runtime, build, true, command.argv);
   command.env = environment_of(runtime, build, setting.image());
   for (const InputFile& file : build.files) command.files.push_back(&file);
@@ -187,6 +189,7 @@ std::string key_of(const RuntimeSpec& runtime, const std::string& identity, cons
             (file.executable ? 'x' : '-') + (file.link ? "l" : "");
   }
   for (const std::string& path : job.sources) text += 's' + images::sha256_of(path);
+  for (const std::string& flag : job.compiler_flags) text += 'f' + images::sha256_of(flag);
   for (const std::string& name : job.source_names) text += images::sha256_of(name);
   if (!job.source_name.empty()) text += "n" + images::sha256_of(job.source_name);
   return images::sha256_of(text);
@@ -200,6 +203,17 @@ std::string first_line_with(const std::string& text, std::string_view word) {
   return text.substr(begin, std::min<size_t>(text.find('\n', hit) - begin, 300));
 }
 
+// A program of elf(5), little-endian: an object file (-c) has its head, too, but no kernel runs it.
+bool is_elf_program(std::string_view content) {
+  constexpr size_t kTypeAt = 16;
+  constexpr char kExecutable = 2, kPositionIndependent = 3;
+  if (!content.starts_with("\x7F"
+                           "ELF") ||
+      content.size() <= kTypeAt)
+    return false;
+  return content[kTypeAt] == kExecutable || content[kTypeAt] == kPositionIndependent;
+}
+
 // Is what will be executed something that a kernel executes (execve(2))? A Go library compiles to
 // an archive, and its compiler calls that well.
 bool has_program(const RuntimeSpec& runtime, const Harvest& made) {
@@ -209,10 +223,7 @@ bool has_program(const RuntimeSpec& runtime, const Harvest& made) {
       std::find_if(made.files.begin(), made.files.end(),
                    [&program](const InputFile& each) { return each.path == program; });
   if (file == made.files.end()) return false;
-  return file->content.starts_with(
-             "\x7F"
-             "ELF") ||
-         file->content.starts_with("#!");
+  return is_elf_program(file->content) || file->content.starts_with("#!");
 }
 
 // What a build that failed tells everybody who wanted its program.

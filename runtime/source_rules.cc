@@ -40,8 +40,13 @@ bool may_collide(const std::vector<InputFile>& files, const RuntimeSpec& runtime
 
 }  // namespace
 
-std::string objection_to_sources(const std::string& /*name*/, const RuntimeSpec* runtime,
+std::string objection_to_sources(const std::string& name, const RuntimeSpec* runtime,
                                  const Job& job) {
+  const bool compiled = runtime != nullptr && runtime->compiled();
+  if (!job.compiler_flags.empty() && !compiled)
+    return "compiler_flags: " + name + " has no compiler";
+  if (!job.compiler_flags.empty() && !runtime->takes_flags())
+    return "compiler_flags: " + name + " has no {flags} in its compile command";
   // A command has no source of its own, nor has Python a file of it.
   if (runtime == nullptr || runtime->run.empty()) return "";
   const bool asks = !job.sources.empty() || may_collide(job.files, *runtime, job) ||

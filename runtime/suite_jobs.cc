@@ -22,6 +22,7 @@ Job Suite::job_of(const TestCase& test) const {
   job.stdin_bytes = test.stdin_bytes;
   job.files = job_.files;
   job.sources = job_.sources;
+  job.compiler_flags = job_.compiler_flags;
   job.limits = job_.limits;
   job.policy = job_.policy;
   job.determinism_runs = job_.determinism_runs;

@@ -141,6 +141,12 @@ constexpr Field kFields[] = {
          "Placed in the working directory, by relative path: `{\"text\": ..}`, "
          "`{\"b64\": ..}` or `{\"blob\": \"sha256:..\"}`; `\"executable\": true` sets the bit. "
          "`{\"directory\": true}` makes an empty directory."},
+    {.path = "compiler_flags",
+     .kind = kFlags,
+     .fallback = "`[]`",
+     .max = 4096,
+     .meaning = "Compiled languages: words for the compiler, after the template's own: "
+                "`[\"-std=c++14\", \"-O3\"]`. At most 64."},
     {.path = "outputs",
      .kind = kGlobs,
      .fallback = "`[]`",
@@ -330,6 +336,8 @@ constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::strin
     {"language", "template"},
     {"lang", "template"},
     {"runtime", "template"},
+    {"compiler_options", "compiler_flags"},
+    {"compile_flags", "compiler_flags"},
     {"input", "stdin"},
     {"args", "argv"},
     {"timeout", "limits.wall_ms"},
@@ -386,6 +394,7 @@ std::string type_of(const Field& field) {
       return "any JSON";
     case kGlobs:
     case kTexts:
+    case kFlags:
       return "list of strings";
     case kEnvironment:
       return "object of strings";

@@ -24,6 +24,7 @@ enum class FieldKind : uint8_t {
   kGlobs,
   kEnvironment,
   kFiles,
+  kFlags,
   kInputs,
   kCalls,
   kRequire,
@@ -55,8 +56,8 @@ std::span<const Field> job_fields();
 // The index in job_fields(), or -1.
 int field_index(std::string_view path);
 
-// The field that was probably meant: at the top what other APIs call so, or what has this name in an
-// object; else the one under the same object that looks most like it. Empty: none.
+// The field that was probably meant: at the top what other APIs call so, or what has this name in
+// an object; else the one under the same object that looks most like it. Empty: none.
 std::string_view closest_field(std::string_view path);
 
 // "an integer, 1 to 8", "one of \"script\", \"call\"", ...

@@ -80,6 +80,8 @@ class JobParser {
         return read_env(in_, field, job_.env);
       case FieldKind::kFiles:
         return read_files(in_, job_.files);
+      case FieldKind::kFlags:
+        return read_flags(in_, field, job_.compiler_flags);
       case FieldKind::kInputs:
         return read_inputs(in_, job_.calls);
       case FieldKind::kCalls:

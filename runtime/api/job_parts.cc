@@ -200,6 +200,18 @@ bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& arg
   return in.ok();
 }
 
+bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& flags) {
+  if (!read_argv(in, field, flags)) return false;
+  if (flags.size() > kMaxCompilerFlags)
+    return in.fail("more than " + std::to_string(kMaxCompilerFlags) + " flags");
+  for (size_t i = 0; i < flags.size(); ++i) {
+    if (!flags[i].empty()) continue;
+    in.fail("a flag is not empty");
+    return in.at_index(i);
+  }
+  return true;
+}
+
 bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& globs) {
   if (!read_argv(in, field, globs)) return false;
   for (size_t i = 0; i < globs.size(); ++i) {

@@ -13,6 +13,8 @@
 
 namespace runtime {
 
+inline constexpr size_t kMaxCompilerFlags = 64;
+
 // Rules of single texts: an id is not empty, a template and a function have names.
 bool text_is_fit(JsonReader& in, const Field& field, const std::string& text);
 
@@ -28,6 +30,7 @@ bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& arg
 bool read_env(JsonReader& in, const Field& field,
               std::vector<std::pair<std::string, std::string>>& env);
 bool read_files(JsonReader& in, std::vector<InputFile>& files);
+bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& flags);
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require);
 
 // The first of `more` that cannot lie beside others: one is the folder of the other. Null: all

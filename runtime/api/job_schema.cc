@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/api/job_fields.h"
+#include "runtime/api/job_parts.h"
 #include "runtime/api/job_tests.h"
 #include "runtime/api/schema.h"
 
@@ -75,6 +76,12 @@ ordered_json tests() {
   return schema;
 }
 
+ordered_json flags() {
+  ordered_json schema = list_of(text());
+  schema["maxItems"] = kMaxCompilerFlags;
+  return schema;
+}
+
 ordered_json integer(const Field& field) {
   return {{"type", "integer"}, {"minimum", field.min}, {"maximum", field.max}};
 }
@@ -105,6 +112,8 @@ ordered_json type_schema(const Field& field) {
     case FieldKind::kGlobs:
     case FieldKind::kRequire:
       return list_of(text());
+    case FieldKind::kFlags:
+      return flags();
     case FieldKind::kEnvironment:
       return map_of(text());
     case FieldKind::kFiles:

@@ -1,13 +1,19 @@
-"""What a program is made of: files beside its source."""
+"""What a program is made of: flags for its compiler, and files beside its source."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 import languages
 import zygo
+from zygo import run_batch, run_job
+
+AFRESH = ("--build-cache", "0")  # whatever earlier runs of the tests have left on this host
+STANDARD = "int main() { return __cplusplus / 100 % 100; }\n"
 
 
 def refusal(source: str, **fields: Any) -> str:
@@ -17,6 +23,64 @@ def refusal(source: str, **fields: Any) -> str:
     if result["label"] != "BadJob":
         raise AssertionError(zygo.brief(result))
     return json.dumps([result["detail"], result.get("tests")]).replace('\\"', '"')
+
+
+class CompilerFlags(unittest.TestCase):
+    def test_a_standard_of_the_job_wins_over_the_templates(self) -> None:
+        wanted = {"11": "-std=c++11", "14": "-std=c++14", "17": "-std=c++17", "20": "-std=c++20"}
+        jobs = [{"id": year, "template": "cpp17", "source": STANDARD, "compiler_flags": [flag]} for year, flag in wanted.items()]
+
+        results = run_batch(jobs, *AFRESH)
+
+        self.assertEqual({year: result["exit"]["code"] for year, result in results.items()}, {year: int(year) for year in wanted})
+
+    def test_standards_have_names_of_their_own(self) -> None:
+        names = {"c++11": 11, "c++14": 14, "c++17": 17, "cpp23": 21}  # as g++ 12 counts
+        results = run_batch([{"id": name, "template": name, "source": STANDARD} for name in names], *AFRESH)
+
+        self.assertEqual({name: result["exit"]["code"] for name, result in results.items()}, names)
+
+    def test_other_flags_are_another_program(self) -> None:
+        jobs = [{"id": str(i), "template": "c", "source": "int main(void) { return X; }\n", "compiler_flags": [f"-DX={i % 3}"]}
+                for i in range(9)]
+
+        results = run_batch(jobs, *AFRESH)
+
+        self.assertEqual({key: result["exit"]["code"] for key, result in results.items()}, {str(i): i % 3 for i in range(9)})
+        self.assertEqual(sum(not result["compile"]["cached"] for result in results.values()), 3)
+
+    def test_a_library_may_be_named(self) -> None:
+        source = '#include <pthread.h>\n#include <stdio.h>\nint main(void) { puts(LINE); }\n'
+        result = run_job(source, template="c", compiler_flags=['-DLINE="a b; $(c)"', "-pthread", "-lm"])
+        self.assertEqual(result["stdout"]["text"], "a b; $(c)\n", zygo.brief(result))
+
+    def test_java_has_them_too(self) -> None:
+        source = "public class Main { public static void main(String[] a) { var x = 1; System.out.println(x); } }"
+        jobs = [{"id": release, "template": "java", "source": source, "compiler_flags": ["--release", release],
+                 "limits": languages.LIMITS} for release in ("8", "11")]
+        results = run_batch(jobs, *AFRESH)
+        self.assertEqual({key: result["label"] for key, result in results.items()}, {"8": "CompilationError", "11": "OK"})
+
+    def test_a_wrong_flag_is_the_compilers_to_tell(self) -> None:
+        result = run_job(STANDARD, template="cpp", compiler_flags=["-std=c++1"])
+        self.assertEqual(result["label"], "CompilationError", zygo.brief(result))
+        self.assertIn("-std=c++1", result["stderr"]["text"])
+
+    def test_an_object_file_is_no_program(self) -> None:
+        result = run_job(STANDARD, template="cpp", compiler_flags=["-c"])
+        self.assertEqual((result["label"], result["by"]), ("CompilationError", "program"), zygo.brief(result))
+
+    def test_a_language_without_a_compiler_refuses_them_by_name(self) -> None:
+        for template in ("python", "bash", "perl"):
+            with self.subTest(template):
+                self.assertIn(f"compiler_flags: {template} has no compiler", refusal("", template=template, compiler_flags=["-O3"]))
+
+    def test_zygo_run_takes_them(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "a.cpp")
+            path.write_text(STANDARD)
+            ended = zygo.run_cli("run", "--compiler-flag=-std=c++14", "--compiler-flag=-O0", str(path))
+        self.assertEqual(ended.code, 14, ended.stderr)
 
 
 class FurtherSources(unittest.TestCase):

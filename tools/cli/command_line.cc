@@ -177,6 +177,10 @@ void add_run(CLI::App& app, RunOptions& into) {
   app.add_option("--stdin", into.stdin_file, "The program's stdin, instead of zygo's own")
       ->type_name("FILE")
       ->excludes(call);
+  app.add_option("--compiler-flag", into.compiler_flags,
+                 "A word for the compiler, e.g. --compiler-flag=-O3; repeatable")
+      ->type_name("FLAG")
+      ->allow_extra_args(false);
   app.add_flag("--command", into.is_command,
                "PROGRAM is no file but a program of the image, by name or path");
   app.add_flag("--observe", into.observe,

@@ -57,6 +57,7 @@ struct RunOptions {
   std::string func, inputs;
   bool array = false;
   std::string stdin_file;
+  std::vector<std::string> compiler_flags;
   bool observe = false;
 };
 

@@ -132,6 +132,7 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
   }
   made.job.id = "job-1";
   made.job.source = std::move(source);
+  made.job.compiler_flags = options.compiler_flags;
   made.job.argv = options.args;
   std::string name = chosen_template(common);
   if (!name.empty()) made.job.template_name = name;

@@ -120,6 +120,20 @@ TEST_CASE("further sources are compiled where the runtime has a word for them", 
   CHECK(compile_words(spec, limits, "main.x", {"a.rs"}) == Words{"rustc", "main.rs"});
 }
 
+TEST_CASE("the flags of a job stand where its runtime has them", "[runtime]") {
+  using Words = std::vector<std::string>;
+  RuntimeSpec spec;
+  spec.compile = {"cc", "-O1", "main.c"};
+  CHECK_FALSE(spec.takes_flags());
+
+  spec.compile.push_back("{flags}");
+  CHECK(spec.takes_flags());
+  CHECK(compile_words(spec, {}, "main.c", {}) == Words{"cc", "-O1", "main.c"});
+  // Words of the caller are no words of ours.
+  CHECK(compile_words(spec, {}, "main.c", {"a.c"}, {"-O3", "{sources}", "{memory_mb}"}) ==
+        Words{"cc", "-O1", "main.c", "-O3", "{sources}", "{memory_mb}"});
+}
+
 TEST_CASE("a program is found by a path of directories", "[runtime]") {
   CHECK(find_program("sh", "", "/nowhere:/bin") == "/bin/sh");
   CHECK(find_program("/bin/sh") == "/bin/sh");

@@ -22,6 +22,19 @@ Job with_file(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("what a compiler is told is refused where there is none", "[runtime]") {
+  Job job;
+  job.compiler_flags = {"-O3"};
+  RuntimeSpec spec = compiler();
+  CHECK(objection_to_sources("c", &spec, job) == "");
+  CHECK(objection_to_sources("python", nullptr, job) == "compiler_flags: python has no compiler");
+  spec.compile = {"cc", "main.c"};
+  CHECK(objection_to_sources("c", &spec, job) ==
+        "compiler_flags: c has no {flags} in its compile command");
+  spec.compile.clear();
+  CHECK(objection_to_sources("sh", &spec, job) == "compiler_flags: sh has no compiler");
+}
+
 TEST_CASE("a file and the source are not the folder of one another", "[runtime]") {
   const RuntimeSpec spec = compiler();
   CHECK(objection_to_sources("c", &spec, with_file("main.c/x")) ==

@@ -109,6 +109,7 @@ struct CheckedMachine {
   Job seen;
   std::string score = {};
   std::optional<std::string> kept_score = {};
+  Job program = {};
 
   Verdict run(Job job) {
     std::optional<JobResult> got;
@@ -124,6 +125,8 @@ struct CheckedMachine {
           result.files.files.push_back({"feedback/judgemessage.txt", message, false});
         if (!score.empty()) result.files.files.push_back({"feedback/score.txt", score, false});
         seen = std::move(run);
+      } else {
+        program = std::move(run);
       }
       done(std::move(result));
     };
@@ -190,6 +193,17 @@ TEST_CASE("further sources go with the program, and with its checker", "[suite]"
   CHECK(machine.run(job).ok());
 
   CHECK(machine.seen.sources == std::vector<std::string>{"more.cpp"});
+}
+
+TEST_CASE("flags go with the program and not with its checker", "[suite]") {
+  CheckedMachine machine{42, "", "", {}};
+  Job job = checked_job();
+  job.compiler_flags = {"-O3"};
+
+  CHECK(machine.run(job).ok());
+
+  CHECK(machine.program.compiler_flags == job.compiler_flags);
+  CHECK(machine.seen.compiler_flags.empty());
 }
 
 TEST_CASE("rules of a test decide about its output", "[suite]") {
