@@ -22,6 +22,14 @@ constexpr const char* kPackageLists[] = {"/var/lib/dpkg/status", "/var/lib/rpm/r
                                          "/usr/lib/sysimage/rpm/rpmdb.sqlite",
                                          "/lib/apk/db/installed", "/var/lib/pacman/local"};
 
+// A header lies beside the sources that include it.
+bool is_compiled(const RuntimeSpec& spec, std::string_view path) {
+  if (spec.source_extensions.empty()) return true;
+  return std::any_of(
+      spec.source_extensions.begin(), spec.source_extensions.end(),
+      [path](const std::string& extension) { return path.ends_with("." + extension); });
+}
+
 // g++ is a link to a link on most hosts, and an upgrade changes what they lead to.
 void into_target(const std::string& path, struct stat& info) {
   struct stat target {};
@@ -133,7 +141,7 @@ std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& li
       continue;
     }
     for (const std::string& source : sources) {
-      if (beside && source.find('/') != source.npos) continue;
+      if (!is_compiled(spec, source) || (beside && source.find('/') != source.npos)) continue;
       // Whatever a file is called, it is no option.
       const bool is_odd = source.starts_with('-') || source.starts_with('@');
       words.push_back(is_odd ? "./" + source : source);

@@ -19,6 +19,8 @@ struct RuntimeSpec {
   std::string name, title;
   std::vector<std::string> aliases;
   std::vector<std::string> extensions;  // of source files, without the dot
+  // Of further sources of a program, which its compiler is called with; others lie beside them.
+  std::vector<std::string> source_extensions;
   std::string package;               // what to install where the tools are missing
   std::vector<std::string> version;  // a command that prints it; may be empty
   std::string file;                  // what the source is called
@@ -83,7 +85,8 @@ std::vector<std::string> fill_in(const std::vector<std::string>& words, const Li
                                  const SourceNames& names);
 
 // The command that compiles `file` and, where the runtime has the word for it, `sources`: paths of
-// files that lie beside it. {sources} stands for all of them, {sources_beside} for those in the same folder; {flags} for what the job gives the
+// files that lie beside it. {sources} stands for all of them that have an extension of the
+// language, {sources_beside} for those in the same folder; {flags} for what the job gives the
 // compiler.
 std::vector<std::string> compile_words(const RuntimeSpec& spec, const Limits& limits,
                                        const std::string& file,

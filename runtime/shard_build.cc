@@ -50,6 +50,7 @@ void add_names(const RuntimeSpec& runtime, const Job& job, bool all,
     words.insert(words.end(), job.source_names.begin(), job.source_names.end());
   } else {
     words.push_back(names_of_source(runtime, job).file);
+    if (all) words.insert(words.end(), job.sources.begin(), job.sources.end());
   }
 }
 

@@ -47,6 +47,8 @@ std::string objection_to_sources(const std::string& name, const RuntimeSpec* run
     return "compiler_flags: " + name + " has no compiler";
   if (!job.compiler_flags.empty() && !runtime->takes_flags())
     return "compiler_flags: " + name + " has no {flags} in its compile command";
+  if (!job.sources.empty() && !compiled)
+    return "sources: " + name + " has no compiler; further files go into files";
   // A command has no source of its own, nor has Python a file of it.
   if (runtime == nullptr || runtime->run.empty()) return "";
   const bool asks = !job.sources.empty() || may_collide(job.files, *runtime, job) ||

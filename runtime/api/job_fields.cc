@@ -141,6 +141,14 @@ constexpr Field kFields[] = {
          "Placed in the working directory, by relative path: `{\"text\": ..}`, "
          "`{\"b64\": ..}` or `{\"blob\": \"sha256:..\"}`; `\"executable\": true` sets the bit. "
          "`{\"directory\": true}` makes an empty directory."},
+    {.path = "sources",
+     .kind = kSources,
+     .fallback = "`{}`",
+     .max = 16 << 20,
+     .meaning =
+         "Compiled languages: further sources of the program, by relative path. Those with an "
+         "extension of the language are compiled together with `source`; others (headers) "
+         "lie beside them."},
     {.path = "compiler_flags",
      .kind = kFlags,
      .fallback = "`[]`",
@@ -396,6 +404,7 @@ std::string type_of(const Field& field) {
     case kTexts:
     case kFlags:
       return "list of strings";
+    case kSources:
     case kEnvironment:
       return "object of strings";
     case kFiles:

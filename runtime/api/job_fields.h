@@ -24,6 +24,7 @@ enum class FieldKind : uint8_t {
   kGlobs,
   kEnvironment,
   kFiles,
+  kSources,
   kFlags,
   kInputs,
   kCalls,

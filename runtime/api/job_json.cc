@@ -12,6 +12,11 @@ using Number = JsonReader::Number;
 
 namespace {
 
+// files["a/b"]
+std::string place_of(const std::string& field, const InputFile& file) {
+  return field + "[\"" + printable(file.path) + "\"]";
+}
+
 class JobParser {
  public:
   JobParser(std::string_view text, Job& job) : in_(text), job_(job) {}
@@ -40,6 +45,7 @@ class JobParser {
     return (given_ >> static_cast<unsigned>(field_index(path)) & 1) != 0;
   }
   JsonReader& in() { return in_; }
+  std::vector<InputFile>& sources() { return sources_; }
 
  private:
   bool mark(int index) {
@@ -80,6 +86,8 @@ class JobParser {
         return read_env(in_, field, job_.env);
       case FieldKind::kFiles:
         return read_files(in_, job_.files);
+      case FieldKind::kSources:
+        return read_sources(in_, field, sources_);
       case FieldKind::kFlags:
         return read_flags(in_, field, job_.compiler_flags);
       case FieldKind::kInputs:
@@ -181,7 +189,24 @@ class JobParser {
   JsonReader in_;
   Job& job_;
   uint64_t given_ = 0;
+  std::vector<InputFile> sources_;
 };
+
+// Further sources are files of the job that are named. Empty: they fit; else the sentence.
+std::string take_sources(std::vector<InputFile> sources, Job& job) {
+  if (sources.empty()) return "";
+  const Paths taken = paths_of(job.files);
+  for (const InputFile& source : sources) {
+    if (taken.contains(source.path)) return place_of("sources", source) + ": given in files, too";
+  }
+  if (const InputFile* source = misplaced(taken, sources))
+    return place_of("sources", *source) + ": one of files is its folder, or lies in it";
+  for (InputFile& source : sources) {
+    job.sources.push_back(source.path);
+    job.files.push_back(std::move(source));
+  }
+  return "";
+}
 
 const char* objection_to_tests(const Job& job) {
   const bool calls = job.mode == shim::Mode::kCall;
@@ -235,6 +260,8 @@ sys::Result<JobDefaults> parse_defaults(std::string_view json) {
   JobParser parser(json, defaults.job);
   if (!parser.object("") || !parser.finish()) return parser.in().error();
   if (parser.gave("id")) return sys::Error::because("id: each job has its own, so not in defaults");
+  if (parser.gave("sources"))
+    return sys::Error::because("sources: each job has its own, so not in defaults");
   if (parser.gave("inputs") && parser.gave("calls")) {
     return sys::Error::because("calls: not together with inputs");
   }
@@ -247,6 +274,8 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults) {
   JobParser parser(line, job);
   if (!parser.object("") || !parser.finish()) return parser.in().error();
   if (const char* wrong = objection(parser, job)) return sys::Error::because(wrong);
+  if (std::string wrong = take_sources(std::move(parser.sources()), job); !wrong.empty())
+    return sys::Error::because(wrong);
   return job;
 }
 

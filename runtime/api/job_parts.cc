@@ -212,6 +212,29 @@ bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& fl
   return true;
 }
 
+bool read_sources(JsonReader& in, const Field& field, std::vector<InputFile>& sources) {
+  if (in.peek() != Type::kObject) return in.expected("an object of strings");
+  sources.clear();
+  std::set<std::string> paths;
+  std::string path;
+  in.open_object();
+  while (in.next_key(sources.empty(), path)) {
+    const char* wrong = objection_to_file(path);
+    if (wrong == nullptr && !paths.insert(path).second) wrong = "given twice";
+    if (wrong != nullptr) in.fail(wrong);
+    InputFile source;
+    source.path = path;
+    if (in.ok() && in.peek() != Type::kString) in.expected("a string");
+    if (!in.ok() || !in.read_string(source.content)) return in.at_key(path);
+    if (source.content.size() > static_cast<size_t>(field.max)) {
+      in.fail("longer than " + std::to_string(field.max) + " bytes");
+      return in.at_key(path);
+    }
+    sources.push_back(std::move(source));
+  }
+  return in.ok() && paths_fit_together(in, sources);
+}
+
 bool read_globs(JsonReader& in, const Field& field, std::vector<std::string>& globs) {
   if (!read_argv(in, field, globs)) return false;
   for (size_t i = 0; i < globs.size(); ++i) {

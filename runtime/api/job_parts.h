@@ -30,6 +30,8 @@ bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& arg
 bool read_env(JsonReader& in, const Field& field,
               std::vector<std::pair<std::string, std::string>>& env);
 bool read_files(JsonReader& in, std::vector<InputFile>& files);
+// Further sources of a program. They become files of the job when all of its fields are known.
+bool read_sources(JsonReader& in, const Field& field, std::vector<InputFile>& sources);
 bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& flags);
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require);
 

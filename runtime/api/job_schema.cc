@@ -114,6 +114,7 @@ ordered_json type_schema(const Field& field) {
       return list_of(text());
     case FieldKind::kFlags:
       return flags();
+    case FieldKind::kSources:
     case FieldKind::kEnvironment:
       return map_of(text());
     case FieldKind::kFiles:

@@ -204,6 +204,8 @@ Result<RuntimeSpec> runtime_from(const json& object, const std::string& where) {
   fields.text("title", spec.title, true);
   fields.texts("aliases", spec.aliases);
   fields.texts("extensions", spec.extensions);
+  spec.source_extensions = spec.extensions;
+  fields.texts("sources", spec.source_extensions);
   fields.text("package", spec.package);
   fields.texts("version", spec.version);
   fields.text("file", spec.file, true);
@@ -236,6 +238,8 @@ Result<RuntimeSpec> variant_from(json object, const std::string& name, const jso
     if (fields.contains(own)) return Error::because(where + ": unknown field " + own);
   }
   const std::string of = object.value("name", "");
+  if (!object.contains("sources") && object.contains("extensions"))
+    object["sources"] = object["extensions"];
   for (const char* way : {"aliases", "extensions"}) object.erase(way);
   object.update(fields);
   object["name"] = name;

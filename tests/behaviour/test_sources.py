@@ -1,7 +1,8 @@
-"""What a program is made of: flags for its compiler, and files beside its source."""
+"""What a program is made of: flags for its compiler, further sources."""
 
 from __future__ import annotations
 
+import functools
 import json
 import tempfile
 import unittest
@@ -14,6 +15,12 @@ from zygo import run_batch, run_job
 
 AFRESH = ("--build-cache", "0")  # whatever earlier runs of the tests have left on this host
 STANDARD = "int main() { return __cplusplus / 100 % 100; }\n"
+
+
+@functools.cache
+def available(name: str) -> bool:
+    listed = json.loads(zygo.run_cli("runtime", "list", "--json").out)
+    return any(each["name"] == name and each["available"] for each in listed)
 
 
 def refusal(source: str, **fields: Any) -> str:
@@ -84,6 +91,56 @@ class CompilerFlags(unittest.TestCase):
 
 
 class FurtherSources(unittest.TestCase):
+    PARTS = {"b.cc": '#include "lib/b.h"\nint b() { return B; }\n', "lib/c.cpp": "int c() { return 40; }\n",
+             "lib/b.h": "#pragma once\n#define B 2\nint b();\nint c();\n"}
+    MAIN = '#include "lib/b.h"\nint main() { return b() + c(); }\n'
+
+    def test_all_of_cpp_are_compiled_but_headers(self) -> None:
+        for template in ("cpp", "cpp17", "c++14"):
+            with self.subTest(template):
+                result = run_job(self.MAIN, template=template, sources=self.PARTS)
+                self.assertEqual(result["exit"]["code"], 42, zygo.brief(result))
+
+    def test_each_is_part_of_the_program(self) -> None:
+        other = self.PARTS | {"lib/c.cpp": "int c() { return 30; }\n"}
+        jobs = [{"id": str(i), "template": "cpp", "source": self.MAIN, "sources": parts}
+                for i, parts in enumerate((self.PARTS, other, self.PARTS))]
+
+        results = run_batch(jobs, *AFRESH)
+
+        self.assertEqual([results[str(i)]["exit"]["code"] for i in range(3)], [42, 32, 42])
+        self.assertEqual(sum(not result["compile"]["cached"] for result in results.values()), 2)
+
+    def test_a_file_of_the_same_text_is_not_compiled(self) -> None:
+        files = {path: {"text": text} for path, text in self.PARTS.items()}
+        result = run_job(self.MAIN, template="cpp", files=files)
+        self.assertEqual(result["label"], "CompilationError", zygo.brief(result))
+
+    def test_of_other_languages(self) -> None:
+        programs = {
+            "c": ("int b(void);\nint main(void) { return b(); }\n", {"b.c": "int b(void) { return 42; }\n"}),
+            "java": ("import util.B; public class S { public static void main(String[] a) { System.exit(B.b()); } }",
+                     {"util/B.java": "package util; public class B { public static int b() { return 42; } }"}),
+            "go": ("package main\nimport \"os\"\nfunc main() { os.Exit(b()) }\n", {"b.go": "package main\nfunc b() int { return 42 }\n"}),
+            "rust": ("mod b;\nfn main() { std::process::exit(b::b()); }\n", {"b.rs": "pub fn b() -> i32 { 42 }\n"})}
+        there = {name: program for name, program in programs.items() if available(name)}
+        jobs = [{"id": name, "template": name, "source": source, "sources": more, "limits": languages.LIMITS}
+                for name, (source, more) in there.items()]
+
+        results = run_batch(jobs)
+
+        self.assertEqual({name: result["exit"]["code"] for name, result in results.items()}, {name: 42 for name in there},
+                         {name: zygo.brief(result) for name, result in results.items()})
+
+    def test_mistakes_are_named(self) -> None:
+        for fields, words in (
+                ({"template": "python", "sources": {"b.py": ""}}, "sources: python has no compiler; further files go into files"),
+                ({"template": "bash", "sources": {"b.sh": ""}}, "sources: bash has no compiler; further files go into files"),
+                ({"template": "cpp", "sources": {"main.cpp": ""}}, 'sources["main.cpp"]: this is what the program\'s source'),
+                ({"template": "cpp", "sources": {"main.cpp/b.cc": ""}}, 'sources["main.cpp/b.cc"]: its folder has the name')):
+            with self.subTest(words):
+                self.assertIn(words, refusal("int main() {}", **fields))
+
     def test_a_file_in_a_folder_that_is_called_like_the_source_is_refused(self) -> None:
         source = "public class S { public static void main(String[] a) { } }"
         for field in ({"files": {"S.java/x": {"text": ""}}}, {"files": {"S.java": {"directory": True}}}):

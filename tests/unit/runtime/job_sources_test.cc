@@ -40,6 +40,33 @@ TEST_CASE("flags that no command can have are refused by their place", "[job]") 
         "compiler_flags: more than 64 flags");
 }
 
+TEST_CASE("further sources are files that are named", "[job]") {
+  const auto job = parse_job(
+      R"({"source": "", "sources": {"b.cc": "int b;", "lib/b.h": ""}, "files": {"c": {"text": "."}}})",
+      {});
+  REQUIRE(job.ok());
+  CHECK(job->sources == Texts{"b.cc", "lib/b.h"});
+  REQUIRE(job->files.size() == 3);
+  CHECK(job->files[0].path == "c");
+  CHECK(job->files[1] == InputFile{"b.cc", "int b;"});
+}
+
+TEST_CASE("further sources that have no place are refused by name", "[job]") {
+  CHECK(refusal(R"({"source": "", "sources": ["b.cc"]})")
+            .starts_with("sources: expected an object of strings"));
+  CHECK(refusal(R"({"source": "", "sources": {"b.cc": 1}})")
+            .starts_with("sources[\"b.cc\"]: expected a string"));
+  CHECK(refusal(R"({"source": "", "sources": {"../b.cc": ""}})") ==
+        R"(sources["../b.cc"]: a path has no "." or "..")");
+  CHECK(refusal(R"({"source": "", "sources": {"b": "", "b/c.cc": ""}})") ==
+        R"(sources["b/c.cc"]: the folder of this path is given as a file)");
+  CHECK(refusal(R"({"source": "", "sources": {"b": ""}, "files": {"b": {"text": ""}}})") ==
+        R"(sources["b"]: given in files, too)");
+  CHECK(refusal(R"({"source": "", "files": {"b/c": {"text": ""}}, "sources": {"b": ""}})") ==
+        R"(sources["b"]: one of files is its folder, or lies in it)");
+  CHECK_FALSE(parse_defaults(R"({"sources": {"b": ""}})").ok());
+}
+
 TEST_CASE("a checker's files must leave room for those of a test", "[job]") {
   CHECK(refusal(R"({"source": "", "checker": {"template": "c", "source": "x",
                     "files": {"input.txt/x": {"text": ""}}}})") ==

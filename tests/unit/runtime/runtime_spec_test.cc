@@ -110,6 +110,11 @@ TEST_CASE("further sources are compiled where the runtime has a word for them", 
   CHECK(compile_words(spec, limits, "main.x", {"a.c", "b/c.c", "-o.c", "@a.c"}) ==
         Words{"cc", "main.c", "a.c", "b/c.c", "./-o.c", "./@a.c", "-lm"});
 
+  spec.source_extensions = {"c", "i"};
+  CHECK(compile_words(spec, limits, "main.x", {"a.c", "a.h", "b/c.i", "c"}) ==
+        Words{"cc", "main.c", "a.c", "b/c.i", "-lm"});
+  spec.source_extensions.clear();
+
   spec.compile = {"go", "main.go", "{sources_beside}"};
   CHECK(spec.takes_sources());
   CHECK(compile_words(spec, limits, "main.x", {"a.go", "b/c.go"}) ==

@@ -33,6 +33,13 @@ TEST_CASE("what a compiler is told is refused where there is none", "[runtime]")
         "compiler_flags: c has no {flags} in its compile command");
   spec.compile.clear();
   CHECK(objection_to_sources("sh", &spec, job) == "compiler_flags: sh has no compiler");
+
+  job = with_file("b.c");
+  job.sources = {"b.c"};
+  CHECK(objection_to_sources("sh", &spec, job) ==
+        "sources: sh has no compiler; further files go into files");
+  const RuntimeSpec c = compiler();
+  CHECK(objection_to_sources("c", &c, job) == "");
 }
 
 TEST_CASE("a file and the source are not the folder of one another", "[runtime]") {
@@ -50,6 +57,14 @@ TEST_CASE("a file and the source are not the folder of one another", "[runtime]"
   job.files.clear();
   job.run_files.push_back({"a/b.c/d", ""});
   CHECK(objection_to_sources("c", &spec, job).starts_with(R"(files["a/b.c/d"])"));
+}
+
+TEST_CASE("a further source does not take the place of the source", "[runtime]") {
+  const RuntimeSpec spec = compiler();
+  Job job = with_file("main.c");
+  job.sources = {"main.c"};
+  CHECK(objection_to_sources("c", &spec, job) ==
+        R"(sources["main.c"]: this is what the program's source itself is called)");
 }
 
 }  // namespace runtime
