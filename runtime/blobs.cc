@@ -79,6 +79,17 @@ Result<void> BlobStore::remove(const std::string& digest) const {
   return removed;
 }
 
+Result<void> BlobStore::fill_in(std::vector<InputFile>& files, const std::string& field) const {
+  for (InputFile& file : files) {
+    if (file.blob.empty()) continue;
+    Result<std::string> bytes = get(file.blob);
+    if (!bytes) return std::move(bytes).error().context(field + "[\"" + file.path + "\"].blob");
+    file.content = *std::move(bytes);
+    file.blob.clear();
+  }
+  return {};
+}
+
 Result<void> BlobStore::fill_in(Job& job) const {
   if (!job.source_blob.empty()) {
     Result<std::string> bytes = get(job.source_blob);
@@ -86,13 +97,9 @@ Result<void> BlobStore::fill_in(Job& job) const {
     job.source = *std::move(bytes);
     job.source_blob.clear();
   }
-  for (InputFile& file : job.files) {
-    if (file.blob.empty()) continue;
-    Result<std::string> bytes = get(file.blob);
-    if (!bytes) return std::move(bytes).error().context("files[\"" + file.path + "\"].blob");
-    file.content = *std::move(bytes);
-    file.blob.clear();
-  }
+  TRY(fill_in(job.files, "files"));
+  for (size_t i = 0; i < job.tests.size(); ++i)
+    TRY(fill_in(job.tests[i].files, "tests[" + std::to_string(i) + "].files"));
   return {};
 }
 

@@ -47,6 +47,8 @@ class BlobStore {
   sys::Result<void> fill_in(Job& job) const;
 
  private:
+  sys::Result<void> fill_in(std::vector<InputFile>& files, const std::string& field) const;
+
   BlobStore(BoundedFiles files, std::string tenant)
       : files_(std::move(files)), tenant_(std::move(tenant)) {}
   std::string name_of(const std::string& digest) const;

@@ -118,10 +118,14 @@ class PooledEngine : public Engine {
   // Contents in the place of digests.
   Result<void> fill_in(Job& job) const {
     if (blobs_) return blobs_->of(job.tenant).fill_in(job);
-    const bool named = !job.source_blob.empty() ||
-                       std::any_of(job.files.begin(), job.files.end(),
-                                   [](const InputFile& file) { return !file.blob.empty(); });
-    if (named) return sys::Error::because("blob: this engine has no store of blobs");
+    auto named = [](const std::vector<InputFile>& files) {
+      return std::any_of(files.begin(), files.end(),
+                         [](const InputFile& file) { return !file.blob.empty(); });
+    };
+    const bool in_tests = std::any_of(job.tests.begin(), job.tests.end(),
+                                      [&named](const TestCase& test) { return named(test.files); });
+    if (!job.source_blob.empty() || named(job.files) || in_tests)
+      return sys::Error::because("blob: this engine has no store of blobs");
     return {};
   }
 

@@ -71,6 +71,7 @@ struct TestCase {
   double tolerance = 0;
   TokenRules rules;                       // of Comparator::kRules
   std::vector<std::string> checker_argv;  // of this test, after the checker's own
+  std::vector<InputFile> files;           // this test's alone, over the job's
 };
 
 // A program that says whether an output is right. It runs in a cell of its own and sees the test.
@@ -135,7 +136,8 @@ struct Job {
   std::string stdin_bytes;
   int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
   std::vector<InputFile> files;
-  std::vector<InputFile> run_files;  // the same, but nothing that a compiler sees
+  // The same, but nothing that a compiler sees. One takes the place of the file of that name.
+  std::vector<InputFile> run_files;
   std::vector<std::string> sources;  // paths among `files`: compiled together with the source
   std::vector<std::string> compiler_flags;
   // Of a command: what is executed, in the place of a program of the image.

@@ -120,8 +120,7 @@ std::optional<Command> command_of(const Setting& setting, const Job& job) {
   }
   if (image && !job.policy.by_program) command.directory = image->config.working_directory;
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
-  for (const InputFile& file : job.files) command.files.push_back(&file);
-  for (const InputFile& file : job.run_files) command.files.push_back(&file);
+  command.files = files_of_run(job);
   return command;
 }
 
@@ -139,10 +138,11 @@ std::string request_of_run(const RuntimeSpec& runtime, const Setting& setting,
   const InputFile source{names.file, job.source, false};
   // What a package has compiled is all that its compiler left, the job's files among it.
   const bool are_there = artefact && !runtime.folder.empty();
-  for (const InputFile& file : job.files) {
-    if (!are_there) command.files.push_back(&file);
+  if (are_there) {
+    for (const InputFile& file : job.run_files) command.files.push_back(&file);
+  } else {
+    command.files = files_of_run(job);
   }
-  for (const InputFile& file : job.run_files) command.files.push_back(&file);
   if (artefact) {
     for (const InputFile& file : artefact->files) command.files.push_back(&file);
   } else {

@@ -23,6 +23,7 @@ Job Suite::job_of(const TestCase& test) const {
   job.files = job_.files;
   job.sources = job_.sources;
   job.compiler_flags = job_.compiler_flags;
+  job.run_files = test.files;
   job.limits = job_.limits;
   job.policy = job_.policy;
   job.determinism_runs = job_.determinism_runs;

@@ -1,5 +1,6 @@
 #include <bit>
 #include <cstring>
+#include <set>
 
 #include "runtime/job.h"
 #include "runtime/utf8.h"
@@ -100,10 +101,19 @@ size_t size_of(const std::vector<const InputFile*>& files) {
 
 }  // namespace
 
-std::string encode_request(const Job& job) {
+std::vector<const InputFile*> files_of_run(const Job& job) {
+  std::set<std::string_view> replaced;
+  for (const InputFile& file : job.run_files) replaced.insert(file.path);
   std::vector<const InputFile*> files;
-  for (const InputFile& file : job.files) files.push_back(&file);
+  for (const InputFile& file : job.files) {
+    if (!replaced.contains(file.path)) files.push_back(&file);
+  }
   for (const InputFile& file : job.run_files) files.push_back(&file);
+  return files;
+}
+
+std::string encode_request(const Job& job) {
+  const std::vector<const InputFile*> files = files_of_run(job);
   Writer writer;
   writer.reserve(size_of(files) + job.source.size() + job.calls.size());
   writer.container(shim::Tag::kList, 8);

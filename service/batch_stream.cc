@@ -24,8 +24,8 @@ size_t bytes_of(const runtime::Job& job) {
                  job.tag.size() + bytes_of(job.files) + bytes_of(job.run_files);
   for (const std::string& argument : job.argv) bytes += argument.size();
   for (const runtime::TestCase& test : job.tests) {
-    bytes +=
-        sizeof test + test.stdin_bytes.size() + test.calls.size() + test.expect.value_or("").size();
+    bytes += sizeof test + test.stdin_bytes.size() + test.calls.size() +
+             test.expect.value_or("").size() + bytes_of(test.files);
   }
   for (const auto& program : {&job.checker, &job.interactor}) {
     if (*program) bytes += (*program)->source.size() + bytes_of((*program)->files);

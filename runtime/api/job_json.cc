@@ -208,6 +208,16 @@ std::string take_sources(std::vector<InputFile> sources, Job& job) {
   return "";
 }
 
+std::string objection_to_files_of_tests(const Job& job) {
+  const Paths paths = job.tests.empty() ? Paths() : paths_of(job.files);
+  for (size_t i = 0; i < job.tests.size(); ++i) {
+    if (const InputFile* file = misplaced(paths, job.tests[i].files))
+      return place_of("tests[" + std::to_string(i) + "].files", *file) +
+             ": one of the job's files is its folder, or lies in it";
+  }
+  return "";
+}
+
 const char* objection_to_tests(const Job& job) {
   const bool calls = job.mode == shim::Mode::kCall;
   if (job.interactor && calls) return "interactor: only in script mode";
@@ -274,8 +284,9 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults) {
   JobParser parser(line, job);
   if (!parser.object("") || !parser.finish()) return parser.in().error();
   if (const char* wrong = objection(parser, job)) return sys::Error::because(wrong);
-  if (std::string wrong = take_sources(std::move(parser.sources()), job); !wrong.empty())
-    return sys::Error::because(wrong);
+  std::string wrong = take_sources(std::move(parser.sources()), job);
+  if (wrong.empty()) wrong = objection_to_files_of_tests(job);
+  if (!wrong.empty()) return sys::Error::because(wrong);
   return job;
 }
 

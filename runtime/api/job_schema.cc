@@ -50,6 +50,7 @@ ordered_json test_case() {
       {{"name", text()},
        {"stdin", bytes()},
        {"argv", list_of(text())},
+       {"files", map_of(file())},
        {"args", list_of(any())},
        {"kwargs", map_of(any())},
        {"expect", any()},

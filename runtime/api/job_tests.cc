@@ -74,11 +74,13 @@ class TestReader {
     if (key == "name") return read_text(in_, field_, test_.name);
     if (key == "stdin") return read_bytes(in_, field_, test_.stdin_bytes);
     if (key == "argv") return read_argv(in_, field_, test_.argv);
+    if (key == "files") return read_files(in_, test_.files);
     if (key == "args") return read_call_part(in_, true, args_);
     if (key == "kwargs") return read_call_part(in_, false, kwargs_);
     if (key == "expect") return read_expect(in_, field_, test_, text_expected_);
     if (key == "compare") return read_comparator(in_, test_);
-    return in_.fail("unknown field; expected name, stdin, argv, args, kwargs, expect or compare");
+    return in_.fail(
+        "unknown field; expected name, stdin, argv, files, args, kwargs, expect or compare");
   }
 
   bool finish() {

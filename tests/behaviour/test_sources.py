@@ -1,4 +1,4 @@
-"""What a program is made of: flags for its compiler, further sources."""
+"""What a program is made of: flags for its compiler, further sources, files of a test."""
 
 from __future__ import annotations
 
@@ -143,9 +143,37 @@ class FurtherSources(unittest.TestCase):
 
     def test_a_file_in_a_folder_that_is_called_like_the_source_is_refused(self) -> None:
         source = "public class S { public static void main(String[] a) { } }"
-        for field in ({"files": {"S.java/x": {"text": ""}}}, {"files": {"S.java": {"directory": True}}}):
+        for field in ({"files": {"S.java/x": {"text": ""}}}, {"files": {"S.java": {"directory": True}}},
+                      {"tests": [{"files": {"S.java/x": {"text": ""}}}]}):
             with self.subTest(str(field)):
                 self.assertIn('files["S.java/', refusal(source, template="java", limits=languages.LIMITS, **field))
+
+
+class FilesOfATest(unittest.TestCase):
+    SHOWS = {"python": "import os\nfor name in sorted(os.listdir()): print(name, open(name).read())\n",
+             "bash": "for name in *; do echo \"$name $(<$name)\"; done\n",
+             "perl": "for (sort glob '*') { open F, $_; print \"$_ \", <F>, \"\\n\" unless /^main/ }\n"}
+
+    def test_are_there_in_its_run_alone_and_over_the_jobs(self) -> None:
+        files = {"all": {"text": "1"}, "some": {"text": "2"}}
+        tests = [{"files": {"some": {"text": "3"}, "own": {"text": "4"}}, "expect": "all 1\nown 4\nsome 3\n"},
+                 {"expect": "all 1\nsome 2\n"}, {"files": {"other": {"text": "5"}}, "expect": "all 1\nother 5\nsome 2\n"}]
+        for template in ("python", "perl"):
+            with self.subTest(template):
+                result = run_job(self.SHOWS[template], template=template, files=files, tests=tests * 4)
+                self.assertEqual(result["label"], "OK", zygo.brief(result))
+
+    def test_of_a_compiled_program_cost_no_compile(self) -> None:
+        source = "#include <cstdio>\nint main() { puts(fopen(\"own\", \"r\") ? \"there\" : \"none\"); }\n"
+        tests = [{"files": {"own": {"text": ""}}, "expect": "there"}, {"expect": "none"}, {"files": {"own": {"b64": "/w=="}}, "expect": "there"}]
+        result = run_job(source, template="cpp", tests=tests)
+        self.assertEqual((result["label"], result["summary"]["passed"]), ("OK", 3), zygo.brief(result))
+
+    def test_of_calls(self) -> None:
+        source = "def f(name):\n    return open(name).read()\n"
+        tests = [{"args": ["a"], "files": {"a": {"text": str(i)}}, "expect": str(i)} for i in range(3)]
+        result = run_job(source, mode="call", func="f", tests=tests)
+        self.assertEqual(result["label"], "OK", zygo.brief(result))
 
 
 if __name__ == "__main__":

@@ -89,6 +89,12 @@ TEST_CASE("a job's digests are replaced by their contents, or the field is named
   CHECK(job.source == "abc");
   CHECK(job.files[0].content == "kept");
   CHECK(job.files[1].content == "abc");
+  job.tests.resize(2);
+  job.tests[1].files = {{.path = "c", .content = "", .blob = kOfAbc}};
+  REQUIRE(store.fill_in(job));
+  CHECK(job.tests[1].files[0].content == "abc");
+  job.tests[1].files[0].blob = "sha256:" + std::string(64, '0');
+  CHECK(store.fill_in(job).error().text().starts_with("tests[1].files[\"c\"].blob: no blob"));
   job.files[0].blob = "sha256:" + std::string(64, '0');
   CHECK(store.fill_in(job).error().text().find("files[\"a\"].blob: no blob") == 0);
 }

@@ -67,6 +67,31 @@ TEST_CASE("further sources that have no place are refused by name", "[job]") {
   CHECK_FALSE(parse_defaults(R"({"sources": {"b": ""}})").ok());
 }
 
+TEST_CASE("a test brings files of its own, in every form that files have", "[job]") {
+  const auto job = parse_job(
+      R"({"source": "", "files": {"a": {"text": "all"}},
+          "tests": [{"files": {"a": {"text": "one"}, "d/e": {"b64": "aGk="}}}, {}]})",
+      {});
+  REQUIRE(job.ok());
+  CHECK(job->tests[0].files == std::vector<InputFile>{{"a", "one"}, {"d/e", "hi"}});
+  CHECK(job->tests[1].files.empty());
+}
+
+TEST_CASE("a test's files must fit beside the job's", "[job]") {
+  CHECK(refusal(R"({"source": "", "tests": [{}, {"files": {"/a": {"text": ""}}}]})") ==
+        R"(tests[1].files["/a"]: a path is relative)");
+  const std::string ending = ": one of the job's files is its folder, or lies in it";
+  CHECK(refusal(R"({"source": "", "files": {"a": {"text": ""}},
+                    "tests": [{}, {"files": {"a/b": {"text": ""}}}]})") ==
+        R"(tests[1].files["a/b"])" + ending);
+  CHECK(refusal(R"({"source": "", "files": {"a/b": {"text": ""}},
+                    "tests": [{"files": {"a": {"text": ""}}}]})") ==
+        R"(tests[0].files["a"])" + ending);
+  CHECK(refusal(R"({"source": "", "files": {"a": {"directory": true}},
+                    "tests": [{"files": {"a/b": {"text": ""}, "a": {"directory": true}}}]})")
+            .ends_with("is given as a file") == false);
+}
+
 TEST_CASE("a checker's files must leave room for those of a test", "[job]") {
   CHECK(refusal(R"({"source": "", "checker": {"template": "c", "source": "x",
                     "files": {"input.txt/x": {"text": ""}}}})") ==

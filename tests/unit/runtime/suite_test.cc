@@ -1,5 +1,6 @@
 #include "runtime/suite.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -195,15 +196,19 @@ TEST_CASE("further sources go with the program, and with its checker", "[suite]"
   CHECK(machine.seen.sources == std::vector<std::string>{"more.cpp"});
 }
 
-TEST_CASE("flags go with the program and not with its checker", "[suite]") {
+TEST_CASE("files of a test, and flags, go with its program and not with its checker", "[suite]") {
   CheckedMachine machine{42, "", "", {}};
   Job job = checked_job();
   job.compiler_flags = {"-O3"};
+  job.tests.front().files = {{"own", ""}};
 
   CHECK(machine.run(job).ok());
 
+  CHECK(machine.program.run_files == job.tests.front().files);
   CHECK(machine.program.compiler_flags == job.compiler_flags);
   CHECK(machine.seen.compiler_flags.empty());
+  CHECK(std::none_of(machine.seen.run_files.begin(), machine.seen.run_files.end(),
+                     [](const InputFile& file) { return file.path == "own"; }));
 }
 
 TEST_CASE("rules of a test decide about its output", "[suite]") {
