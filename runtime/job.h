@@ -123,6 +123,8 @@ struct Job {
   std::string template_name = "python";
   std::string source;
   std::string source_blob;  // in its place, as in InputFile
+  // The bytes of a file, whose coding line counts (PEP 263). Else text: it is UTF-8.
+  bool source_has_coding = false;
   // For runtimes that are packages: what the source is called, and the names that the compiler is
   // called with. Empty: as the runtime says, and that one.
   std::string source_name;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "runtime/job.h"
+#include "runtime/python_coding.h"
 #include "runtime/utf8.h"
 #include "runtime/value.h"
 
@@ -93,6 +94,17 @@ void put_files(Writer& writer, const std::vector<const InputFile*>& files) {
   }
 }
 
+// A file's mark of UTF-8 is no part of its text.
+void put_source(Writer& writer, const Job& job) {
+  const std::string_view source = job.source;
+  const std::string_view coding = job.source_has_coding ? python_coding(source) : "";
+  if (coding.empty())
+    return put_text(writer, source.substr(source.starts_with(kByteOrderMark) ? 3 : 0));
+  writer.container(shim::Tag::kList, 2);
+  writer.bytes(source);
+  writer.text(coding);
+}
+
 size_t size_of(const std::vector<const InputFile*>& files) {
   size_t size = 256;
   for (const InputFile* file : files) size += 32 + file->path.size() + file->content.size();
@@ -117,7 +129,7 @@ std::string encode_request(const Job& job) {
   Writer writer;
   writer.reserve(size_of(files) + job.source.size() + job.calls.size());
   writer.container(shim::Tag::kList, 8);
-  put_text(writer, job.source);
+  put_source(writer, job);
   writer.integer(static_cast<int64_t>(job.mode));
   put_text(writer, job.func);
   if (job.calls.empty()) {

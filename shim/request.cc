@@ -111,7 +111,13 @@ std::optional<Request> parse_request(std::string_view bytes) {
   Reader from(bytes);
   Request request;
   if (from.open(Tag::kList) != 8) return std::nullopt;
-  request.source = from.text(Tag::kStr);
+  if (from.peek() == static_cast<char>(Tag::kList)) {
+    if (from.open(Tag::kList) != 2) return std::nullopt;
+    request.source = from.text(Tag::kBytes);
+    request.encoding = from.text(Tag::kStr);
+  } else {
+    request.source = from.text(Tag::kStr);
+  }
   if (from.tag() != static_cast<char>(Tag::kSmall)) return std::nullopt;
   const int64_t mode = from.integer(static_cast<char>(Tag::kSmall));
   if (mode > static_cast<int64_t>(Mode::kWarm)) return std::nullopt;

@@ -44,6 +44,7 @@ struct Items {
 
 struct Request {
   std::string_view source;
+  std::string_view encoding;  // of the source; empty: it is UTF-8
   Mode mode = Mode::kScript;
   std::string_view function;
   Items calls;

@@ -52,6 +52,7 @@ inline constexpr unsigned kMaxIntegerDigits = 4300;  // CPython's own default li
 //   [7] l files: each l [s path, b content, T/F executable or N: a link to the content]; a path
 //   that
 //       ends in "/" is a directory
+// A source whose bytes are not UTF-8 is l [b bytes, s encoding].
 // kExec: func is the path of the program, empty for the one that came with the order; argv and env
 // are all that it gets; source is the directory to run in, empty for the scratch; calls are empty.
 // kWarm: the same, of an interpreter; a zygote that is one runs the script itself (shim/warm).

@@ -6,6 +6,9 @@
 
 namespace shim {
 
+// The source of the request becomes UTF-8, whose text is kept for ever. False with an exception
+// set, in the words of the interpreter, which is asked where the bytes do not fit their encoding.
+bool decode_source(Request& request);
 // "main.py" compiled as a script. Null with an exception set.
 Ref compile_program(std::string_view source);
 // A fresh module, as CPython would make `__main__`, under the mode's `__name__`.

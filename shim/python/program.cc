@@ -12,9 +12,9 @@
 namespace shim {
 namespace {
 
-Ending run(const Request& request, const Answer& answer) {
+Ending run(Request& request, const Answer& answer) {
   if (!reseed() || !refresh_thread() || !place_files(request.files) ||
-      !set_surroundings(request, answer.space.home)) {
+      !set_surroundings(request, answer.space.home) || !decode_source(request)) {
     return end_script(answer, Stage::kCompile, request.source);
   }
   start_audit(answer.space.region);
@@ -41,7 +41,7 @@ void run_program(std::string_view request, AnswerSpace space) {
   const Answer answer{space, getpid()};
   space.region->header = {};
   space.region->note = {};
-  const auto parsed = parse_request(request);
+  auto parsed = parse_request(request);
   if (!parsed || parsed->mode > Mode::kCall) _exit(kBrokenRequest);
   restore_signals();
   Ending ending;

@@ -1,3 +1,5 @@
+#include <string>
+
 #include "shim/python/kept.h"
 #include "shim/python/load.h"
 
@@ -20,7 +22,37 @@ void offer_source(PyObject* text) {
   PyErr_Clear();
 }
 
+// CPython says what is wrong with the bytes of a file.
+void raise_for_bytes(std::string_view source) {
+  PyErr_Clear();
+  Ref bytes =
+      Ref::steal(PyBytes_FromStringAndSize(source.data(), static_cast<Py_ssize_t>(source.size())));
+  Ref no_flags = Ref::steal(PyLong_FromLong(0));
+  if (!bytes || !no_flags) return;
+  Ref code =
+      call(kept().compile, bytes.get(), kept().file_name, kept().exec, no_flags.get(), Py_True);
+  if (code) PyErr_SetString(PyExc_SyntaxError, "the source is not in the encoding that it names");
+}
+
 }  // namespace
+
+bool decode_source(Request& request) {
+  if (request.encoding.empty()) return true;
+  const std::string encoding(request.encoding);
+  Ref text = Ref::steal(PyUnicode_Decode(request.source.data(),
+                                         static_cast<Py_ssize_t>(request.source.size()),
+                                         encoding.c_str(), nullptr));
+  Py_ssize_t size = 0;
+  const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.get(), &size) : nullptr;
+  if (!utf8) {
+    raise_for_bytes(request.source);
+    request.source = {};
+    return false;
+  }
+  request.source = {utf8, static_cast<size_t>(size)};
+  (void)text.release();
+  return true;
+}
 
 Ref compile_program(std::string_view source) {
   Ref text = decode_text(source);

@@ -1,9 +1,10 @@
-"""What a program is made of: flags for its compiler, further sources, files of a test."""
+"""What a program is made of: flags for its compiler, further sources, files of a test; sources that are no plain UTF-8."""
 
 from __future__ import annotations
 
 import functools
 import json
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -174,6 +175,55 @@ class FilesOfATest(unittest.TestCase):
         tests = [{"args": ["a"], "files": {"a": {"text": str(i)}}, "expect": str(i)} for i in range(3)]
         result = run_job(source, mode="call", func="f", tests=tests)
         self.assertEqual(result["label"], "OK", zygo.brief(result))
+
+
+class Encodings(unittest.TestCase):
+    def setUp(self) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="behaviour-sources-"))
+        self.addCleanup(shutil.rmtree, self.home)
+
+    def run_file(self, source: bytes, *options: str, name: str = "a.py") -> zygo.Finished:
+        (self.home / name).write_bytes(source)
+        return zygo.run_cli("run", *options, str(self.home / name))
+
+    def test_a_mark_of_utf8_is_no_part_of_a_python_program(self) -> None:
+        self.assertEqual(self.run_file(b"\xef\xbb\xbfprint('\xc3\xa9')\n").stdout, "é\n")
+        self.assertEqual(run_job("\ufeffprint(1)")["stdout"]["text"], "1\n")
+        self.assertEqual(run_job("\ufeffdef f(): return 1\n", mode="call", func="f", calls=[{}])["value"], [1])
+
+    def test_python_files_are_in_the_encoding_that_they_name(self) -> None:
+        for coding, letter in (("latin-1", b"\xe9"), ("cp1251", b"\xe9"), ("shift_jis", b"\x83\x5c"), ("koi8-r", b"\xc3\xa9")):
+            with self.subTest(coding):
+                source = b"#!/usr/bin/python3\n# -*- coding: " + coding.encode() + b" -*-\nx = '" + letter + b"'\nprint(x)\nassert not x\n"
+                ended = self.run_file(source)
+                text = letter.decode(coding)
+                self.assertEqual(ended.stdout, text + "\n", ended.stderr)
+                self.assertIn("line 5", ended.stderr)
+                self.assertIn("assert not x", ended.stderr)
+
+    def test_calls_of_such_a_file(self) -> None:
+        (self.home / "inputs").write_text("[1]")
+        ended = self.run_file(b"# coding: latin-1\ndef f(x):\n    return '\xe9' * x\n", "--call", "f", "--inputs", str(self.home / "inputs"))
+        self.assertEqual(ended.stdout, '["é"]\n', ended.stderr)
+
+    def test_what_cpython_refuses_is_a_syntax_error_in_its_words(self) -> None:
+        for source, words in ((b"# coding: nonsense\n", "unknown encoding: nonsense"),
+                              (b"# coding: ascii\nx = '\xe9'\n", "'ascii' codec can't decode"),
+                              (b"# coding: rot13\n", "'rot13' is not a text encoding")):
+            with self.subTest(words):
+                ended = self.run_file(source)
+                self.assertIn("SyntaxError", ended.stderr)
+                self.assertIn(words, ended.stderr)
+
+    def test_a_file_that_names_no_encoding_is_utf8(self) -> None:
+        ended = self.run_file(b"print('\xe9')\n")
+        self.assertEqual((ended.code, "byte 7 is not UTF-8" in ended.stderr), (125, True), ended.stderr)
+
+    def test_a_job_line_is_text_whatever_its_coding_line_says(self) -> None:
+        self.assertEqual(run_job("# coding: latin-1\nprint('é')\n")["stdout"]["text"], "é\n")
+
+    def test_other_languages_get_their_bytes(self) -> None:
+        self.assertEqual(self.run_file(b"\xef\xbb\xbf#include <stdio.h>\nint main(void) { puts(\"ok\"); }\n", name="a.c").stdout, "ok\n")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 #include "runtime/api/job_fields.h"
 #include "runtime/api/job_json.h"
+#include "runtime/python_coding.h"
 #include "runtime/utf8.h"
 #include "sandbox/sys/file.h"
 
@@ -20,7 +21,7 @@ constexpr size_t kLargestFile = runtime::kMaxJobBytes;
 
 // A file that cannot be read is a fault of the command line; one with the wrong content, of the
 // job.
-std::optional<Refusal> read_named(const std::string& path, std::string& into) {
+std::optional<Refusal> read_bytes(const std::string& path, std::string& into) {
   sys::Result<std::string> text =
       path == "-" ? sys::read_all(STDIN_FILENO, kLargestFile) : sys::read_file(path, kLargestFile);
   if (!text) {
@@ -29,10 +30,26 @@ std::optional<Refusal> read_named(const std::string& path, std::string& into) {
     return Refusal{fmt::format("{}: {}", path == "-" ? "stdin" : path, why)};
   }
   into = std::move(text).value();
+  return std::nullopt;
+}
+
+std::optional<Refusal> check_text(const std::string& path, const std::string& into) {
   if (runtime::is_utf8(into)) return std::nullopt;
   return Refusal{fmt::format("{}: byte {} is not UTF-8", path == "-" ? "stdin" : path,
                              runtime::valid_utf8_prefix(into)),
                  kExitSandbox};
+}
+
+std::optional<Refusal> read_text(const std::string& path, std::string& into) {
+  auto refusal = read_bytes(path, into);
+  return refusal ? refusal : check_text(path, into);
+}
+
+// A source may say itself that it is no UTF-8.
+std::optional<Refusal> read_source(const std::string& path, Job& job) {
+  if (auto refusal = read_bytes(path, job.source)) return refusal;
+  job.source_has_coding = !runtime::python_coding(job.source).empty();
+  return job.source_has_coding ? std::nullopt : check_text(path, job.source);
 }
 
 void set_limits(const RunOptions& options, runtime::Limits& limits) {
@@ -70,7 +87,7 @@ std::optional<Refusal> check_ranges(const Job& job) {
 // text is not re-written on the way, so integers of any size survive.
 std::optional<Refusal> set_calls(const RunOptions& options, Job& job) {
   std::string inputs;
-  if (auto refusal = read_named(options.inputs, inputs)) return refusal;
+  if (auto refusal = read_text(options.inputs, inputs)) return refusal;
   bool is_array = inputs.find_first_not_of(" \t\r\n") == inputs.find('[') &&
                   inputs.find('[') != std::string::npos;
   if (!is_array || !nlohmann::json::accept(inputs)) {
@@ -115,10 +132,10 @@ std::optional<Refusal> set_stdin(const RunOptions& options, RunJob& made) {
 
 std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const CommonOptions& common) {
   RunJob made;
-  std::string source;
+  Job program;
   if (options.is_command || options.program.empty()) {
-    source = options.program;
-  } else if (auto refusal = read_named(options.program, source)) {
+    program.source = options.program;
+  } else if (auto refusal = read_source(options.program, program)) {
     return *std::move(refusal);
   }
   if (!options.func.empty()) {
@@ -131,7 +148,8 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
     return *std::move(refusal);
   }
   made.job.id = "job-1";
-  made.job.source = std::move(source);
+  made.job.source = std::move(program.source);
+  made.job.source_has_coding = program.source_has_coding;
   made.job.compiler_flags = options.compiler_flags;
   made.job.argv = options.args;
   std::string name = chosen_template(common);
