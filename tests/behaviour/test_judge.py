@@ -46,7 +46,7 @@ class WithACopy(unittest.TestCase):
 
 class ThePackagesOwnSubmissions(WithACopy):
     def test_each_ends_as_its_folder_says(self) -> None:
-        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread"):
+        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread", "draft"):
             with self.subTest(package=name):
                 ended = judge("--self", PACKAGES / name)
 

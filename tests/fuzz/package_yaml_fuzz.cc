@@ -1,14 +1,15 @@
-// problem.yaml and testdata.yaml: any bytes. The first says which; what is read is within its
-// bounds, and errors say something. The flags go on to the default validator. The same bytes are
-// also a submission that may say what it ends as.
+// problem.yaml, testdata.yaml, test_group.yaml and submissions.yaml: any bytes. The first says
+// which; what is read is within its bounds, and errors say something. The flags go on to the
+// default validator. The same bytes are also a submission that may say what it ends as.
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "tests/fuzz/input.h"
+#include "tools/cli/judge/expectations.h"
 #include "tools/cli/judge/grading.h"
-#include "tools/cli/judge/problem_yaml.h"
+#include "tools/cli/judge/problem_2023.h"
 #include "tools/cli/judge/promise.h"
 #include "tools/cli/judge/validation.h"
 #include "tools/cli/judge/yaml.h"
@@ -49,6 +50,23 @@ void check_problem(std::string_view text) {
   check_flags(settings->validator_flags);
 }
 
+// The format from 2023 on. The text is also a pattern of submissions, and the name of one.
+void check_2023(std::string_view text) {
+  for (const auto scope : {cli::Scope::kGroup, cli::Scope::kTest}) {
+    const auto settings = cli::read_test_settings(text, scope);
+    if (!settings) VERIFY(!settings.error().text().empty());
+  }
+  const std::string_view pattern = text.substr(0, text.find('\n'));
+  static_cast<void>(
+      cli::names_submission(pattern, text.substr(std::min<size_t>(pattern.size(), 200))));
+  const auto expectations = cli::Expectations::read(text);
+  if (!expectations) return;
+  for (const char* path : {"accepted/a.py", "wrong_answer/b", "mixed/c.cpp"}) {
+    const auto expected = expectations->of(path);
+    if (expected) VERIFY(expected->promise.size() < 4);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -60,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (tree) VERIFY(check_tree(*tree, 1) <= cli::kMostYamlValues + 1);
   if (!tree) VERIFY(tree.error().text().starts_with("line "));
   check_problem(text);
+  check_2023(text);
   const auto promise = cli::promise_in(text);
   if (!promise) VERIFY(promise.error().text().size() < 200);
   if (!group) return 0;

@@ -174,7 +174,7 @@ TEST_CASE("a mistake in problem.yaml is named with its file, field and line", "[
       {"type: graded\n", "type: expected pass-fail or scoring"},
       {"type: scoring\ngrading: {objective: most}\n", "grading.objective: expected min or max"},
       {"grading: {accept_score: 1}\ntype: scoring\n", "accept_score: unknown field; see testdata"},
-      {"problem_format_version: 2023-07\n", "only version legacy is supported"},
+      {"problem_format_version: 2021-01\n", "only legacy, 2023-07 and 2025-09 are supported"},
       {"a: &x 1\n", "problem.yaml: line 1: anchors are not accepted"},
       {"a: *x\n", "problem.yaml: line 1: "},
       {"a: !!binary x\n", "problem.yaml: line 1: tags are not accepted"},

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "tools/cli/judge/problem_yaml.h"
+#include "tools/cli/judge/yaml_fields.h"
 
 namespace cli {
 namespace {

@@ -119,12 +119,16 @@ struct Jury::Inbox {
 // Tests are read when their turn comes: a package may be larger than the memory.
 void Jury::submit(const SourceProgram& program, const PackageTest& test, size_t index,
                   const runtime::Limits& limits, const std::shared_ptr<Inbox>& inbox) {
-  sys::Result<runtime::TestCase> loaded = load_test(folder_, package_, test);
-  if (!loaded) {
+  auto refuse = [&inbox, index](const sys::Error& error) {
     JobResult failed;
-    failed.verdict = trouble(loaded.error().text());
-    return inbox->put(index, std::move(failed));
-  }
+    failed.verdict = trouble(error.text());
+    inbox->put(index, std::move(failed));
+  };
+  sys::Result<runtime::TestCase> loaded = load_test(folder_, package_, test);
+  if (!loaded) return refuse(loaded.error());
+  auto files = load_files(folder_, test);
+  if (!files) return refuse(files.error());
+  loaded->files = std::move(files).value();
   runtime::Job job;
   job.id = program.path;
   job.template_name = program.template_name;

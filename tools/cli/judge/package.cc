@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/cli/judge/yaml.h"
+#include "tools/cli/judge/expectations.h"
+#include "tools/cli/judge/problem_2023.h"
+#include "tools/cli/judge/yaml_fields.h"
 
 namespace cli {
 namespace {
@@ -90,11 +92,14 @@ class TestReader {
   }
 
  private:
-  // What the nearest testdata.yaml says.
+  // What the nearest testdata.yaml says, or test_group.yaml.
   struct Said {
     Flags flags;  // of the validator
-    Grading grading;
+    Grading grading = {};
+    Flags argv = {};  // of the submission
   };
+
+  bool is_2023() const { return into_.settings.format == Format::k2023; }
 
   // The flag is about the groups of data/ alone.
   static Said for_groups_in(Said said) {
@@ -115,11 +120,12 @@ class TestReader {
     for (const Folder::Entry& entry : TRY(folder_.list(path))) {
       const std::string below = joined(path, entry.name);
       std::string stem = entry.name;
+      if (is_2023() && TRY(belongs_to_test(path, entry))) continue;
       if (entry.kind == Kind::kFolder) {
         if (auto item = TRY(read_group(below, said, depth + 1))) items.push_back(*item);
       } else if (takes_off(stem, ".in")) {
         items.push_back({false, into_.tests.size()});
-        TRY(add(path, stem, said.flags));
+        TRY(add(path, stem, said));
       } else if (takes_off(stem, ".ans")) {
         TRY(check_pair(joined(path, stem), ".ans", ".in"));
       }
@@ -132,10 +138,27 @@ class TestReader {
     return std::optional(TestGroup::Item{true, index});
   }
 
+  // TEST.yaml, TEST.args and TEST.files/ of a test; nothing else may have such a name.
+  sys::Result<bool> belongs_to_test(const std::string& path, const Folder::Entry& entry) {
+    std::string stem = entry.name;
+    const bool is_folder = entry.kind == Kind::kFolder;
+    const char* ending = is_folder ? ".files" : stem.ends_with(".yaml") ? ".yaml" : ".args";
+    if (!takes_off(stem, ending)) return false;
+    const bool of_group = stem == "test_group" || stem == "testdata";
+    if (of_group && !is_folder && entry.name.ends_with(".yaml")) return true;
+    TRY(check_pair(joined(path, stem), ending, ".in"));
+    return true;
+  }
+
   sys::Result<Said> said_by(const std::string& path, const Said& outer) {
-    const std::string file = joined(path, "testdata.yaml");
-    const auto text = TRY(text_if_any(folder_, file, kLongestYaml));
-    if (!text) return Said{outer.flags, inherited(outer.grading, {})};
+    std::string file = joined(path, is_2023() ? "test_group.yaml" : "testdata.yaml");
+    auto text = TRY(text_if_any(folder_, file, kLongestYaml));
+    if (!text && is_2023()) {
+      file = joined(path, "testdata.yaml");  // its name in early drafts
+      text = TRY(text_if_any(folder_, file, kLongestYaml));
+    }
+    if (!text) return Said{outer.flags, inherited(outer.grading, {}), outer.argv};
+    if (is_2023()) return said_in(*text, Scope::kGroup, file, outer);
     sys::Result<GroupSettings> settings = read_testdata_yaml(*text, into_.settings.type);
     if (!settings) return std::move(settings).error().context(file);
     const std::optional<GraderFlags>& flags = settings->grading.flags;
@@ -146,6 +169,26 @@ class TestReader {
                 inherited(outer.grading, settings->grading)};
   }
 
+  static sys::Result<Said> said_in(const std::string& text, Scope scope, const std::string& file,
+                                   const Said& outer) {
+    sys::Result<GroupSettings> settings = read_test_settings(text, scope);
+    if (!settings) return std::move(settings).error().context(file);
+    return Said{settings->validator_flags.value_or(outer.flags), outer.grading,
+                settings->argv.value_or(outer.argv)};
+  }
+
+  // TEST.yaml; or TEST.args, which drafts had: words without quoting.
+  sys::Result<Said> said_of_test(const std::string& base, const Said& outer) {
+    Said said = outer;
+    if (const auto args = TRY(text_if_any(folder_, base + ".args", kLongestYaml))) {
+      if (args->find_first_of("\"'\\") != args->npos)
+        return sys::Error::because(base + ".args: quoting is not supported; use args in a .yaml");
+      said.argv = words_of(*args);
+    }
+    const auto text = TRY(text_if_any(folder_, base + ".yaml", kLongestYaml));
+    return text ? said_in(*text, Scope::kTest, base + ".yaml", said) : said;
+  }
+
   sys::Result<void> check_pair(const std::string& stem, std::string_view there,
                                std::string_view wanted) {
     const std::string other = stem + std::string(wanted);
@@ -153,7 +196,7 @@ class TestReader {
     return sys::Error::because(fmt::format("{}{}: there is no {} beside it", stem, there, other));
   }
 
-  sys::Result<void> add(const std::string& path, const std::string& stem, const Flags& flags) {
+  sys::Result<void> add(const std::string& path, const std::string& stem, const Said& outer) {
     if (into_.tests.size() == kMostTests)
       return sys::Error::because(fmt::format("{}: more than {} tests", path, kMostTests));
     const std::string base = joined(path, stem);
@@ -165,7 +208,11 @@ class TestReader {
         return sys::Error::because(
             fmt::format("{}: longer than {} MiB", file, kLargestTestFile.count >> 20));
     }
-    test.flags.insert(test.flags.end(), flags.begin(), flags.end());
+    const Said said = is_2023() ? TRY(said_of_test(base, outer)) : outer;
+    test.flags.insert(test.flags.end(), said.flags.begin(), said.flags.end());
+    test.argv = said.argv;
+    if (is_2023() && TRY(folder_.kind_of(base + ".files")) == Kind::kFolder)
+      test.files = base + ".files";
     into_.tests.push_back(std::move(test));
     return {};
   }
@@ -188,7 +235,26 @@ sys::Result<std::vector<Folder::Entry>> list_if_any(const Folder& folder, const 
   return folder.list(path);
 }
 
+// The folder is the program, or there is one in it.
+sys::Result<void> read_validator_2023(const Folder& folder, Package& package) {
+  const auto entries = TRY(list_if_any(folder, "output_validator"));
+  const auto plural = TRY(list_if_any(folder, "output_validators"));  // of early drafts
+  package.settings.custom_validation = !entries.empty() || !plural.empty();
+  if (!entries.empty()) {
+    package.validator = "output_validator";
+    if (entries.size() == 1) package.validator += "/" + entries.front().name;
+    if (!plural.empty()) package.ignored.emplace_back("output_validators/");
+  } else if (package.settings.interactive && plural.empty()) {
+    return sys::Error::because("output_validator/: none; type: interactive wants one");
+  }
+  return {};
+}
+
 sys::Result<void> read_validator(const Folder& folder, Package& package) {
+  if (package.settings.format == Format::k2023) {
+    TRY(read_validator_2023(folder, package));
+    if (!package.validator.empty() || !package.settings.custom_validation) return {};
+  }
   const auto entries = TRY(list_if_any(folder, "output_validators"));
   if (!package.settings.custom_validation) {
     if (!entries.empty()) package.ignored.emplace_back("output_validators/ (validation: default)");
@@ -202,25 +268,44 @@ sys::Result<void> read_validator(const Folder& folder, Package& package) {
   return {};
 }
 
+sys::Result<Expectations> read_expectations(const Folder& folder, Package& package) {
+  const auto text = TRY(text_if_any(folder, "submissions/submissions.yaml", kLongestYaml));
+  sys::Result<Expectations> read = Expectations::read(text.value_or(""));
+  if (!read) return std::move(read).error().context("submissions/submissions.yaml");
+  note(read->ignored(), package.ignored);
+  return std::move(read).value();
+}
+
 sys::Result<void> read_examples(const Folder& folder, Package& package) {
+  const bool is_2023 = package.settings.format == Format::k2023;
+  const Expectations expectations =
+      is_2023 ? TRY(read_expectations(folder, package)) : Expectations();
   for (const Folder::Entry& group : TRY(list_if_any(folder, "submissions"))) {
     const std::string path = "submissions/" + group.name;
     if (group.kind != Kind::kFolder) {
-      package.ignored.push_back(path);
+      if (!is_2023 || group.name != "submissions.yaml") package.ignored.push_back(path);
       continue;
     }
     for (const Folder::Entry& entry : TRY(folder.list(path))) {
       if (package.examples.size() == kMostExamples)
         return sys::Error::because(
             fmt::format("{}: more than {} submissions", path, kMostExamples));
-      package.examples.push_back({group.name, joined(path, entry.name)});
+      ExampleSubmission example{group.name, joined(path, entry.name)};
+      example.measures = group.name == "accepted";
+      if (is_2023) {
+        const auto expected = TRY(expectations.of(joined(group.name, entry.name)));
+        example.expected = expected.promise;
+        example.measures = example.measures && expected.measures;
+      }
+      package.examples.push_back(std::move(example));
     }
   }
   return {};
 }
 
 sys::Result<void> note_input_validators(const Folder& folder, Package& package) {
-  for (const char* name : {"input_validators", "input_format_validators", "graders", "include"}) {
+  for (const char* name :
+       {"input_validators", "input_format_validators", "graders", "include", "static_validator"}) {
     if (TRY(folder.kind_of(name)) != Kind::kNothing)
       package.ignored.push_back(std::string(name) + "/");
   }

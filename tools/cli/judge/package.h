@@ -9,6 +9,7 @@
 
 #include "tools/cli/judge/folder.h"
 #include "tools/cli/judge/problem_yaml.h"
+#include "tools/cli/judge/promise.h"
 
 namespace cli {
 
@@ -17,11 +18,15 @@ struct PackageTest {
   std::string input, answer;  // paths
   std::vector<std::string>
       flags;  // of the validator: the problem's, then those of the nearest group
+  std::vector<std::string> argv = {};  // of the submission
+  std::string files = {};              // a folder whose files lie beside it; empty: none
 };
 
 struct ExampleSubmission {
-  std::string folder;  // "accepted", "wrong_answer", ...
-  std::string path;    // a file, or a folder of files
+  std::string folder;                    // "accepted", "wrong_answer", ...
+  std::string path;                      // a file, or a folder of files
+  std::optional<Promise> expected = {};  // beyond what the folder says
+  bool measures = false;                 // accepted: it makes the time limit
 };
 
 struct Package {

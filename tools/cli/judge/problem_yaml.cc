@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
-#include "tools/cli/judge/yaml.h"
+#include "tools/cli/judge/problem_2023.h"
+#include "tools/cli/judge/yaml_fields.h"
 
 namespace cli {
 namespace {
 
 using Kind = YamlValue::Kind;
-
-constexpr size_t kMostFlags = 64;
 
 // Fields that say nothing about judging.
 constexpr std::array kMetadata = {"uuid",
@@ -34,35 +31,9 @@ constexpr std::array kMetadata = {"uuid",
 constexpr std::array kIgnored = {"libraries", "languages", "show_test_data_groups"};
 constexpr double kLargestScore = 1e15;
 
-sys::Error wrong(const std::string& field, const YamlValue& at, std::string_view why) {
-  return sys::Error::because(at.line > 0 ? fmt::format("{}: {} (line {})", field, why, at.line)
-                                         : fmt::format("{}: {}", field, why));
-}
-
 template <size_t N>
 bool one_of(const std::array<const char*, N>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-sys::Result<std::string> text_of(const std::string& field, const YamlValue& value) {
-  if (value.kind == Kind::kNull) return std::string();
-  if (value.kind != Kind::kScalar) return wrong(field, value, "expected a string");
-  return value.scalar;
-}
-
-sys::Result<std::vector<std::string>> flags_of(const std::string& field, const YamlValue& value) {
-  std::vector<std::string> flags = words_of(TRY(text_of(field, value)));
-  if (flags.size() > kMostFlags)
-    return wrong(field, value, fmt::format("more than {} words", kMostFlags));
-  return flags;
-}
-
-sys::Result<double> number_of(const std::string& field, const YamlValue& value, double least,
-                              double most) {
-  if (value.kind == Kind::kScalar) {
-    if (auto number = number_between(value.scalar, least, most)) return *number;
-  }
-  return wrong(field, value, fmt::format("expected a number from {} to {}", least, most));
 }
 
 struct LimitField {
@@ -88,12 +59,12 @@ sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
                              ProblemSettings& into) {
   const std::string field = "limits." + name;
   if (name == "time_limit") {
-    into.limits.time_limit_s = TRY(number_of(field, value, 0.001, 3600));
+    into.limits.time_limit_s = TRY(number_in(field, value, 0.001, 3600));
     return {};
   }
   for (const LimitField& limit : kLimits) {
     if (name != limit.name) continue;
-    const double number = TRY(number_of(field, value, limit.least, limit.most));
+    const double number = TRY(number_in(field, value, limit.least, limit.most));
     if (limit.into == nullptr) {
       into.ignored.push_back(field);
     } else {
@@ -101,12 +72,12 @@ sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
     }
     return {};
   }
-  return wrong(field, value, "unknown field");
+  return wrong_field(field, value, "unknown field");
 }
 
 // "default", "custom", "custom interactive", "custom score": words in any order after the first.
 sys::Result<void> read_validation(const YamlValue& value, ProblemSettings& into) {
-  const std::string text = TRY(text_of("validation", value));
+  const std::string text = TRY(text_in("validation", value));
   const std::vector<std::string> words = words_of(text);
   into.custom_validation = !words.empty() && words[0] == "custom";
   bool known = into.custom_validation || (words.size() == 1 && words[0] == "default");
@@ -116,43 +87,25 @@ sys::Result<void> read_validation(const YamlValue& value, ProblemSettings& into)
     said = true;
   }
   if (!known)
-    return wrong("validation", value,
-                 "expected default, custom, or custom with interactive or score");
+    return wrong_field("validation", value,
+                       "expected default, custom, or custom with interactive or score");
   if (into.validator_scores && into.type != ProblemType::kScoring)
-    return wrong("validation", value, "score is for problems of type scoring");
+    return wrong_field("validation", value, "score is for problems of type scoring");
   return {};
 }
 
 // Of a scoring problem; what belongs to testdata.yaml was once here.
 sys::Result<void> read_grading(const YamlValue& value, ProblemSettings& into) {
-  if (value.kind != Kind::kMap && value.kind != Kind::kNull)
-    return wrong("grading", value, "expected a map");
+  TRY(expect_map("grading", value));
   for (const auto& [name, each] : value.fields) {
     const std::string field = "grading." + name;
     if (name == "show_test_data_groups") continue;
-    if (name != "objective") return wrong(field, each, "unknown field; see testdata.yaml");
-    const std::string objective = TRY(text_of(field, each));
-    if (objective != "min" && objective != "max") return wrong(field, each, "expected min or max");
+    if (name != "objective") return wrong_field(field, each, "unknown field; see testdata.yaml");
+    const std::string objective = TRY(text_in(field, each));
+    if (objective != "min" && objective != "max")
+      return wrong_field(field, each, "expected min or max");
     into.less_is_better = objective == "min";
   }
-  return {};
-}
-
-// One name, or one per language: the English one, else the first.
-sys::Result<std::string> name_in(const YamlValue& value) {
-  if (value.kind != Kind::kMap) return text_of("name", value);
-  std::string name;
-  for (const auto& [language, text] : value.fields) {
-    const std::string its = TRY(text_of("name." + language, text));
-    if (name.empty() || language == "en") name = its;
-  }
-  return name;
-}
-
-sys::Result<void> check_kind(const std::string& field, const YamlValue& value) {
-  if (field == "problem_format_version" &&
-      (value.kind != Kind::kScalar || value.scalar != "legacy"))
-    return wrong(field, value, "only version legacy is supported");
   return {};
 }
 
@@ -167,17 +120,16 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
   } else if (field == "grading") {
     into.ignored.push_back(field);
   } else if (field == "validator_flags") {
-    into.validator_flags = TRY(flags_of(field, value));
+    into.validator_flags = TRY(words_in(field, value));
   } else if (field == "limits") {
-    if (value.kind != Kind::kMap && value.kind != Kind::kNull)
-      return wrong(field, value, "expected a map");
+    TRY(expect_map(field, value));
     for (const auto& [name, limit] : value.fields) TRY(read_limit(name, limit, into));
   } else if (one_of(kIgnored, field)) {
     into.ignored.push_back(field);
   } else if (one_of(kMetadata, field)) {
-    return check_kind(field, value);
+    return {};
   } else {
-    return wrong(field, value, "unknown field");
+    return wrong_field(field, value, "unknown field");
   }
   return {};
 }
@@ -189,20 +141,33 @@ bool is_of_graders(const std::string& field, const YamlValue& value) {
          (value.kind != Kind::kScalar || !words_of(value.scalar).empty());
 }
 
+// The draft of 2023-07 was completed as 2025-09.
+sys::Result<Format> format_in(const YamlValue& root) {
+  constexpr std::array kOf2023 = {"2023-07", "2023-07-draft", "2025-09", "2025-09-draft"};
+  for (const auto& [field, value] : root.fields) {
+    if (field != "problem_format_version") continue;
+    const std::string version = TRY(text_in(field, value));
+    if (one_of(kOf2023, version)) return Format::k2023;
+    if (version != "legacy")
+      return wrong_field(field, value, "only legacy, 2023-07 and 2025-09 are supported");
+  }
+  return Format::kLegacy;
+}
+
 // What else a group says depends on it.
 sys::Result<ProblemType> type_in(const YamlValue& root) {
   for (const auto& [field, value] : root.fields) {
     if (field != "type") continue;
-    const std::string type = TRY(text_of(field, value));
+    const std::string type = TRY(text_in(field, value));
     if (type == "scoring") return ProblemType::kScoring;
-    if (type != "pass-fail") return wrong(field, value, "expected pass-fail or scoring");
+    if (type != "pass-fail") return wrong_field(field, value, "expected pass-fail or scoring");
   }
   return ProblemType::kPassFail;
 }
 
 // "0 100", "-inf +inf".
 sys::Result<ScoreRange> range_of(const std::string& field, const YamlValue& value) {
-  const std::vector<std::string> words = words_of(TRY(text_of(field, value)));
+  const std::vector<std::string> words = words_of(TRY(text_in(field, value)));
   auto bound = [](const std::string& word) -> std::optional<double> {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (word == "inf" || word == "+inf") return kInfinity;
@@ -211,7 +176,7 @@ sys::Result<ScoreRange> range_of(const std::string& field, const YamlValue& valu
   const auto least = words.size() == 2 ? bound(words[0]) : std::nullopt;
   const auto most = words.size() == 2 ? bound(words[1]) : std::nullopt;
   if (!least || !most || *least > *most)
-    return wrong(field, value, "expected two numbers, the smaller one first");
+    return wrong_field(field, value, "expected two numbers, the smaller one first");
   return ScoreRange{*least, *most};
 }
 
@@ -219,21 +184,21 @@ sys::Result<ScoreRange> range_of(const std::string& field, const YamlValue& valu
 sys::Result<bool> read_group_grading(const std::string& field, const YamlValue& value,
                                      GroupGrading& into) {
   if (field == "on_reject") {
-    const std::string word = TRY(text_of(field, value));
+    const std::string word = TRY(text_in(field, value));
     if (word != "break" && word != "continue")
-      return wrong(field, value, "expected break or continue");
+      return wrong_field(field, value, "expected break or continue");
     into.stops_at_reject = word == "break";
   } else if (field == "grading") {
-    const std::string word = TRY(text_of(field, value));
+    const std::string word = TRY(text_in(field, value));
     if (word == "custom")
-      return wrong(field, value, "graders of a package's own are not supported yet");
-    if (word != "default") return wrong(field, value, "expected default");
+      return wrong_field(field, value, "graders of a package's own are not supported yet");
+    if (word != "default") return wrong_field(field, value, "expected default");
   } else if (field == "grader_flags") {
-    auto flags = parse_grader_flags(TRY(flags_of(field, value)));
-    if (!flags) return wrong(field, value, flags.error().text());
+    auto flags = parse_grader_flags(TRY(words_in(field, value)));
+    if (!flags) return wrong_field(field, value, flags.error().text());
     into.flags = *flags;
   } else if (field == "accept_score" || field == "reject_score") {
-    const double score = TRY(number_of(field, value, -kLargestScore, kLargestScore));
+    const double score = TRY(number_in(field, value, -kLargestScore, kLargestScore));
     (field == "accept_score" ? into.accept_score : into.reject_score) = score;
   } else if (field == "range") {
     into.range = TRY(range_of(field, value));
@@ -243,37 +208,11 @@ sys::Result<bool> read_group_grading(const std::string& field, const YamlValue& 
   return true;
 }
 
-sys::Result<YamlValue> map_in(std::string_view text) {
-  YamlValue root = TRY(parse_yaml(text));
-  if (root.kind != Kind::kMap && root.kind != Kind::kNull)
-    return sys::Error::because("expected a map of fields");
-  return root;
-}
-
 }  // namespace
-
-std::optional<double> number_between(std::string_view text, double least, double most) {
-  double number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(number) || number < least || number > most) return std::nullopt;
-  return number;
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\f\v";
-  std::vector<std::string> words;
-  for (;;) {
-    text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-    if (text.empty()) return words;
-    const std::string_view word = text.substr(0, text.find_first_of(kSpace));
-    words.emplace_back(word);
-    text.remove_prefix(word.size());
-  }
-}
 
 sys::Result<ProblemSettings> read_problem_yaml(std::string_view text) {
   const YamlValue root = TRY(map_in(text));
+  if (TRY(format_in(root)) == Format::k2023) return read_problem_2023(root);
   ProblemSettings settings;
   settings.type = TRY(type_in(root));
   for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
@@ -288,13 +227,13 @@ sys::Result<GroupSettings> read_testdata_yaml(std::string_view text, ProblemType
   for (const auto& [field, value] : root.fields) {
     if (field == "output_validator_flags" || field == "validator_flags") {
       if (settings.validator_flags)
-        return wrong(field, value, "validator_flags and output_validator_flags are the same");
-      settings.validator_flags = TRY(flags_of(field, value));
+        return wrong_field(field, value, "validator_flags and output_validator_flags are the same");
+      settings.validator_flags = TRY(words_in(field, value));
     } else if (type == ProblemType::kScoring &&
                TRY(read_group_grading(field, value, settings.grading))) {
       continue;
     } else if (!one_of(kOfScores, field)) {
-      return wrong(field, value, "unknown field");
+      return wrong_field(field, value, "unknown field");
     } else if (is_of_graders(field, value)) {
       settings.ignored.push_back("testdata.yaml: " + field);
     }

@@ -1,6 +1,7 @@
 #pragma once
-// What problem.yaml and testdata.yaml say (problem package format, version "legacy"). Errors name
-// the field, as in "limits.memory: ..."; the caller adds the file. Pure.
+// What problem.yaml says, and what testdata.yaml says in version "legacy" of the problem package
+// format (problem_2023.h: later ones). Errors name the field, as in "limits.memory: ..."; the
+// caller adds the file. Pure.
 
 #include <optional>
 #include <string>
@@ -12,9 +13,12 @@
 
 namespace cli {
 
+enum class Format : uint8_t { kLegacy, k2023 };
+
 struct ProblemLimits {
   double time_multiplier = 5;  // slowest accepted submission to time limit
   std::optional<double> time_limit_s;
+  std::optional<double> time_resolution_s;   // a derived time limit is a multiple of it
   double memory_mib = 2048, output_mib = 8;  // of a submission
   double validation_time_s = 60, validation_memory_mib = 2048, validation_output_mib = 8;
   bool operator==(const ProblemLimits&) const = default;
@@ -23,11 +27,12 @@ struct ProblemLimits {
 enum class ProblemType : uint8_t { kPassFail, kScoring };
 
 struct ProblemSettings {
+  Format format = Format::kLegacy;
   std::string name;  // empty: it is in the problem's statement
   ProblemType type = ProblemType::kPassFail;
-  bool less_is_better = false;  // of scores
-  bool custom_validation = false;
-  bool interactive = false;  // the validator talks with the program
+  bool less_is_better = false;     // of scores
+  bool custom_validation = false;  // by 2023 there is a validator where it has a folder
+  bool interactive = false;        // the validator talks with the program
   bool validator_scores = false;
   std::vector<std::string> validator_flags;
   ProblemLimits limits;
@@ -36,6 +41,7 @@ struct ProblemSettings {
 
 struct GroupSettings {
   std::optional<std::vector<std::string>> validator_flags;  // of the output validator
+  std::optional<std::vector<std::string>> argv;             // of the submission
   GroupGrading grading;                                     // of a scoring problem
   std::vector<std::string> ignored;  // fields that would make a difference elsewhere
 };
@@ -44,11 +50,5 @@ sys::Result<ProblemSettings> read_problem_yaml(std::string_view text);
 // Of a pass-fail problem, whose verdict is that of the first test that fails, what is said about
 // grading makes no difference.
 sys::Result<GroupSettings> read_testdata_yaml(std::string_view text, ProblemType type);
-
-// A decimal number in [least, most] and nothing else; nothing where it is not.
-std::optional<double> number_between(std::string_view text, double least, double most);
-
-// The words between white space.
-std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sandbox/sys/file.h"
 
@@ -27,9 +28,12 @@ void draw(const std::string& text) {
   static_cast<void>(sys::write_all(STDERR_FILENO, "\r" + line + "\x1b[K").ok());
 }
 
-sys::Milliseconds limit_for(int64_t slowest_us, double multiplier) {
-  const double ms = static_cast<double>(slowest_us) / 1000 * multiplier;
-  return std::max(kLeast, sys::Milliseconds(static_cast<int64_t>(ms) + 1));
+sys::Milliseconds limit_for(int64_t slowest_us, const ProblemLimits& limits) {
+  const double ms = static_cast<double>(slowest_us) / 1000 * limits.time_multiplier;
+  if (!limits.time_resolution_s)
+    return std::max(kLeast, sys::Milliseconds(static_cast<int64_t>(ms) + 1));
+  const double step = *limits.time_resolution_s * 1000;
+  return sys::Milliseconds(std::llround(std::max(1.0, std::ceil(ms / step)) * step));
 }
 
 // An accepted submission may have failed tests, where the problem gives scores.
@@ -80,7 +84,7 @@ Judged Session::judge(const SourceProgram& program) {
 }
 
 Session::Example Session::judge_example(const ExampleSubmission& example) {
-  Promise folders = promise_of(example.folder);
+  Promise folders = example.expected.value_or(promise_of(example.folder));
   if (problem_.package.groups.empty() && folders == Promise{Word::kPAC}) folders.clear();
   sys::Result<SourceProgram> program = read_program(problem_.folder, example.path, known_);
   if (!program) return {not_judged(example.path, program.error()), folders};
@@ -100,7 +104,7 @@ void Session::measure() {
   measure_.time_limit = kWhileMeasuring;
   for (size_t i = 0; i < package.examples.size() && !jury_.stopped(); ++i) {
     const ExampleSubmission& example = package.examples[i];
-    if (example.folder != "accepted") continue;
+    if (!example.measures) continue;
     accepted_[i] = judge_example(example);
     const Judged& judged = accepted_[i]->judged;
     if (judged.word == Word::kAC || judged.word == Word::kPAC) {
@@ -112,8 +116,9 @@ void Session::measure() {
     }
   }
   measure_.multiplier = package.settings.limits.time_multiplier;
-  measure_.time_limit =
-      measure_.slowest_us ? limit_for(*measure_.slowest_us, measure_.multiplier) : kWithoutExamples;
+  measure_.time_limit = measure_.slowest_us
+                            ? limit_for(*measure_.slowest_us, package.settings.limits)
+                            : kWithoutExamples;
 }
 
 void Session::begin(Columns columns) {

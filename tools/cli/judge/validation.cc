@@ -4,11 +4,14 @@
 
 #include <cmath>
 
+#include "tools/cli/judge/yaml_fields.h"
+
 namespace cli {
 namespace {
 
 // A validator writes little; this is for its copies of input, output and answer.
 constexpr sys::Bytes kValidatorDisk = sys::mebibytes(1024);
+constexpr size_t kMostFilesOfTest = 200;  // of its .files/
 
 sys::Milliseconds milliseconds_of(double seconds) {
   return sys::Milliseconds(std::llround(seconds * 1000));
@@ -55,7 +58,8 @@ sys::Result<void> check_flags(const Package& package) {
   for (const PackageTest& test : package.tests) {
     if (auto rules = parse_validator_flags(test.flags); !rules)
       return std::move(rules).error().context(
-          fmt::format("data/{}: output_validator_flags of its group", test.name));
+          fmt::format("data/{}: output_validator_{} of it or its group", test.name,
+                      package.settings.format == Format::k2023 ? "args" : "flags"));
   }
   return {};
 }
@@ -80,10 +84,22 @@ sys::Result<std::optional<runtime::Checker>> read_checker(
   return std::optional(std::move(checker));
 }
 
+sys::Result<std::vector<runtime::InputFile>> load_files(const Folder& folder,
+                                                        const PackageTest& test) {
+  std::vector<runtime::InputFile> files;
+  if (test.files.empty()) return files;
+  for (const std::string& path : TRY(folder.files_below(test.files, kMostFilesOfTest))) {
+    files.push_back(
+        {path.substr(test.files.size() + 1), TRY(folder.read(path, kLargestTestFile)), false});
+  }
+  return files;
+}
+
 sys::Result<runtime::TestCase> load_test(const Folder& folder, const Package& package,
                                          const PackageTest& test) {
   runtime::TestCase made;
   made.name = test.name;
+  made.argv = test.argv;
   made.stdin_bytes = TRY(folder.read(test.input, kLargestTestFile));
   made.expect = TRY(folder.read(test.answer, kLargestTestFile));
   if (package.validator.empty()) {

@@ -1,0 +1,184 @@
+#include "tools/cli/judge/problem_2023.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tools/cli/judge/yaml_fields.h"
+
+namespace cli {
+namespace {
+
+using Kind = YamlValue::Kind;
+
+template <size_t N>
+bool one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Fields that say nothing about judging.
+constexpr std::array<std::string_view, 9> kMetadata = {
+    "problem_format_version", "type",          "uuid", "version", "credits", "source", "license",
+    "rights_owner",           "embargo_until",
+};
+
+struct LimitField {
+  std::string_view name;
+  double least, most;
+  double ProblemLimits::*into;  // null: understood, and makes no difference
+};
+
+constexpr LimitField kLimits[] = {
+    {"memory", 1, 65536, &ProblemLimits::memory_mib},
+    {"output", 1, 1024, &ProblemLimits::output_mib},
+    {"validation_time", 1, 3600, &ProblemLimits::validation_time_s},
+    {"validation_memory", 1, 65536, &ProblemLimits::validation_memory_mib},
+    {"validation_output", 1, 1024, &ProblemLimits::validation_output_mib},
+    {"validation_passes", 2, 100, nullptr},
+    {"code", 1, 1048576, nullptr},
+    {"compilation_time", 1, 86400, nullptr},
+    {"compilation_memory", 1, 65536, nullptr},
+};
+
+struct Types {
+  bool scoring = false, pass_fail = false, multi_pass = false, interactive = false;
+};
+
+sys::Result<Types> types_in(const YamlValue& root) {
+  Types types;
+  for (const auto& [field, value] : root.fields) {
+    if (field != "type") continue;
+    std::vector<std::string> words;
+    if (value.kind == Kind::kScalar) {
+      words = {value.scalar};
+    } else {
+      words = TRY(strings_in(field, value));
+    }
+    if (words.empty()) return wrong_field(field, value, "expected at least one word");
+    for (const std::string& word : words) {
+      if (word == "submit-answer")
+        return wrong_field(field, value, "submit-answer is not supported yet");
+      bool* said = word == "scoring"       ? &types.scoring
+                   : word == "pass-fail"   ? &types.pass_fail
+                   : word == "multi-pass"  ? &types.multi_pass
+                   : word == "interactive" ? &types.interactive
+                                           : nullptr;
+      if (said == nullptr)
+        return wrong_field(field, value, "expected pass-fail, scoring, interactive or multi-pass");
+      if (std::exchange(*said, true))
+        return wrong_field(field, value, fmt::format("{} is given twice", word));
+    }
+    if (types.scoring && types.pass_fail)
+      return wrong_field(field, value, "pass-fail and scoring exclude each other");
+    if (types.scoring)
+      return wrong_field(field, value, "scoring is supported in version legacy only");
+    if (types.multi_pass) return wrong_field(field, value, "multi-pass is not supported yet");
+  }
+  return types;
+}
+
+sys::Result<void> read_multipliers(const std::string& field, const YamlValue& value,
+                                   ProblemSettings& into) {
+  TRY(expect_map(field, value));
+  for (const auto& [name, each] : value.fields) {
+    const std::string its = field + "." + name;
+    if (name != "ac_to_time_limit" && name != "time_limit_to_tle")
+      return wrong_field(its, each, "unknown field");
+    const double factor = TRY(number_in(its, each, 1, 1000));
+    if (name == "ac_to_time_limit") {
+      into.limits.time_multiplier = factor;
+    } else {
+      into.ignored.push_back(its);
+    }
+  }
+  return {};
+}
+
+sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
+                             ProblemSettings& into) {
+  const std::string field = "limits." + name;
+  if (name == "time_multipliers") return read_multipliers(field, value, into);
+  if (name == "time_limit") {
+    into.limits.time_limit_s = TRY(number_in(field, value, 0.001, 3600));
+    return {};
+  }
+  if (name == "time_resolution") {
+    into.limits.time_resolution_s = TRY(number_in(field, value, 0.001, 3600));
+    return {};
+  }
+  const LimitField* limit = std::find_if(std::begin(kLimits), std::end(kLimits),
+                                         [&name](const auto& each) { return each.name == name; });
+  if (limit == std::end(kLimits)) return wrong_field(field, value, "unknown field");
+  const double number = TRY(number_in(field, value, limit->least, limit->most));
+  if (limit->into == nullptr) {
+    into.ignored.push_back(field);
+  } else {
+    into.limits.*limit->into = number;
+  }
+  return {};
+}
+
+sys::Result<void> read_field(const std::string& field, const YamlValue& value,
+                             ProblemSettings& into) {
+  if (field == "name") {
+    into.name = TRY(name_in(value));
+  } else if (field == "limits") {
+    TRY(expect_map(field, value));
+    for (const auto& [name, limit] : value.fields) TRY(read_limit(name, limit, into));
+  } else if (field == "languages") {
+    if (value.kind != Kind::kScalar || value.scalar != "all") into.ignored.push_back(field);
+  } else if (field == "allow_file_writing" || field == "constants") {
+    into.ignored.push_back(field);
+  } else if (field != "keywords" && !one_of(kMetadata, field)) {
+    return wrong_field(field, value, "unknown field");
+  }
+  return {};
+}
+
+// Drafts had one string of words.
+sys::Result<std::vector<std::string>> arguments_in(const std::string& field,
+                                                   const YamlValue& value) {
+  return value.kind == Kind::kScalar ? words_in(field, value) : strings_in(field, value);
+}
+
+}  // namespace
+
+sys::Result<ProblemSettings> read_problem_2023(const YamlValue& root) {
+  ProblemSettings settings;
+  settings.format = Format::k2023;
+  settings.limits.time_multiplier = 2;
+  settings.limits.time_resolution_s = 1;
+  const Types types = TRY(types_in(root));
+  settings.interactive = types.interactive;
+  for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
+  return settings;
+}
+
+sys::Result<GroupSettings> read_test_settings(std::string_view text, Scope scope) {
+  constexpr std::array<std::string_view, 6> kUnused = {
+      "input_validator_args", "input_visualizer_args", "output_visualizer_args",
+      "full_feedback",        "input_validator_flags", "hint"};
+  constexpr std::array<std::string_view, 3> kOfScores = {"max_score", "score_aggregation",
+                                                         "require_pass"};
+  const YamlValue root = TRY(map_in(text));
+  GroupSettings settings;
+  for (const auto& [field, value] : root.fields) {
+    if (field == "output_validator_args" || field == "output_validator_flags") {
+      if (settings.validator_flags)
+        return wrong_field(field, value, "is said under another name, too");
+      settings.validator_flags = TRY(arguments_in(field, value));
+    } else if (field == "args") {
+      settings.argv = TRY(arguments_in(field, value));
+    } else if (scope == Scope::kGroup && one_of(kOfScores, field)) {
+      return wrong_field(field, value, "is for problems of type scoring");
+    } else if (field == "static_validation_score" || field == "static_validator_args") {
+      return wrong_field(field, value, "static validators are not supported yet");
+    } else if (field != "description" && !one_of(kUnused, field)) {
+      return wrong_field(field, value, "unknown field");
+    }
+  }
+  return settings;
+}
+
+}  // namespace cli
