@@ -46,7 +46,7 @@ class WithACopy(unittest.TestCase):
 
 class ThePackagesOwnSubmissions(WithACopy):
     def test_each_ends_as_its_folder_says(self) -> None:
-        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread", "draft"):
+        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread", "draft", "passes"):
             with self.subTest(package=name):
                 ended = judge("--self", PACKAGES / name)
 
@@ -323,6 +323,28 @@ class Scores(WithACopy):
 
         self.assertEqual(ended.code, 2)
         self.assertIn("data/secret/testdata.yaml: grading: graders of a package's own are not supported yet", ended.stderr)
+
+
+class SeveralPasses(WithACopy):
+    """Problems of type multi-pass: the validator makes the input of the next pass."""
+
+    def test_the_failing_pass_is_told(self) -> None:
+        result = objects(judge("--json", PACKAGES / "passes", PACKAGES / "passes/submissions/wrong_answer/forgets.py"))[0]
+
+        self.assertEqual((result["verdict"], result["detail"]), ("WA", {"checker": "decoded 0", "code": 43, "pass": 2}))
+
+    def test_a_validator_that_breaks_the_rules_is_no_verdict(self) -> None:
+        package = self.copy("passes")
+        submission = self.submission("letters.py", "print('x')\n")
+        validator = package / "output_validator/validate.py"
+        source = validator.read_text()
+        for broken, message in ((source.replace("sys.exit(42)  # first", "sys.exit(43)"), "ended with exit code 43"),
+                                (source.replace("seen.exists()", "False"), "wrote nextpass.in after pass 2 of 2")):
+            with self.subTest(message):
+                validator.write_text(broken)
+                ended = judge("--json", package, submission)
+                self.assertEqual((ended.code, objects(ended)[0]["verdict"]), (1, "JE"), ended.stdout)
+                self.assertIn(message, objects(ended)[0]["detail"]["message"])
 
 
 class Mistakes(WithACopy):

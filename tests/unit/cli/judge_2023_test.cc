@@ -2,6 +2,7 @@
 
 #include "tests/unit/cli/judge_fixture.h"
 #include "tools/cli/judge/expectations.h"
+#include "tools/cli/judge/passes.h"
 
 namespace cli {
 namespace {
@@ -16,7 +17,7 @@ TEST_CASE("2023: problem.yaml, its limits and their defaults", "[judge][package]
   given.small(kVersion +
               "name: {sv: Ett, en: One}\nuuid: x\ntype: [pass-fail]\ncredits: {authors: [A]}\n"
               "limits: {time_limit: 1.5, time_multipliers: {ac_to_time_limit: 3, "
-              "time_limit_to_tle: 2}, memory: 64, validation_passes: 3, code: 9}\n"
+              "time_limit_to_tle: 2}, memory: 64, code: 9}\n"
               "languages: [c]\nconstants: {n: 1}\n");
   plain.small(kVersion);
   completed.small("problem_format_version: 2025-09\nlanguages: all\n");
@@ -28,9 +29,8 @@ TEST_CASE("2023: problem.yaml, its limits and their defaults", "[judge][package]
   CHECK(package.settings.limits.time_multiplier == 3);
   CHECK(package.time_limit == sys::Milliseconds(1500));
   CHECK(package.settings.limits.memory_mib == 64);
-  CHECK(package.ignored == Strings{"limits.time_multipliers.time_limit_to_tle",
-                                   "limits.validation_passes", "limits.code", "languages",
-                                   "constants"});
+  CHECK(package.ignored == Strings{"limits.time_multipliers.time_limit_to_tle", "limits.code",
+                                   "languages", "constants"});
   CHECK((usual.time_multiplier == 2 && usual.time_resolution_s == 1.0));
   CHECK(completed.read().ignored.empty());
 }
@@ -71,6 +71,42 @@ TEST_CASE("2023: the validator is the folder, or the one thing in it", "[judge][
   CHECK(old.read().validator == "output_validators/v");
 }
 
+TEST_CASE("2023: a multi-pass problem has two passes, or as many as it says",
+          "[judge][package][2023]") {
+  PackageFolder two, five;
+  two.small(kVersion + "type: multi-pass\n").file("output_validator/v.py", "");
+  five.small(kVersion + "limits: {validation_passes: 5}\ntype: [pass-fail, multi-pass]\n");
+  five.file("output_validator/v.py", "");
+
+  CHECK(two.read().settings.passes == 2);
+  CHECK(five.read().settings.passes == 5);
+}
+
+TEST_CASE("the end of a pass: another one, a verdict, or a mistake of the validator",
+          "[judge][passes]") {
+  runtime::Checker checker;
+  checker.protocol = runtime::Checker::Protocol::kIcpc;
+  const runtime::Verdict ran{runtime::Outcome::kOk, "", runtime::By::kProgram, {}};
+  auto end = [&](int code, std::vector<runtime::InputFile> files, unsigned pass) {
+    runtime::JobResult checked;
+    checked.verdict = {runtime::Outcome::kNonZeroExit, "", runtime::By::kProgram, {}};
+    checked.exit = runtime::ExitStatus{false, code};
+    checked.files.files = std::move(files);
+    return end_of_pass(checker, std::move(checked), ran, pass, 2);
+  };
+  const runtime::InputFile next{kNextPass, "7\n"}, state{"feedback/state", "s"};
+
+  const PassEnd more = end(42, {next, state}, 1);
+  CHECK(more.next == "7\n");
+  CHECK(more.feedback == std::vector<runtime::InputFile>{state});
+  CHECK((!end(42, {state}, 1).next && end(42, {state}, 1).verdict.ok()));
+  CHECK(end(43, {state}, 1).verdict.label() == "WrongAnswer");
+  for (const PassEnd& bad : {end(43, {next}, 1), end(42, {next}, 2), end(0, {next}, 1)}) {
+    CHECK_FALSE(bad.next);
+    CHECK(bad.verdict.label() == "BadJob");
+  }
+}
+
 TEST_CASE("2023: what is wrong or not supported is named", "[judge][package][2023]") {
   struct Case {
     const char *path, *text, *error;
@@ -81,7 +117,11 @@ TEST_CASE("2023: what is wrong or not supported is named", "[judge][package][202
       {"problem.yaml", "type: [scoring]\n", "problem.yaml: type: scoring is supported in version"},
       {"problem.yaml", "type: [pass-fail, scoring]\n", "type: pass-fail and scoring exclude"},
       {"problem.yaml", "type: [interactive, interactive]\n", "interactive is given twice"},
-      {"problem.yaml", "type: interactive\n", "output_validator/: none"},
+      {"problem.yaml", "type: interactive\n", "output_validator/: none; interactive"},
+      {"problem.yaml", "type: multi-pass\n", "output_validator/: none; interactive"},
+      {"problem.yaml", "type: [multi-pass, interactive]\n", "interactive together with multi-pass"},
+      {"problem.yaml", "limits: {validation_passes: 3}\n", "is for problems of type multi-pass"},
+      {"problem.yaml", "type: multi-pass\nlimits: {validation_passes: 1}\n", "a number from 2"},
       {"problem.yaml", "type: []\n", "type: expected at least one word"},
       {"problem.yaml", "validation: custom\n", "problem.yaml: validation: unknown field"},
       {"problem.yaml", "limits: {time_multiplier: 2}\n", "limits.time_multiplier: unknown field"},

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 
+#include "tools/cli/judge/passes.h"
 #include "tools/cli/judge/validation.h"
 
 namespace cli {
@@ -136,10 +137,15 @@ void Jury::submit(const SourceProgram& program, const PackageTest& test, size_t 
   job.files = program.files;
   job.sources = program.sources;
   job.limits = limits;
+  auto put = [inbox, index](JobResult result) { inbox->put(index, std::move(result)); };
+  if (package_.settings.passes > 1) {
+    job.argv = loaded->argv;
+    return Passes::start(engine_, std::move(job), *checker_, std::move(loaded).value(),
+                         package_.settings.passes, std::move(put));
+  }
   (package_.settings.interactive ? job.interactor : job.checker) = checker_;
   job.tests.push_back(std::move(loaded).value());
-  engine_.submit(std::move(job),
-                 [inbox, index](JobResult result) { inbox->put(index, std::move(result)); });
+  engine_.submit(std::move(job), std::move(put));
 }
 
 Judged Jury::judge(const SourceProgram& program, sys::Milliseconds time_limit, Tests tests,

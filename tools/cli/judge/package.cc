@@ -244,8 +244,8 @@ sys::Result<void> read_validator_2023(const Folder& folder, Package& package) {
     package.validator = "output_validator";
     if (entries.size() == 1) package.validator += "/" + entries.front().name;
     if (!plural.empty()) package.ignored.emplace_back("output_validators/");
-  } else if (package.settings.interactive && plural.empty()) {
-    return sys::Error::because("output_validator/: none; type: interactive wants one");
+  } else if (plural.empty() && (package.settings.interactive || package.settings.passes > 1)) {
+    return sys::Error::because("output_validator/: none; interactive and multi-pass want one");
   }
   return {};
 }

@@ -12,6 +12,8 @@ namespace {
 
 using Kind = YamlValue::Kind;
 
+constexpr double kMostPasses = 1000;
+
 template <size_t N>
 bool one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -35,7 +37,6 @@ constexpr LimitField kLimits[] = {
     {"validation_time", 1, 3600, &ProblemLimits::validation_time_s},
     {"validation_memory", 1, 65536, &ProblemLimits::validation_memory_mib},
     {"validation_output", 1, 1024, &ProblemLimits::validation_output_mib},
-    {"validation_passes", 2, 100, nullptr},
     {"code", 1, 1048576, nullptr},
     {"compilation_time", 1, 86400, nullptr},
     {"compilation_memory", 1, 65536, nullptr},
@@ -73,7 +74,8 @@ sys::Result<Types> types_in(const YamlValue& root) {
       return wrong_field(field, value, "pass-fail and scoring exclude each other");
     if (types.scoring)
       return wrong_field(field, value, "scoring is supported in version legacy only");
-    if (types.multi_pass) return wrong_field(field, value, "multi-pass is not supported yet");
+    if (types.multi_pass && types.interactive)
+      return wrong_field(field, value, "interactive together with multi-pass is not supported yet");
   }
   return types;
 }
@@ -99,6 +101,11 @@ sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
                              ProblemSettings& into) {
   const std::string field = "limits." + name;
   if (name == "time_multipliers") return read_multipliers(field, value, into);
+  if (name == "validation_passes") {
+    if (into.passes == 1) return wrong_field(field, value, "is for problems of type multi-pass");
+    into.passes = static_cast<unsigned>(TRY(number_in(field, value, 2, kMostPasses)));
+    return {};
+  }
   if (name == "time_limit") {
     into.limits.time_limit_s = TRY(number_in(field, value, 0.001, 3600));
     return {};
@@ -151,6 +158,7 @@ sys::Result<ProblemSettings> read_problem_2023(const YamlValue& root) {
   settings.limits.time_resolution_s = 1;
   const Types types = TRY(types_in(root));
   settings.interactive = types.interactive;
+  if (types.multi_pass) settings.passes = 2;
   for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
   return settings;
 }

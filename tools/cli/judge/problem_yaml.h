@@ -34,6 +34,7 @@ struct ProblemSettings {
   bool custom_validation = false;  // by 2023 there is a validator where it has a folder
   bool interactive = false;        // the validator talks with the program
   bool validator_scores = false;
+  unsigned passes = 1;  // at most, of each test; the validator makes the input of the next one
   std::vector<std::string> validator_flags;
   ProblemLimits limits;
   std::vector<std::string> ignored;  // fields that are understood and make no difference here

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/cli/judge/yaml_fields.h"
@@ -80,6 +81,7 @@ sys::Result<std::optional<runtime::Checker>> read_checker(
   checker.limits.wall = 2 * checker.limits.cpu + sys::Milliseconds(2000);
   checker.limits.memory = mebibytes_of(limits.validation_memory_mib);
   checker.limits.out = checker.limits.err = mebibytes_of(limits.validation_output_mib);
+  checker.limits.outputs = std::max(checker.limits.outputs, checker.limits.out);
   checker.limits.disk = kValidatorDisk;
   return std::optional(std::move(checker));
 }

@@ -1,0 +1,2 @@
+word, what = input().split()
+print("x" * int(what))

@@ -1,0 +1,4 @@
+word, what = input().split()
+while word == "decode":
+    pass
+print("x" * int(what))
