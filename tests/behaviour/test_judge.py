@@ -251,6 +251,42 @@ class AFolder(WithACopy):
                              "sum.go": "package main\nimport \"fmt\"\n"
                                        "func main() { var a, b int64; fmt.Scan(&a, &b); fmt.Println(add(a, b)) }\n"})
 
+    def test_with_the_script_build(self) -> None:
+        """It is run once, in a copy of the folder; other scripts of the folder can be executed."""
+        self.submission("many/help.sh", "#!/bin/sh\nexec cc -O1 -o run add.c\n").chmod(0o755)
+        self.accepted("build-and-run", {
+            "build": "#!/bin/sh\n./help.sh\n",
+            "add.c": '#include <stdio.h>\nint main(void) { long long a, b; '
+                     'return scanf("%lld%lld", &a, &b) == 2 && printf("%lld\\n", a + b) > 0 ? 0 : 1; }\n'})
+
+    def test_with_the_script_run_alone(self) -> None:
+        self.accepted("build-and-run", {"run": "#!/usr/bin/python3\nimport add\nadd.main()\n",
+                                        "add.py": "def main(): print(sum(map(int, input().split())))\n"})
+
+    def test_whose_build_fails_or_leaves_no_run(self) -> None:
+        for build, message in (("#!/bin/sh\necho no >&2\nexit 1\n", "no"), ("#!/bin/sh\n", "left no run")):
+            with self.subTest(build):
+                result = self.verdict({"build": build})
+                self.assertEqual((result["verdict"], message in result["stderr"]), ("CE", True), result)
+
+    def test_of_shell_is_executed_by_its_own_first_line(self) -> None:
+        self.accepted("bash-executed", {"main.sh": "#!/usr/bin/python3\nfrom add import add\nprint(add(*map(int, input().split())))\n",
+                                        "add.py": "def add(a, b): return a + b\n"})
+
+    def test_of_shell_calls_its_other_scripts(self) -> None:
+        self.submission("many/add.sh", "#!/bin/bash\necho $(($1 + $2))\n").chmod(0o755)
+        self.accepted("bash-executed", {"main.sh": "#!/bin/sh\nread a b\n./add.sh $a $b\n"})
+
+    def test_with_build_and_run_may_be_a_validator(self) -> None:
+        package = self.copy("custom")
+        folder = package / "output_validators/validate_cpp"
+        (folder / "build").write_text("#!/bin/sh\nc++ -o checks validate.cpp\n")
+        (folder / "run").write_text("#!/bin/sh\nexec ./checks \"$@\"\n")
+
+        ended = judge("--self", package)
+
+        self.assertEqual(ended.code, 0, ended.stdout + ended.stderr)
+
     def test_a_source_that_does_not_compile_is_a_compiler_error(self) -> None:
         result = self.verdict({"main.cpp": "#include <iostream>\nlong long add(long long, long long);\n" + self.MAIN,
                                "add.cpp": "long long add(\n"})

@@ -86,7 +86,11 @@ TEST_CASE("the program of a folder is its only source, or main.*", "[judge][prog
   PackageFolder folder;
   folder.file("one/x.cpp", "1").file("one/x.h", "").file("many/Main.py", "2");
   folder.file("many/other.py", "").file("doubt/a.py", "").file("doubt/b.cpp", "");
-  folder.file("none/x.h", "").file("built/build", "").file("text.txt", "");
+  folder.file("none/x.h", "")
+      .file("built/build", "make")
+      .file("built/x.c", "")
+      .file("text.txt", "");
+  folder.file("ready/run", "#!/bin/sh").file("ready/x.py", "");
   const Folder root = folder.open();
   auto why = [&root](const char* path) {
     auto program = read_program(root, path, known_languages());
@@ -97,7 +101,10 @@ TEST_CASE("the program of a folder is its only source, or main.*", "[judge][prog
   CHECK(read_program(root, "many", known_languages())->source == "2");
   CHECK_THAT(why("doubt"), Contains("doubt: a.py and b.cpp could each be the program"));
   CHECK_THAT(why("none"), Contains("none: no file has an extension of a known language"));
-  CHECK_THAT(why("built"), Contains("built/build: programs with build and run scripts"));
+  CHECK(read_program(root, "built", known_languages())->template_name == "build-and-run");
+  CHECK(read_program(root, "built", known_languages())->source == "make");
+  CHECK(read_program(root, "ready", known_languages())->source.empty());
+  CHECK(read_program(root, "ready", known_languages())->files.size() == 2);
   CHECK_THAT(why("text.txt"), Contains("text.txt: no language has this extension"));
   CHECK_THAT(why("absent.py"), Contains("absent.py: No such file"));
 }

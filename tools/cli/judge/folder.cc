@@ -135,4 +135,11 @@ sys::Result<sys::Bytes> Folder::size_of(const std::string& path) const {
   return sys::Bytes{static_cast<uint64_t>(about.st_size)};
 }
 
+sys::Result<bool> Folder::is_executable(const std::string& path) const {
+  sys::OwnedFd file = TRY(open_at(path, O_PATH));
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return sys::Error::from_errno(path);
+  return (about.st_mode & 0111) != 0;
+}
+
 }  // namespace cli

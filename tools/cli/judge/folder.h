@@ -30,6 +30,7 @@ class Folder {
   sys::Result<std::vector<std::string>> files_below(const std::string& path, size_t most) const;
   sys::Result<std::string> read(const std::string& path, sys::Bytes most) const;
   sys::Result<sys::Bytes> size_of(const std::string& path) const;
+  sys::Result<bool> is_executable(const std::string& path) const;  // by its mode
 
  private:
   explicit Folder(sys::OwnedFd directory) : directory_(std::move(directory)) {}

@@ -83,31 +83,47 @@ sys::Result<std::string> main_of(const Folder& folder, const std::string& path,
                   names[0], names[1]));
 }
 
+struct MainFile {
+  std::string name, language;
+};
+
+// Which file of the folder is the source, and of what. With the scripts of the format, `build` is,
+// or nothing where there is only `run`; a main.sh is executed as it stands.
+sys::Result<MainFile> main_file_of(const Folder& folder, const std::string& path,
+                                   const std::vector<runtime::TemplateSpec>& known) {
+  constexpr const char* kScripts = "build-and-run";
+  constexpr const char* kExecuted = "bash-executed";
+  std::vector<std::string> candidates;
+  bool has_build = false, has_run = false;
+  for (const Folder::Entry& entry : TRY(folder.list(path))) {
+    if (entry.kind != Folder::Kind::kFile) continue;
+    has_build = has_build || entry.name == "build";
+    has_run = has_run || entry.name == "run";
+    if (!language_of(entry.name, known).empty()) candidates.push_back(entry.name);
+  }
+  if (has_build || has_run) return MainFile{has_build ? "build" : "", kScripts};
+  MainFile made{TRY(main_of(folder, path, candidates, known)), ""};
+  made.language = language_of(made.name, known);
+  if (made.name == "main.sh" && runtime_of(kExecuted, known) != nullptr) made.language = kExecuted;
+  return made;
+}
+
 sys::Result<SourceProgram> read_folder(const Folder& folder, const std::string& path,
                                        const std::vector<runtime::TemplateSpec>& known) {
-  std::vector<std::string> candidates;
-  for (const Folder::Entry& entry : TRY(folder.list(path))) {
-    const bool script = entry.name == "build" || entry.name == "run";
-    if (entry.kind == Folder::Kind::kFile && script)
-      return sys::Error::because(joined(path, entry.name) +
-                                 ": programs with build and run scripts are not supported yet");
-    if (entry.kind == Folder::Kind::kFile && !language_of(entry.name, known).empty())
-      candidates.push_back(entry.name);
-  }
-  const std::string main = TRY(main_of(folder, path, candidates, known));
-  SourceProgram program{path, language_of(main, known), "", {}, {}};
+  const MainFile main = TRY(main_file_of(folder, path, known));
+  SourceProgram program{path, main.language, "", {}, {}};
   const runtime::RuntimeSpec* spec = runtime_of(program.template_name, known);
   const bool takes_sources = spec != nullptr && spec->takes_sources();
   for (const std::string& file : TRY(folder.files_below(path, kMostFiles))) {
     std::string content = TRY(folder.read(file, kLargestFile));
     const std::string name = path.empty() ? file : file.substr(path.size() + 1);
-    if (name == main) {
+    if (name == main.name) {
       program.source = std::move(content);
       continue;
     }
     if (takes_sources && language_of(name, known) == program.template_name)
       program.sources.push_back(name);
-    program.files.push_back({name, std::move(content), false});
+    program.files.push_back({name, std::move(content), TRY(folder.is_executable(file))});
   }
   return program;
 }

@@ -21,7 +21,8 @@ struct SourceProgram {
 // A single file; or a folder: one program, of all of its files. The extension tells the language.
 // It begins in the file called main.* (or __main__.py), or in the only one there is; where a linker
 // finds the beginning, anywhere. All files of that language are compiled, where it compiles
-// several. `known`: the templates there are.
+// several. A folder with `build` or `run` is made and started by these scripts, one with main.sh by
+// that file's own first line. `known`: the templates there are.
 sys::Result<SourceProgram> read_program(const Folder& folder, const std::string& path,
                                         const std::vector<runtime::TemplateSpec>& known);
 
