@@ -9,15 +9,34 @@ namespace {
 
 constexpr int kTestlibOk = 0, kTestlibWrong = 1, kTestlibPresentation = 2;
 constexpr int kIcpcOk = 42, kIcpcWrong = 43;
+constexpr int kTestlibPoints = 7;  // of either protocol: testlib's "points NUMBER ..." on stderr
 constexpr size_t kWords = 300;
 
 enum class Word : uint8_t { kRight, kWrong, kNone };
 
-Word word_of(const Checker& judge, const JobResult& judged) {
+// Nothing: it did not end by itself.
+std::optional<int> code_of(const JobResult& judged) {
   const Outcome outcome = judged.verdict.outcome;
   const bool ended = outcome == Outcome::kOk || outcome == Outcome::kNonZeroExit;
-  if (!ended || !judged.exit || judged.exit->signalled) return Word::kNone;
-  const int code = judged.exit->code;
+  if (!ended || !judged.exit || judged.exit->signalled) return std::nullopt;
+  return judged.exit->code;
+}
+
+// Where scores are wanted, and it ended with points: the word that should be a number.
+std::optional<std::string> points_of(const Checker& judge, const JobResult& judged) {
+  constexpr std::string_view kPoints = "points ";
+  const std::string_view said = judged.err.bytes;
+  if (!judge.scores || code_of(judged) != kTestlibPoints || !said.starts_with(kPoints))
+    return std::nullopt;
+  const std::string_view rest = said.substr(kPoints.size());
+  return std::string(rest.substr(0, rest.find_first_of(" \t\r\n")));
+}
+
+Word word_of(const Checker& judge, const JobResult& judged) {
+  const std::optional<int> ended = code_of(judged);
+  if (!ended) return Word::kNone;
+  if (points_of(judge, judged)) return Word::kRight;
+  const int code = *ended;
   if (judge.protocol == Checker::Protocol::kIcpc)
     return code == kIcpcOk ? Word::kRight : code == kIcpcWrong ? Word::kWrong : Word::kNone;
   if (code == kTestlibOk) return Word::kRight;
@@ -51,12 +70,15 @@ bool was_cancelled(const JobResult& judged) {
 
 Verdict no_judgement(const char* role, const JobResult& judged) {
   if (judged.verdict.by == By::kSandbox || was_cancelled(judged)) return judged.verdict;
+  const bool points = code_of(judged) == kTestlibPoints;
+  const std::string what = points
+                               ? "ended with exit code 7, partial points of testlib, which only "
+                                 "problems with scores of the validator take"
+                               : "ended as " + judged.verdict.label() + ", which is no judgement";
   return {Outcome::kBadJob,
           "",
           By::kCaller,
-          {{"message",
-            std::string(role) + ": ended as " + judged.verdict.label() + ", which is no judgement"},
-           {role, first_words(judged)}}};
+          {{"message", std::string(role) + ": " + what}, {role, first_words(judged)}}};
 }
 
 Verdict rejected(const char* role, const JobResult& judged) {
@@ -76,6 +98,7 @@ Verdict wrong_answer(Detail detail) {
 }
 
 std::optional<std::string> score_by(const Checker& judge, const JobResult& judged) {
+  if (auto points = points_of(judge, judged)) return points;
   const InputFile* file = judge.scores ? file_of(judged, kJudgeScore) : nullptr;
   return file ? std::optional(file->content) : std::nullopt;
 }

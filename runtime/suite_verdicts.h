@@ -21,7 +21,8 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
                              const JobResult& program, bool program_left_first);
 
-// What it wrote into its score's file, where that is wanted and there is one.
+// What it wrote into its score's file, where that is wanted and there is one; or the points of its
+// testlib (exit code 7).
 std::optional<std::string> score_by(const Checker& judge, const JobResult& judged);
 
 }  // namespace runtime

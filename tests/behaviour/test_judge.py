@@ -339,6 +339,15 @@ class Scores(WithACopy):
         self.assertEqual([(result["verdict"], result["score"]) for result in results], [("AC", 4), ("PAC", 1), ("WA", None)])
         self.assertEqual([test["score"] for test in results[0]["tests"]], [2, 3, 5])
 
+    def test_a_validator_gives_them_as_points_of_testlib(self) -> None:
+        package = self.copy("spread")
+        validator = package / "output_validators/validate.py"
+        validator.write_text("import sys\nsys.stderr.write(f'points {len(set(sys.stdin.read().split()))} of them\\n')\nsys.exit(7)\n")
+
+        results = objects(judge("--json", package, *sorted((package / "submissions").glob("*/*.py"))))
+
+        self.assertEqual([test["score"] for test in results[0]["tests"]], [2, 3, 5])
+
     def test_a_score_that_is_no_number_or_out_of_range_is_no_verdict(self) -> None:
         package = self.copy("spread")
         submission = package / "submissions/accepted/most.py"

@@ -47,6 +47,26 @@ TEST_CASE("a checker speaks by its exit code", "[suite]") {
   CHECK(label_by(icpc, exits(1)) == "BadJob");
 }
 
+TEST_CASE("points of testlib are a score where one is wanted, and told where none is", "[suite]") {
+  JobResult points = exits(7);
+  points.err.bytes = "points 0.5 half of it";
+  Checker scores, testlib;
+  scores.protocol = Checker::Protocol::kIcpc;
+  scores.scores = true;
+  auto message = [](const Verdict& verdict) {
+    return std::get<std::string>(verdict.detail.front().second);
+  };
+
+  CHECK(label_by(scores, points) == "OK");
+  CHECK(score_by(scores, points) == "0.5");
+  CHECK(label_by(scores, exits(7)) == "BadJob");
+  CHECK_FALSE(score_by(scores, exits(7)));
+  const Verdict none = judged_by(testlib, "checker", points, exits(0).verdict);
+  CHECK(none.label() == "BadJob");
+  CHECK(message(none).find("exit code 7, partial points of testlib") != std::string::npos);
+  CHECK_FALSE(score_by(testlib, points));
+}
+
 TEST_CASE("what a checker says is told by its first line", "[suite]") {
   const Verdict verdict = judged_by({}, "checker", exits(1), exits(0).verdict);
   CHECK(verdict.detail.front() == std::pair<std::string, DetailValue>{"checker", "because"});
