@@ -90,12 +90,14 @@ Examples:
 )~";
 
 inline constexpr const char* kJudgeExamples =
-    R"~(Reads the legacy problem package format: problem.yaml, data/sample and data/secret, the default
-output validator or one of output_validators/, submissions/FOLDER/. The time limit is CPU time:
-.timelimit, or limits.time_limit; else the slowest accepted submission times limits.time_multiplier
-(5), at least 1 s; 10 s where there is none. A submission ends at its first failure. A folder is one
-program: it begins in main.*, and all C, C++, Java or Go sources in it are compiled. Problems of
-type scoring are graded group by group, by the default grader; their validator may give scores.
+    R"~(Reads the problem package format, versions legacy and 2023-07 (2025-09): problem.yaml, data/sample
+and data/secret, the default output validator or the package's own, submissions/FOLDER/. The time
+limit is CPU time: .timelimit, or limits.time_limit; else the slowest accepted submission times
+limits.time_multiplier (5), at least 1 s; 10 s where there is none; from 2023 on, twice the slowest,
+in whole seconds. A submission ends at its first failure. A folder is one program: it begins in
+main.*, and all C, C++, Java or Go sources in it are compiled; or its scripts build and run do it.
+Problems of type scoring are graded group by group, by the default grader; their validator may give
+scores.
 
 AC OK, PAC accepted without the best score, WA WrongAnswer, TLE TimeoutException, RTE every other
 end of the program's own, CE CompilationError or SyntaxError, MLE, OLE the limits of that name, JE

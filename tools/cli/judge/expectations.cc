@@ -21,7 +21,7 @@ struct Default {
 };
 
 const std::array<Default, 6>& defaults() {
-  static const std::array<Default, 6> kDefaults = {{
+  static const std::array<Default, 6> all = {{
       {"accepted", {Word::kAC}, kAnyWord},
       {"rejected", kAnyWord, {Word::kWA, Word::kTLE, Word::kRTE}},
       {"wrong_answer", {Word::kAC, Word::kWA}, {Word::kWA}},
@@ -29,7 +29,7 @@ const std::array<Default, 6>& defaults() {
       {"run_time_error", {Word::kAC, Word::kRTE}, {Word::kRTE}},
       {"brute_force", {Word::kAC, Word::kTLE, Word::kRTE}, {Word::kTLE, Word::kRTE}},
   }};
-  return kDefaults;
+  return all;
 }
 
 bool has(const Promise& words, Word word) {
@@ -125,7 +125,7 @@ sys::Result<Expectations::Rule> Expectations::read_rule(const std::string& patte
   TRY(expect_map(pattern, value));
   Rule rule{pattern, {}, {}, true};
   for (const auto& [name, each] : value.fields) {
-    const std::string field = pattern + ": " + name;
+    const std::string field = fmt::format("{}: {}", pattern, name);
     const bool is_unused = std::find(kUnused.begin(), kUnused.end(), name) != kUnused.end();
     if (name == "permitted") {
       rule.permitted = TRY(results_in(field, each));

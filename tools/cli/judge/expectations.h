@@ -11,6 +11,8 @@
 
 namespace cli {
 
+struct YamlValue;
+
 class Expectations {
  public:
   static sys::Result<Expectations> read(std::string_view yaml);  // "": only the folders count
@@ -30,7 +32,7 @@ class Expectations {
     std::optional<Promise> permitted, required;  // of every test, of at least one
     bool measures = true;
   };
-  static sys::Result<Rule> read_rule(const std::string& pattern, const struct YamlValue& value,
+  static sys::Result<Rule> read_rule(const std::string& pattern, const YamlValue& value,
                                      std::vector<std::string>& ignored);
 
   std::vector<Rule> rules_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tools/cli/judge/yaml_fields.h"
 
@@ -46,45 +47,54 @@ struct Types {
   bool scoring = false, pass_fail = false, multi_pass = false, interactive = false;
 };
 
-sys::Result<Types> types_in(const YamlValue& root) {
+// Where the word is noted; null: there is no such type.
+bool* place_of(const std::string& word, Types& types) {
+  if (word == "scoring") return &types.scoring;
+  if (word == "pass-fail") return &types.pass_fail;
+  if (word == "multi-pass") return &types.multi_pass;
+  return word == "interactive" ? &types.interactive : nullptr;
+}
+
+// Why they cannot be together, or not at all; empty: they can.
+std::string_view objection(const Types& types) {
+  if (types.scoring && types.pass_fail) return "pass-fail and scoring exclude each other";
+  if (types.scoring) return "scoring is supported in version legacy only";
+  if (types.multi_pass && types.interactive)
+    return "interactive together with multi-pass is not supported yet";
+  return "";
+}
+
+sys::Result<Types> read_types(const YamlValue& value) {
   Types types;
-  for (const auto& [field, value] : root.fields) {
-    if (field != "type") continue;
-    std::vector<std::string> words;
-    if (value.kind == Kind::kScalar) {
-      words = {value.scalar};
-    } else {
-      words = TRY(strings_in(field, value));
-    }
-    if (words.empty()) return wrong_field(field, value, "expected at least one word");
-    for (const std::string& word : words) {
-      if (word == "submit-answer")
-        return wrong_field(field, value, "submit-answer is not supported yet");
-      bool* said = word == "scoring"       ? &types.scoring
-                   : word == "pass-fail"   ? &types.pass_fail
-                   : word == "multi-pass"  ? &types.multi_pass
-                   : word == "interactive" ? &types.interactive
-                                           : nullptr;
-      if (said == nullptr)
-        return wrong_field(field, value, "expected pass-fail, scoring, interactive or multi-pass");
-      if (std::exchange(*said, true))
-        return wrong_field(field, value, fmt::format("{} is given twice", word));
-    }
-    if (types.scoring && types.pass_fail)
-      return wrong_field(field, value, "pass-fail and scoring exclude each other");
-    if (types.scoring)
-      return wrong_field(field, value, "scoring is supported in version legacy only");
-    if (types.multi_pass && types.interactive)
-      return wrong_field(field, value, "interactive together with multi-pass is not supported yet");
+  const bool is_one = value.kind == Kind::kScalar;
+  const std::vector<std::string> words =
+      is_one ? std::vector{value.scalar} : TRY(strings_in("type", value));
+  if (words.empty()) return wrong_field("type", value, "expected at least one word");
+  for (const std::string& word : words) {
+    if (word == "submit-answer")
+      return wrong_field("type", value, "submit-answer is not supported yet");
+    bool* said = place_of(word, types);
+    if (said == nullptr)
+      return wrong_field("type", value, "expected pass-fail, scoring, interactive or multi-pass");
+    if (std::exchange(*said, true))
+      return wrong_field("type", value, fmt::format("{} is given twice", word));
   }
+  if (const auto why = objection(types); !why.empty()) return wrong_field("type", value, why);
   return types;
+}
+
+sys::Result<Types> types_in(const YamlValue& root) {
+  for (const auto& [field, value] : root.fields) {
+    if (field == "type") return read_types(value);
+  }
+  return Types();
 }
 
 sys::Result<void> read_multipliers(const std::string& field, const YamlValue& value,
                                    ProblemSettings& into) {
   TRY(expect_map(field, value));
   for (const auto& [name, each] : value.fields) {
-    const std::string its = field + "." + name;
+    const std::string its = fmt::format("{}.{}", field, name);
     if (name != "ac_to_time_limit" && name != "time_limit_to_tle")
       return wrong_field(its, each, "unknown field");
     const double factor = TRY(number_in(its, each, 1, 1000));
