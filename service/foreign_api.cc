@@ -140,29 +140,33 @@ void Service::submit_completion(const ExchangePtr& exchange) {
                  {answer, sandbox_fusion::try_again, Api::kSandboxFusion});
 }
 
+std::vector<piston::Language> Service::piston_languages(const std::string& runtimes) const {
+  return piston::languages_of(runtimes, options_.piston_pins);
+}
+
 void Service::piston_runtimes(const ExchangePtr& exchange) {
-  with_runtimes([exchange](const std::string& runtimes) {
-    exchange->answer(piston::runtimes_response(piston::languages_of(runtimes)));
+  with_runtimes([this, exchange](const std::string& runtimes) {
+    exchange->answer(piston::runtimes_response(piston_languages(runtimes)));
   });
 }
 
 void Service::piston_packages(const ExchangePtr& exchange) {
-  with_runtimes([exchange](const std::string& runtimes) {
-    exchange->answer(piston::packages_response(piston::languages_of(runtimes)));
+  with_runtimes([this, exchange](const std::string& runtimes) {
+    exchange->answer(piston::packages_response(piston_languages(runtimes)));
   });
 }
 
 void Service::piston_change_packages(const ExchangePtr& exchange, piston::Change change) {
-  with_runtimes([exchange, change](const std::string& runtimes) {
+  with_runtimes([this, exchange, change](const std::string& runtimes) {
     exchange->answer(
-        piston::change_packages(exchange->request, piston::languages_of(runtimes), change));
+        piston::change_packages(exchange->request, piston_languages(runtimes), change));
   });
 }
 
 void Service::piston_execute(const ExchangePtr& exchange) {
   with_runtimes([this, exchange](const std::string& runtimes) {
-    auto read = piston::read_execute(exchange->request, piston::languages_of(runtimes),
-                                     options_.piston, options_.defaults);
+    auto read = piston::read_execute(exchange->request, piston_languages(runtimes), options_.piston,
+                                     options_.defaults);
     if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
     auto& execution = std::get<piston::Execution>(read);
     auto answer = [language = execution.language](std::string_view result) {
@@ -175,7 +179,7 @@ void Service::piston_execute(const ExchangePtr& exchange) {
 
 void Service::piston_connect(const ExchangePtr& exchange) {
   with_runtimes([this, exchange](const std::string& runtimes) {
-    auto dialect = std::make_unique<piston::ConnectDialect>(piston::languages_of(runtimes),
+    auto dialect = std::make_unique<piston::ConnectDialect>(piston_languages(runtimes),
                                                             options_.piston, options_.defaults);
     open_session(exchange, std::move(dialect), "", kForeignPatience);
   });

@@ -52,6 +52,7 @@ struct ServiceOptions {
   Hosts hosts;       // names that it may be called by where no token is asked for
   bool page = true;  // for people, at /
   piston::Limits piston;
+  std::vector<piston::Pin> piston_pins;
   GoJudgeApi::Options go_judge;
   std::string version;
   WebSocket::Limits websocket;
@@ -149,6 +150,7 @@ class Service {
   void run_code(const ExchangePtr& exchange);
   void run_jupyter(const ExchangePtr& exchange);
   void submit_completion(const ExchangePtr& exchange);
+  std::vector<piston::Language> piston_languages(const std::string& runtimes) const;
   void piston_runtimes(const ExchangePtr& exchange);
   void piston_execute(const ExchangePtr& exchange);
   void piston_packages(const ExchangePtr& exchange);

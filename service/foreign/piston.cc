@@ -159,7 +159,8 @@ const Language* find(const std::vector<Language>& languages, const std::string& 
   for (const Language& language : languages) {
     const bool is_called = language.name == name;
     if (!is_called && std::ranges::find(language.aliases, name) == language.aliases.end()) continue;
-    if (!in_range(language.version, range)) continue;
+    if (language.pinned ? text_of(language.version) != range : !in_range(language.version, range))
+      continue;
     const Language*& latest = is_called ? called : alias;
     if (!latest || latest->version < language.version) latest = &language;
   }
@@ -321,7 +322,23 @@ std::variant<Execution, std::string> read_job(const json& body,
 
 }  // namespace
 
-std::vector<Language> languages_of(std::string_view runtimes) {
+sys::Result<std::vector<Pin>> pins_in(std::string_view text) {
+  std::vector<Pin> pins;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const size_t equals = part.find('=');
+    const auto version =
+        equals == part.npos || equals == 0 ? std::nullopt : version_in(part.substr(equals + 1));
+    if (!version || text_of(*version) != part.substr(equals + 1))
+      return sys::Error::because(
+          fmt::format("\"{}\": expected LANGUAGE=VERSION, as in python=3.10.0", part));
+    pins.push_back({std::string(part.substr(0, equals)), *version});
+  }
+  return pins;
+}
+
+std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins) {
   std::vector<Language> languages;
   const json list = json::parse(runtimes, nullptr, false);
   if (!list.is_array()) return languages;
@@ -342,6 +359,14 @@ std::vector<Language> languages_of(std::string_view runtimes) {
     if (language.name == "python") language.aliases.emplace_back("python3");
     language.compiled = runtime.value("how", "") == "compiled";
     as_original(std::move(language), list, languages);
+  }
+  for (const Pin& pin : pins) {
+    const Language* found = find(languages, pin.language, "*");
+    if (!found || find(languages, pin.language, text_of(pin.version))) continue;
+    Language language = *found;
+    language.version = pin.version;
+    language.pinned = true;
+    languages.push_back(std::move(language));
   }
   return languages;
 }
@@ -367,7 +392,8 @@ std::variant<Execution, Response> read_execute(const Request& request,
   const std::string* type = request.header("content-type");
   if (!type || !type->starts_with("application/json"))
     return message_response(415, "requests must be of type application/json");
-  const json body = parsed(request.body);
+  json body = parsed(request.body);
+  if (body.is_array()) body = json::object();  // of which the original finds no field either
   if (!body.is_object())
     return json_response(400, {{"stack", "SyntaxError: the body is not a JSON object"}});
   auto read = read_job(body, languages, limits, defaults, Input::kGiven);

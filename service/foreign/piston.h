@@ -28,11 +28,21 @@ struct Language {
   std::vector<std::string> aliases;
   bool compiled = false;
   std::string template_name{};  // ours; empty: the same as the name
-  bool package = false;       // called with the names of files
+  bool package = false;         // called with the names of files
+  bool pinned = false;          // the version is only what clients call it
 };
 
-// From the JSON of GET /v1/runtimes: what is installed here and says its version.
-std::vector<Language> languages_of(std::string_view runtimes);
+// A version that clients ask for, of which the operator says that what is here will do.
+struct Pin {
+  std::string language;  // by name or alias
+  Version version;
+};
+// "python=3.10.0,c++=10.2.0"; an error names the part that is none.
+sys::Result<std::vector<Pin>> pins_in(std::string_view text);
+
+// From the JSON of GET /v1/runtimes: what is installed here and says its version; and the same once
+// more under each version that is pinned.
+std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins = {});
 
 Response runtimes_response(const std::vector<Language>& languages);
 

@@ -39,7 +39,8 @@ class Foreign(ZygoTestCase):
         home = tempfile.TemporaryDirectory(prefix="behaviour-foreign-")
         cls.addClassCleanup(home.cleanup)
         apis = [part for name in ("sandbox-fusion", "piston", "dify") for part in ("--api", name)]
-        cls.service = Service(*apis, "--log", "off", ZYGO_HOME=home.name, PISTON_RUN_TIMEOUT="2000")
+        cls.service = Service(*apis, "--log", "off", ZYGO_HOME=home.name, PISTON_RUN_TIMEOUT="2000",
+                              PISTON_VERSIONS="python=3.10.0")
         cls.addClassCleanup(cls.service.stop)
 
     def post(self, path: str, **body: Any) -> Answer:
@@ -139,6 +140,15 @@ class Piston(Foreign):
         self.assertEqual(answer.status, 200, answer.body)
         return answer.json
 
+    def test_a_version_that_clients_insist_on_is_the_operators_to_allow(self) -> None:
+        self.assertEqual(self.execute("print(6 * 7)", version="3.10.0")["version"], "3.10.0")
+        self.assertNotEqual(self.execute("print(6 * 7)", version="*")["version"], "3.10.0")
+
+    def test_a_body_without_fields_lacks_the_first(self) -> None:
+        for body in ([], {}):
+            answer = self.service.ask("POST", "/api/v2/execute", body, {"Content-Type": "application/json"})
+            self.assertEqual((answer.status, answer.json), (400, {"message": "language is required as a string"}))
+
     def test_runtimes(self) -> None:
         runtimes = {one["language"]: one for one in self.service.ask("GET", "/api/v2/runtimes").json}
 
@@ -182,9 +192,10 @@ class Piston(Foreign):
                 self.assertEqual((answer["language"], answer["run"]["stdout"]), ("c++", "no\n"))
         ours = self.execute(IS_OPTIMISED, language="cpp20", version="*")
         self.assertEqual(ours["run"]["stdout"], "yes\n")
-        names = [one["language"] for one in self.service.ask("GET", "/api/v2/runtimes").json]
-        self.assertIn("c++", names)
-        self.assertEqual(len(names), len(set(names)))
+        listed = [(one["language"], one["version"]) for one in self.service.ask("GET", "/api/v2/runtimes").json]
+        self.assertIn("c++", [language for language, _ in listed])
+        self.assertEqual(len(listed), len(set(listed)))
+        self.assertEqual({language for language, _ in listed if [each for each, _ in listed].count(language) > 1}, {"python"})
 
     @needs("rust")
     def test_rusts_overflows_are_found(self) -> None:

@@ -91,6 +91,14 @@ std::optional<Refusal> open_local_files(const ServeOptions& from,
   return std::nullopt;
 }
 
+std::optional<Refusal> read_piston_pins(std::vector<service::piston::Pin>& into) {
+  const char* given = std::getenv("PISTON_VERSIONS");
+  auto pins = service::piston::pins_in(given ? given : "");
+  if (!pins) return Refusal{"PISTON_VERSIONS: " + pins.error().text()};
+  into = std::move(pins).value();
+  return std::nullopt;
+}
+
 std::optional<Refusal> read_piston_limits(service::piston::Limits& into) {
   const std::pair<const char*, int64_t*> known[] = {
       {"PISTON_RUN_TIMEOUT", &into.run_timeout_ms},
@@ -182,6 +190,7 @@ int serve_command(const CommandLine& line, const Parts& parts) {
   service::ServiceOptions options = service_options(line.serve);
   if (auto refusal = read_files(line.serve, options)) return refuse("serve", *refusal);
   if (auto refusal = read_piston_limits(options.piston)) return refuse("serve", *refusal);
+  if (auto refusal = read_piston_pins(options.piston_pins)) return refuse("serve", *refusal);
   if (auto refusal = open_local_files(line.serve, options.go_judge))
     return refuse("serve", *refusal);
   if (options.apis.has(service::Api::kGoJudge))

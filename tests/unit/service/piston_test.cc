@@ -91,6 +91,30 @@ TEST_CASE("what is installed and says its version is a language", "[service][pis
   CHECK(languages_of("nonsense").empty());
 }
 
+TEST_CASE("a version that is pinned is what is here by another name", "[service][piston]") {
+  const json runtimes = {{{"name", "cpp"},
+                          {"available", true},
+                          {"version", "12.2.0"},
+                          {"how", "compiled"},
+                          {"aliases", {"c++"}}}};
+  const auto pins = pins_in("c++=13.1.0,c++=12.2.0,cobol=3.1.2");
+  REQUIRE(pins.ok());
+  const std::vector<Language> languages = languages_of(runtimes.dump(), *pins);
+  const auto version_of = [&languages](const char* range) {
+    auto made = read_execute(request_of(with({{"language", "c++"}, {"version", range}})), languages,
+                             {}, {});
+    const auto* execution = std::get_if<Execution>(&made);
+    return execution ? text_of(execution->language.version) : "";
+  };
+
+  CHECK(languages.size() == 2);
+  CHECK(version_of("13.1.0") == "13.1.0");
+  CHECK(version_of("*") == "12.2.0");
+  CHECK(version_of("13").empty());
+  for (const char* wrong : {"python", "=3.10.0", "python=", "python=3.10.0rc1", "a=1.2.3,,"})
+    CHECK_FALSE(pins_in(wrong).ok());
+}
+
 TEST_CASE("languages have the original's names, and its compilers' options", "[service][piston]") {
   const auto compiled = [](const char* name, std::vector<std::string> aliases) {
     return json{{"name", name},      {"available", true},  {"version", "12.2.0"},
