@@ -351,6 +351,17 @@ class Interrupted(ZygoTestCase):
         self.assertEqual(before.leftovers(), [])
 
 
+class Cancelling(ZygoTestCase):
+    def test_a_line_takes_back_a_job_that_runs_and_one_that_waits(self) -> None:
+        endless = {"source": "while True: pass", "limits": {"cpu_ms": 3_600_000, "wall_ms": 3_600_000}}
+        with Coprocess("--quiet", "--workers", "1") as zygo_batch:
+            zygo_batch.send(zygo.lines_of([{"id": "runs", **endless}, {"id": "waits", **endless}, {"id": "last", "source": ""}]))
+            zygo_batch.send(b'{"cancel": "waits"}\n{"cancel": "nobody"}\n{"cancel": "runs"}\n')
+            labels = {result["id"]: result["label"] for result in (zygo_batch.result() for _ in range(3))}
+
+        self.assertEqual(labels, {"runs": "Cancelled", "waits": "Cancelled", "last": "OK"})
+
+
 class Afterwards(ZygoTestCase):
     def test_nothing_is_left_of_a_batch(self) -> None:
         """Processes, mounts, control groups, temporary files: as before, also after jobs that tried to stay."""

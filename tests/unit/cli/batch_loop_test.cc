@@ -93,6 +93,41 @@ TEST_CASE("a line that is too long is BadJob and is not kept", "[cli][batch]") {
   CHECK(with_id(results, "b")["label"] == "OK");
 }
 
+TEST_CASE("a line can cancel an earlier job, which has a result, and no other", "[cli][batch]") {
+  Batch batch;
+  batch.write(job_line("a", "hang") + job_line("b", "hang"));
+  batch.begin();
+  batch.engine.await(2);
+
+  batch.write(R"({"cancel": "nobody"})"
+              "\n"
+              R"({"cancel":"a"})"
+              "\n");
+  const json first = batch.next_result();
+  batch.write(R"({"cancel": "a"})"
+              "\n" +
+              job_line("c", "1"));
+  const json second = batch.next_result();
+  batch.write(R"({"cancel": "b"})"
+              "\n");
+  batch.end_of_input();
+  batch.end();
+
+  CHECK((first["id"] == "a" && first["label"] == "Cancelled"));
+  CHECK(second["id"] == "c");
+  CHECK(batch.report.tally.total() == 3);
+  CHECK(batch.report.why == BatchLoop::Why::kDone);
+}
+
+TEST_CASE("a line that cancels has nothing else, and an id", "[cli][batch]") {
+  Batch batch;
+
+  auto results = batch.run("{\"cancel\": 7}\n{\"cancel\": \"a\", \"source\": \"1\"}\n");
+
+  REQUIRE(results.size() == 2);
+  for (const json& result : results) CHECK(result["label"] == "BadJob");
+}
+
 TEST_CASE("a coprocess gets each result before it sends the next job", "[cli][batch]") {
   Batch batch;
   batch.begin();

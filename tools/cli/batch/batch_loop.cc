@@ -69,16 +69,24 @@ void BatchLoop::accept(const Line& line) {
     outbox_->skipped(earlier->label, earlier->kind);
     return;
   }
+  if (auto* withdrawal = std::get_if<Withdrawal>(&read)) {
+    if (under_way_->withdraw(withdrawal->id)) engine_.cancel_withdrawn();
+    return;
+  }
   outbox_->began(bytes);
   if (auto* refused = std::get_if<runtime::JobResult>(&read)) {
     outbox_->finished(*refused, bytes);
     return;
   }
-  engine_.submit(std::move(std::get<runtime::Job>(read)),
-                 [outbox = outbox_, bytes, number = line.number](runtime::JobResult result) {
-                   add_line_number(result, number);
-                   outbox->finished(result, bytes);
-                 });
+  runtime::Job job = std::get<runtime::Job>(std::move(read));
+  job.watch = under_way_->add(job.id);
+  auto done = [outbox = outbox_, under_way = under_way_, id = job.id, watch = job.watch, bytes,
+               number = line.number](runtime::JobResult result) {
+    under_way->remove(id, watch);
+    add_line_number(result, number);
+    outbox->finished(result, bytes);
+  };
+  engine_.submit(std::move(job), std::move(done));
 }
 
 std::optional<BatchLoop::Why> BatchLoop::ended() {

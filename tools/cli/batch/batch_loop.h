@@ -10,6 +10,7 @@
 #include "tools/cli/batch/job_lines.h"
 #include "tools/cli/batch/outbox.h"
 #include "tools/cli/batch/progress.h"
+#include "tools/cli/batch/under_way.h"
 
 namespace cli {
 
@@ -50,6 +51,7 @@ class BatchLoop {
   Ends ends_;
   LineReader reader_{runtime::kMaxJobBytes};
   std::shared_ptr<Outbox> outbox_;
+  std::shared_ptr<UnderWay> under_way_ = std::make_shared<UnderWay>();
   bool full_ = false;  // wants room; else more input, if there is to be any
   bool stopped_ = false, reader_gone_ = false;
   std::optional<sys::Error> read_error_;

@@ -2,14 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+#include <optional>
+
 #include "tools/cli/text.h"
 
 namespace cli {
+namespace {
+
+// The text of such a line begins with the word, so that jobs are not parsed twice. Nothing: it is a
+// job, or none of both.
+std::optional<Withdrawal> withdrawal_in(std::string_view text) {
+  constexpr size_t kLongest = 8192, kHead = 16;
+  if (text.size() > kLongest || text.substr(0, kHead).find("\"cancel\"") == text.npos) return {};
+  const auto object = nlohmann::json::parse(text, nullptr, false);
+  if (!object.is_object() || object.size() != 1 || !object.contains("cancel")) return {};
+  const auto& id = object.at("cancel");
+  return id.is_string() ? std::optional(Withdrawal{id.get<std::string>()}) : std::nullopt;
+}
+
+}  // namespace
 
 JobLines::Read JobLines::read(const Line& line) {
   if (line.too_long) {
     return refused(line, fmt::format("longer than {} MiB", runtime::kMaxJobBytes >> 20), {});
   }
+  if (auto withdrawal = withdrawal_in(line.text)) return *std::move(withdrawal);
   sys::Result<runtime::Job> job = runtime::parse_job(line.text, defaults_);
   if (!job) return refused(line, job.error().text(), runtime::identity_of(line.text));
   if (job->id.empty()) {

@@ -1,6 +1,7 @@
 #pragma once
 // JobLines: from a line of the input to a job that may run, or to the result that it has already:
-// BadJob for what is malformed, twice there or too long, nothing at all for what --resume skips.
+// BadJob for what is malformed, twice there or too long, nothing at all for what --resume skips; or
+// to the wish that an earlier job be cancelled.
 // Gives ids to jobs without one and remembers them all, unless any will do. Pure but for that
 // memory.
 
@@ -16,6 +17,11 @@
 
 namespace cli {
 
+// {"cancel": ID}
+struct Withdrawal {
+  std::string id;
+};
+
 class JobLines {
  public:
   enum class Ids : uint8_t { kUnique, kAny };  // kAny: they may come again; none is remembered
@@ -23,7 +29,7 @@ class JobLines {
   JobLines(runtime::JobDefaults defaults, EarlierResults earlier, Ids ids = Ids::kUnique)
       : defaults_(std::move(defaults)), earlier_(std::move(earlier)), ids_(ids) {}
 
-  using Read = std::variant<runtime::Job, runtime::JobResult, EarlierResult>;
+  using Read = std::variant<runtime::Job, runtime::JobResult, EarlierResult, Withdrawal>;
   Read read(const Line& line);
 
  private:
