@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import itertools
 import json
 import threading
+import time
 import unittest
 
 import support
 import zygo
 
+ENDLESS = "while True: pass"
+PATIENT = {"wall_ms": 3_600_000, "cpu_ms": 3_600_000}
 TWICE = "def f(x):\n    return x * 2"
 
 
@@ -168,6 +172,37 @@ class Programs:
         self.assertTrue(withdrawn[0])
         self.assertTrue(busy[-1].cancelled())
         self.assertEqual(pool.run("print(1)").label, "OK")
+
+    def test_jobs_that_run_are_cancelled(self) -> None:
+        """Else those that come after them would wait."""
+        pool = self.pool()
+        futures = [pool.submit(ENDLESS, limits=PATIENT) for _ in range(2 * pool.workers)]
+        for future in futures[:pool.workers]:
+            while not future.running():
+                time.sleep(0.01)  # There is no event for a job that is sent.
+
+        self.assertEqual({future.cancel() for future in futures}, {True})
+
+        self.assertTrue(all(future.cancelled() and not future.running() for future in futures))
+        self.assertEqual(concurrent.futures.wait(futures, support.PATIENCE).not_done, set())
+        self.assertEqual(pool.submit("print(1)").result(support.PATIENCE).label, "OK")
+
+    def test_a_future_that_is_done_is_not_cancelled(self) -> None:
+        future = self.pool().submit("print(1)")
+        future.result(support.PATIENCE)
+
+        self.assertFalse(future.cancel())
+        self.assertEqual(future.result().label, "OK")
+
+    def test_what_asyncio_waits_for_no_longer_is_cancelled(self) -> None:
+        async def main() -> str:
+            async with zygo.AsyncPool(**self.options()) as pool:
+                for _ in range(pool.pool.workers):
+                    with self.assertRaises(asyncio.TimeoutError):
+                        await asyncio.wait_for(pool.run(ENDLESS, limits=PATIENT), 0.05)
+                return (await asyncio.wait_for(pool.run("print(1)"), support.PATIENCE)).label
+
+        self.assertEqual(asyncio.run(main()), "OK")
 
     def test_tests_of_a_job_are_compared_outside(self) -> None:
         result = self.pool().run("def f(x): return (x, x)", "f", tests=[

@@ -13,8 +13,8 @@ from .result import Result
 
 
 class AsyncPool:
-    """Takes what `Pool` takes, or a pool that is there: `AsyncPool(pool=pool)`. Cancelling a task withdraws its job if
-    that has not been sent yet."""
+    """Takes what `Pool` takes, or a pool that is there: `AsyncPool(pool=pool)`. Cancelling a task (`wait_for`) takes
+    its job back, also from a runtime that has it already."""
 
     def __init__(self, *args: Any, pool: Optional[Pool] = None, **options: Any) -> None:
         self._own = pool is None

@@ -69,7 +69,8 @@ class Executor(concurrent.futures.Executor):
             futures = [future for future in self._futures if not future.done()]
         if cancel_futures:
             for future in futures:
-                future.cancel()
+                if not future.running():
+                    future.cancel()
         if wait:
             concurrent.futures.wait(futures)
 

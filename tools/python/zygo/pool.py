@@ -131,7 +131,8 @@ class Pool:
 
     def run(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,
             **fields: Any) -> Result:
-        return self.submit(source, func, inputs, **fields).result()
+        result: Result = ended(self.submit(source, func, inputs, **fields))
+        return result
 
     def map(self, jobs: Iterable[job.AnyJob], progress: bool = False) -> List[Result]:
         """Results in the order of the jobs. `progress`: shown by tqdm, where that is installed."""
@@ -152,7 +153,7 @@ class Pool:
 
     def call(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """The function's value, from a sandbox; raises what it raised."""
-        value: T = self.submit_call(function, args, kwargs).result()
+        value: T = ended(self.submit_call(function, args, kwargs))
         return value
 
     def submit_call(self, function: Callable[..., Any], args: Tuple[Any, ...] = (),
@@ -221,6 +222,14 @@ def _options(template: str, workers: Optional[int], url: Optional[str], token: O
                             context_func=context_func)
 
 
+def ended(future: Any) -> Any:
+    """What comes of it; who stops waiting (Ctrl-C) takes it back."""
+    try:
+        return future.result()
+    finally:
+        future.cancel()
+
+
 # Futures in order, or as they come, with a bounded number of them under way
 
 def in_order(futures: Iterator[Any], ahead: int) -> Iterator[Any]:
@@ -229,9 +238,9 @@ def in_order(futures: Iterator[Any], ahead: int) -> Iterator[Any]:
         for future in futures:
             under_way.append(future)
             if len(under_way) >= ahead:
-                yield under_way.popleft().result()
+                yield ended(under_way.popleft())
         while under_way:
-            yield under_way.popleft().result()
+            yield ended(under_way.popleft())
     finally:
         for future in under_way:
             future.cancel()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
+import threading
 import weakref
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from concurrent.futures import Future, InvalidStateError
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from ..result import Result, failed, result_of
 
@@ -22,11 +24,44 @@ _ID_STARTS = len(b'{"id":"')
 _MOST_LINE_BYTES = (64 << 20) - 100
 
 
+class JobFuture(ResultFuture):
+    """Of a job. It can be cancelled until its result is there: what a runtime has of it by then is taken back. So it
+    stays pending, as the standard library calls it, while it runs.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._order = threading.Lock()
+        self._take_back: Optional[Callable[[], None]] = None
+        self._is_over = False
+
+    def sent(self, take_back: Callable[[], None]) -> bool:
+        """A runtime is about to be given it; False if it was cancelled. `take_back` may be called even then."""
+        with self._order:
+            self._take_back = take_back
+        return not self.cancelled()
+
+    def running(self) -> bool:
+        return self._take_back is not None and not self.done()
+
+    def cancel(self) -> bool:
+        if not super().cancel():
+            return False
+        with self._order:
+            is_first, self._is_over = not self._is_over, True
+            take_back = self._take_back
+        if is_first:
+            self.set_running_or_notify_cancel()  # who waits for it is told
+            if take_back is not None:
+                take_back()
+        return True
+
+
 class Ticket(NamedTuple):
     """One job under way. `body` is its line without the opening brace, an id, and the newline."""
 
     body: bytes
-    future: ResultFuture
+    future: JobFuture
     id: Optional[str]  # the caller's own
 
 
@@ -48,8 +83,13 @@ def is_too_long(ticket: Ticket) -> bool:
     """Such a line could not even be given its id: it is settled here."""
     if len(ticket.body) < _MOST_LINE_BYTES:
         return False
-    ticket.future.set_result(failed("BadJob", "caller", f"longer than {_MOST_LINE_BYTES >> 20} MiB"))
+    settle(ticket, failed("BadJob", "caller", f"longer than {_MOST_LINE_BYTES >> 20} MiB"))
     return True
+
+
+def settle(ticket: Ticket, result: Result) -> None:
+    with contextlib.suppress(InvalidStateError):  # it was cancelled meanwhile
+        ticket.future.set_result(result)
 
 
 def settle_line(ticket: Ticket, line: bytes) -> None:
@@ -61,22 +101,16 @@ def settle_line(ticket: Ticket, line: bytes) -> None:
     if ticket.id is not None:
         result.id = ticket.id
         result.line = b'{"id":%b%b' % (json.dumps(ticket.id).encode(), line[line.find(b'"', _ID_STARTS) + 1:])
-    ticket.future.set_result(result)
-
-
-def withdraw(ticket: Ticket) -> None:
-    """Of one that was not sent. Who waits for it is told."""
-    ticket.future.cancel()
-    ticket.future.set_running_or_notify_cancel()
+    settle(ticket, result)
 
 
 def fail(ticket: Ticket, error: Exception) -> None:
-    if not ticket.future.done():
+    with contextlib.suppress(InvalidStateError):
         ticket.future.set_exception(error)
 
 
 class Transport:
-    """`submit` never blocks: what the runtime has no room for waits here, and can still be cancelled. A child of fork
+    """`submit` never blocks: what the runtime has no room for waits here. A child of fork
     has nothing of its parent's: its first job starts a runtime, or connections, of its own."""
 
     def __init__(self) -> None:

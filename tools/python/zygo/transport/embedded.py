@@ -2,8 +2,7 @@
 port; it ends when its input does, so also when this process is killed.
 
 A caller writes its line itself when the pipe has room. Everything else is done by one thread, which reads results,
-sends what waits, and notices the end. At most `_ahead` jobs are with the coprocess; the rest waits here, where it can be
-cancelled.
+sends what waits, and notices the end. At most `_ahead` jobs are with the coprocess; the rest waits here.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import collections
 import errno
 import fcntl
+import functools
 import itertools
 import os
 import select
@@ -21,8 +21,7 @@ import time
 from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 from ..errors import NoRuntime, RuntimeLost
-from .base import (ResultFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id,
-                   withdraw)
+from .base import JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id
 
 _CHUNK = 1 << 20
 _AHEAD_PER_WORKER = 16  # jobs with the coprocess: enough to keep its cells busy
@@ -170,8 +169,8 @@ class Embedded(Transport):
         """Of the coprocess; None while there is none."""
         return self._process.popen.pid if self._process else None
 
-    def submit(self, line: bytes, id: Optional[str] = None) -> ResultFuture:
-        ticket = Ticket(body_of(line), ResultFuture(), id)
+    def submit(self, line: bytes, id: Optional[str] = None) -> JobFuture:
+        ticket = Ticket(body_of(line), JobFuture(), id)
         if is_too_long(ticket):
             return ticket.future
         with self._lock:
@@ -207,12 +206,18 @@ class Embedded(Transport):
         while self._waiting and len(self._sent) < self._ahead and (
                 not self._sent or self._sent_bytes + len(self._waiting[0].body) <= _MOST_AHEAD_BYTES):
             ticket = self._waiting.popleft()
-            if not ticket.future.set_running_or_notify_cancel():
-                continue
             name = b"%d" % next(self._numbers)
+            if not ticket.future.sent(functools.partial(self._take_back, self._process, name)):
+                continue
             self._sent[name] = ticket
             self._sent_bytes += len(ticket.body)
             self._put(memoryview(with_id(name, ticket)))
+
+    def _take_back(self, process: _Process, name: bytes) -> None:
+        """Without the lock. Its result still comes, and is nobody's."""
+        with self._lock:
+            if self._process is process and name in self._sent:
+                self._put(memoryview(b'{"cancel":"%b"}\n' % name))
 
     def _put(self, data: memoryview) -> None:
         assert self._process
@@ -317,7 +322,7 @@ class Embedded(Transport):
                 except Exception as why:  # nobody but us could tell those who wait
                     works, error = False, NoRuntime(f"{reason}; then {why}")
             if not works:
-                lost += [ticket for ticket in self._waiting if ticket.future.set_running_or_notify_cancel()]
+                lost += self._waiting
                 self._waiting.clear()
             self._idle.notify_all()
         for ticket in lost:
@@ -337,7 +342,7 @@ class Embedded(Transport):
             self._outgoing.clear()
             self._sent_bytes = 0
         for ticket in waiting:
-            withdraw(ticket)
+            ticket.future.cancel()
         for ticket in lost:
             fail(ticket, RuntimeLost("the pool was closed"))
         if process is None:

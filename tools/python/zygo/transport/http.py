@@ -5,6 +5,7 @@ each with a thread of its own; results are settled as they stream in.
 from __future__ import annotations
 
 import collections
+import functools
 import hashlib
 import http.client
 import itertools
@@ -17,8 +18,7 @@ import urllib.parse
 from typing import Any, Deque, Dict, List, Optional
 
 from ..errors import NoRuntime, RuntimeLost
-from .base import (ResultFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id,
-                   withdraw)
+from .base import JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id
 
 _CONNECTIONS = 8
 _GROUP_JOBS, _GROUP_BYTES = 64, 16 << 20  # of one batch
@@ -80,6 +80,7 @@ class Http(Transport):
         self._under_way = self._idle = self._threads = 0
         self._numbers = itertools.count()
         self._connections: List[http.client.HTTPConnection] = []
+        self._groups: Dict[http.client.HTTPConnection, Dict[bytes, Ticket]] = {}
         self._ending = False
 
     # Requests beside the jobs
@@ -117,8 +118,8 @@ class Http(Transport):
 
     # Jobs
 
-    def submit(self, line: bytes, id: Optional[str] = None) -> ResultFuture:
-        ticket = Ticket(body_of(line), ResultFuture(), id)
+    def submit(self, line: bytes, id: Optional[str] = None) -> JobFuture:
+        ticket = Ticket(body_of(line), JobFuture(), id)
         if is_too_long(ticket):
             return ticket.future
         with self._changed:
@@ -131,7 +132,15 @@ class Http(Transport):
                 self._changed.notify()
         return ticket.future
 
-    def _take(self, changed: threading.Condition) -> Optional[Dict[bytes, Ticket]]:
+    def _take_back(self, connection: http.client.HTTPConnection, name: bytes) -> None:
+        """A service takes jobs back from a client that leaves: from where all that is left is cancelled."""
+        with self._changed:
+            group = self._groups.get(connection, {})
+            if name in group and all(ticket.future.cancelled() for ticket in list(group.values())):
+                _hang_up(connection)
+
+    def _take(self, changed: threading.Condition,
+              connection: http.client.HTTPConnection) -> Optional[Dict[bytes, Ticket]]:
         """The next batch; None at the end."""
         with changed:
             while not self._waiting:
@@ -145,10 +154,12 @@ class Http(Transport):
             while self._waiting and len(group) < _GROUP_JOBS and (
                     not group or size + len(self._waiting[0].body) <= _GROUP_BYTES):
                 ticket = self._waiting.popleft()
-                if ticket.future.set_running_or_notify_cancel():
-                    group[b"%d" % next(self._numbers)] = ticket
+                name = b"%d" % next(self._numbers)
+                if ticket.future.sent(functools.partial(self._take_back, connection, name)):
+                    group[name] = ticket
                     size += len(ticket.body)
             self._under_way += len(group)
+            self._groups[connection] = group
             return group
 
     def _serve(self, changed: threading.Condition) -> None:
@@ -156,7 +167,7 @@ class Http(Transport):
         with changed:
             self._connections.append(connection)
         while True:
-            group = self._take(changed)
+            group = self._take(changed, connection)
             if group is None:
                 break
             count = len(group)
@@ -188,6 +199,7 @@ class Http(Transport):
                 time.sleep(busy.seconds)
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
+                _drop_cancelled(group)
                 if self._ending:
                     return self._fail(group, "the pool was closed")
                 self._try_again(group, error)
@@ -247,20 +259,32 @@ class Http(Transport):
             waiting = list(self._waiting)
             self._waiting.clear()
             for connection in self._connections:
-                if connection.sock and not wait:
-                    try:
-                        connection.sock.shutdown(socket.SHUT_RDWR)
-                    except OSError:
-                        pass
+                if not wait:
+                    _hang_up(connection)
             self._changed.notify_all()
         for ticket in waiting:
-            withdraw(ticket)
+            ticket.future.cancel()
 
     def forget(self) -> None:
         connections = self._connections
         self._begin_anew()
         for connection in connections:
             connection.close()
+
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    sock = connection.sock
+    if sock:
+        try:
+            sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+def _drop_cancelled(group: Dict[bytes, Ticket]) -> None:
+    for name, ticket in list(group.items()):
+        if ticket.future.cancelled():
+            del group[name]
 
 
 def _message(status: int, content: bytes) -> str:
