@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import unittest
 import warnings
 from typing import Any
@@ -83,8 +84,15 @@ class Embedded(support.OnEmbedded, Backend, unittest.TestCase):
 
     def test_parameters_that_have_another_answer_are_named_with_it(self) -> None:
         for name in ("poll_interval", "shared_data_dir", "schedd", "initial_dir", "log_dir_prefix"):
-            with self.assertRaisesRegex(zygo.ZygoError, name):
+            with self.assertWarnsRegex(UserWarning, name):
                 ZygoBackend(**{name: 1})
+
+    def test_what_a_script_says_to_htcondor_is_understood(self) -> None:
+        with self.assertWarnsRegex(UserWarning, "pool has no effect"):
+            backend = ZygoBackend(pool="collector.example", python_path=sys.executable, throttle=[2, 1])
+
+        self.assertEqual(backend.effective_n_jobs(-1), 2)
+        self.assertIn(sys.executable, str(backend.pool._options))
 
     def test_the_number_of_jobs_is_bounded_by_throttle_and_cpus(self) -> None:
         pool = self.pool(workers=4)

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 import weakref
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .calls import Lane, ValueFuture
 from .errors import ZygoError
@@ -21,7 +23,7 @@ except ImportError:
 
 
 class ZygoBackend(ParallelBackendBase):  # type: ignore[misc]
-    """Its parameters are those of `Pool`, and the names that joblib-htcondor has for the same things."""
+    """Its parameters are those of `Pool`, and those of joblib-htcondor: what has no meaning here is said once."""
 
     supports_timeout = True
     supports_sharedmem = False
@@ -30,15 +32,16 @@ class ZygoBackend(ParallelBackendBase):  # type: ignore[misc]
     uses_threads = False
     nesting_level: Optional[int] = 0
 
-    def __init__(self, pool: Optional[Pool] = None, *, throttle: Union[None, int, Sequence[int]] = None,
+    def __init__(self, pool: Union[None, Pool, str] = None, *, throttle: Union[None, int, Sequence[int]] = None,
                  request_cpus: int = 1, request_memory: Union[None, int, str] = None,
                  request_disk: Union[None, int, str] = None, batch_size: Optional[int] = None,
                  limits: Optional[Mapping[str, int]] = None, types: Sequence[type] = (),
                  trust_results: Optional[bool] = None, nesting_level: Optional[int] = 0,
                  inner_max_num_threads: Optional[int] = None, **options: Any) -> None:
         super().__init__(nesting_level=nesting_level, inner_max_num_threads=inner_max_num_threads)
-        _refuse(options)
-        self._given, self._options = pool, options
+        if pool is not None and not isinstance(pool, Pool):  # there, the collector's address
+            options["pool"], pool = pool, None
+        self._given, self._options = pool, _understood(options)
         self._throttle = throttle[0] if isinstance(throttle, Sequence) else throttle
         self._batch_size = batch_size or 1
         self._fields = {"limits": {**_requested(request_memory, request_disk), **(limits or {})}}
@@ -109,9 +112,10 @@ class ZygoBackend(ParallelBackendBase):  # type: ignore[misc]
         self._caller = None
 
 
-# Names of joblib-htcondor's that have another answer here, for whom meets them in an old script.
+# Names of joblib-htcondor's that have no effect here, and why, for whom has them in a script.
+_OF_A_CLUSTER = "jobs run on this machine, or on that of url"
 _ANSWERS = {
-    "pool": "", "schedd": "", "universe": "", "extra_directives": "",
+    "pool": _OF_A_CLUSTER, "schedd": _OF_A_CLUSTER, "universe": _OF_A_CLUSTER, "extra_directives": _OF_A_CLUSTER,
     "initial_dir": "a job's working directory is its own and empty; give files by `defaults={'files': ...}`",
     "max_recursion_level": "nested parallelism runs in the job that asks for it, so there is no recursion to limit",
     "worker_log_level": "logging.getLogger('zygo').setLevel(...)",
@@ -123,10 +127,15 @@ _ANSWERS = {
 }
 
 
-def _refuse(options: Mapping[str, Any]) -> None:
-    for name, answer in _ANSWERS.items():
-        if name in options:
-            raise ZygoError(f"{name}: {answer or 'a matter of cluster adapters, which this backend is not'}")
+def _understood(given: Mapping[str, Any]) -> Dict[str, Any]:
+    """Those that a pool takes."""
+    options = {name: value for name, value in given.items() if name not in _ANSWERS}
+    for name in given:
+        if name in _ANSWERS:
+            warnings.warn(f"zygo: {name} has no effect: {_ANSWERS[name]}", stacklevel=4)
+    if isinstance(options.get("python_path"), (str, os.PathLike)):  # there, the interpreter
+        options["python"] = os.fspath(options.pop("python_path"))
+    return options
 
 
 def _requested(memory: Union[None, int, str], disk: Union[None, int, str]) -> Mapping[str, int]:
