@@ -36,6 +36,7 @@ from arc_grader.jobs import Candidate, extract_program, job_lines  # noqa: E402
 from arc_grader.judge import Verdict, judge, outputs_sha256, to_grid  # noqa: E402
 from arc_grader.runner import Runner, programs_of  # noqa: E402
 from zygo import Pool, Result  # noqa: E402
+from zygo.grade import grids  # noqa: E402
 from zygo.grade import Outcome, Program, Report  # noqa: E402
 from zygo.job import encode  # noqa: E402
 from zygo.transport.base import ResultFuture, Ticket, settle_line  # noqa: E402
@@ -238,12 +239,12 @@ def brute_force_overlap(a: np.ndarray, b: np.ndarray) -> int:
 
 class PixelScore(unittest.TestCase):
     def test_equal_shapes_give_the_share_of_equal_cells(self) -> None:
-        self.assertEqual(metrics.pixel_score(np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 0]])), 0.75)
+        self.assertEqual(grids.pixel_score(np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 0]])), 0.75)
 
     def test_a_shifted_part_counts_where_it_fits_best(self) -> None:
         truth = np.array([[0, 0, 0], [0, 5, 6], [0, 7, 8]])
 
-        self.assertEqual(metrics.pixel_score(np.array([[5, 6], [7, 8]]), truth), 4 / 9)
+        self.assertEqual(grids.pixel_score(np.array([[5, 6], [7, 8]]), truth), 4 / 9)
 
     def test_both_ways_of_counting_agree_with_a_brute_force_count(self) -> None:
         rng = np.random.default_rng(5)
@@ -251,17 +252,17 @@ class PixelScore(unittest.TestCase):
             shape_a, shape_b = rng.integers(1, 8, 2), rng.integers(1, 8, 2)
             a, b = rng.integers(0, 3, shape_a), rng.integers(0, 3, shape_b)
             expected = brute_force_overlap(a, b)
-            self.assertEqual(metrics.best_overlap(a, b), expected)
-            self.assertEqual(metrics._overlap_fourier(a, b), expected)
+            self.assertEqual(grids.best_overlap(a, b), expected)
+            self.assertEqual(grids._overlap_fourier(a, b), expected)
 
     def test_large_grids_agree_with_the_direct_count_and_are_fast(self) -> None:
         rng = np.random.default_rng(6)
         pairs = [(rng.integers(0, 10, (30, 30)), rng.integers(0, 10, rng.integers(20, 30, 2))) for _ in range(20)]
         for a, b in pairs:
-            self.assertEqual(metrics._overlap_fourier(a, b), metrics._overlap_direct(a, b))
+            self.assertEqual(grids._overlap_fourier(a, b), grids._overlap_direct(a, b))
         started = time.monotonic()
         for a, b in pairs * 10:
-            metrics.best_overlap(a, b)
+            grids.best_overlap(a, b)
         self.assertLess(time.monotonic() - started, 2.0)
 
 

@@ -3,19 +3,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from zygo.grade.grids import to_grid
 
 if TYPE_CHECKING:
     from zygo import Result
 
 OK = "OK"
 PARSING_FAILED = "ParsingCodeFailed"
-MAX_SIDE, MAX_COLOUR = 30, 9
 
 IntGrid = NDArray[np.int_]
 
@@ -37,25 +36,6 @@ class Judged(Protocol):
 
     @property
     def outputs(self) -> list[IntGrid] | None: ...
-
-
-def to_grid(output: Any) -> IntGrid:
-    """The output as integers; ValueError unless it is a grid with sides 1..30 and values 0..9.
-
-    Whatever else numpy raises (TypeError for a mapping, OverflowError for a huge number) is left to the caller.
-    """
-    if output is None:
-        raise ValueError("the output is None")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # A cast of NaN warns; the value that comes of it fails the range below.
-        grid = np.array(output, dtype=int)
-    if grid.ndim != 2:
-        raise ValueError(f"the output has {grid.ndim} dimensions")
-    if min(grid.shape) < 1 or max(grid.shape) > MAX_SIDE:
-        raise ValueError(f"the output has {grid.shape[0]} x {grid.shape[1]} cells, sides must be 1..{MAX_SIDE}")
-    if grid.min() < 0 or grid.max() > MAX_COLOUR:
-        raise ValueError(f"the output has values {grid.min()}..{grid.max()}, not 0..{MAX_COLOUR}")
-    return grid
 
 
 def judge(result: Result, n_inputs: int) -> Verdict:

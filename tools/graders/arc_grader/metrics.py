@@ -3,10 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from zygo.grade.grids import pixel_score
 
 from .dataset import Task
 from .judge import OK, PARSING_FAILED, IntGrid, Judged
@@ -18,8 +17,6 @@ COLUMNS = (
 )
 Row = dict[str, float]
 
-_DIRECT_WORK = 15_000  # Comparisons up to which trying every placement beats the Fourier transform.
-
 
 @dataclass(frozen=True)
 class Score:
@@ -28,65 +25,6 @@ class Score:
     pixel_score: float = 0.0
     correct_grids: float = 0.0
     is_correct: float = 0.0
-
-
-def pixel_score(output: IntGrid, truth: IntGrid) -> float:
-    """Share of equal cells, 0..1.
-
-    Shapes that disagree: the largest number of equal cells over all ways to lay one grid on the other, divided
-    by (larger height x larger width).
-    """
-    if output.shape == truth.shape:
-        return float(np.count_nonzero(output == truth)) / truth.size
-    area = max(output.shape[0], truth.shape[0]) * max(output.shape[1], truth.shape[1])
-    return best_overlap(output, truth) / area
-
-
-def best_overlap(a: IntGrid, b: IntGrid) -> int:
-    """The largest number of equal cells over all shifts of `a` against `b`; cells may stick out."""
-    rows, columns = a.shape[0] + b.shape[0] - 1, a.shape[1] + b.shape[1] - 1
-    if rows * columns * min(a.size, b.size) <= _DIRECT_WORK:
-        large, small = (a, b) if a.size >= b.size else (b, a)
-        return _overlap_direct(large, small)
-    return _overlap_fourier(a, b)
-
-
-def _overlap_direct(large: IntGrid, small: IntGrid) -> int:
-    """Compares `small` with every window of `large`, which gets a margin of a value that equals none."""
-    height, width = small.shape
-    margin = ((height - 1, height - 1), (width - 1, width - 1))
-    framed = np.pad(large, margin, constant_values=-1)
-    windows = np.lib.stride_tricks.sliding_window_view(framed, small.shape)
-    return int((windows == small).sum(axis=(2, 3)).max())
-
-
-def _overlap_fourier(a: IntGrid, b: IntGrid) -> int:
-    """Correlates one plane per colour; the sum over the colours counts the equal cells of each shift."""
-    rows, columns = _fast_length(a.shape[0] + b.shape[0] - 1), _fast_length(a.shape[1] + b.shape[1] - 1)
-    spectrum = _spectrum(a.tobytes(), a.shape, rows, columns) * _spectrum(b.tobytes(), b.shape, rows, columns).conj()
-    counts = np.fft.irfft2(spectrum.sum(axis=0), s=(rows, columns))
-    return int(np.rint(counts.max()))
-
-
-@lru_cache(maxsize=64)
-def _spectrum(cells: bytes, shape: tuple[int, int], rows: int, columns: int) -> NDArray[np.complex128]:
-    """Transform of the ten colour planes of a grid, padded to rows x columns."""
-    grid = np.frombuffer(cells, dtype=int).reshape(shape)
-    planes = grid[None, :, :] == np.arange(10)[:, None, None]
-    return np.fft.rfft2(planes, s=(rows, columns))
-
-
-def _fast_length(n: int) -> int:
-    """The smallest even number >= n without prime factors above 5."""
-    n += n % 2
-    while True:
-        rest = n
-        for prime in (2, 3, 5):
-            while rest % prime == 0:
-                rest //= prime
-        if rest == 1:
-            return n
-        n += 2
 
 
 def score(outputs: list[IntGrid], truths: list[IntGrid]) -> Score:
