@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import os
 import signal
@@ -204,6 +206,60 @@ class Execution(support.OnEmbedded, unittest.TestCase):
 
         self.assertEqual([(outcome.label, outcome.detail) for outcome in report.outcomes],
                          [("Right", "77"), ("Wrong", "1")])
+
+
+ARC_TASK = {"train": [{"input": [[1, 2]], "output": [[2, 1]]}], "test": [{"input": [[3, 4]], "output": [[4, 3]]}]}
+
+
+@support.needs_numpy
+class Predictions(support.OnEmbedded, unittest.TestCase):
+    """As trainers with arc25's runner call it."""
+
+    def run_all(self, *bodies: str, **how: Any) -> Any:
+        texts = [f"So:\n```python\nfrom common import *\ndef transform(grid):\n    print('on a line that goes')\n    {body}\n```"
+                 if body else "No program." for body in bodies]
+        runner = grade.CodeRunner(n_jobs=-1, memory_limit_mb=256)
+        return runner.run([ARC_TASK] * len(texts), ["t"] * len(texts), texts, [None] * len(texts), disable_tqdm=True, **how)
+
+    def test_each_has_a_dict_that_says_what_came_of_it(self) -> None:
+        grouped = self.run_all("return grid[:, ::-1]", "return grid", "return grid[9]", "while True: pass", "", "return [[77]]",
+                               "x = bytearray(1 << 30)\n    return grid")
+
+        self.assertEqual(list(grouped), ["t"])
+        right, wrong, *failed = grouped["t"]
+        self.assertEqual((right["train_is_correct"], right["test_is_correct"], right["test_pixel_score"]), (1, 1, 1))
+        self.assertEqual(right["test_output_grids"][0].tolist(), [[4, 3]])
+        self.assertEqual((wrong["train_is_correct"], wrong["test_correct_grids"]), (0, 0))
+        self.assertNotEqual(right["fingerprint"], wrong["fingerprint"])
+        self.assertEqual([one["error_type"] for one in failed],
+                         ["IndexError", "TimeoutException", "ParsingCodeFailed", "ValueError", "MemoryError"])
+        self.assertNotIn("code", failed[2])
+
+    def test_ungrouped_they_are_in_their_order_with_their_task(self) -> None:
+        told = self.run_all("return grid", "return grid[:, ::-1]", "return grid", group_results_by_task=False)
+
+        self.assertEqual([(one["task_id"], one["train_is_correct"]) for one in told], [("t", 0), ("t", 1), ("t", 0)])
+
+    def test_what_does_not_fit_together_is_said(self) -> None:
+        with self.assertRaisesRegex(ValueError, "differ in their number"):
+            grade.CodeRunner().run([ARC_TASK], ["a", "b"], ["x"])
+        with self.assertRaisesRegex(ValueError, "arc25.data_augmentation is not installed"):
+            grade.CodeRunner().run([ARC_TASK], ["a"], ["```python\n1\n```"], [{"hflip": True}], disable_tqdm=True)
+
+    @support.needs_pandas
+    def test_metrics_are_frames_by_task(self) -> None:
+        from zygo.grade import arc
+
+        grouped = self.run_all("return grid[:, ::-1]", "return grid", "return grid[9]", "")
+
+        found = arc.aggregate_metrics(grouped)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            errors = arc.error_analysis(grouped)
+
+        self.assertEqual(found.loc["t", ["n_preds", "valid code", "valid outputs", "test_pass_rate", "is_correct"]].tolist(),
+                         [4, 0.75, 0.5, 0.25, 1])
+        self.assertEqual(errors.loc["MEAN", ["error_rate", "ParsingCodeFailed"]].tolist(), [0.5, 0.25])
+        self.assertIn("IndexError", said.getvalue())
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .dataset import Prediction, Task
+from zygo.grade.arc import extract_program
 
-FENCE_OPEN, FENCE_CLOSE = "```python", "```"
+from .dataset import Prediction, Task
 
 # README.md of the data set, rule 5: labels do not depend on the exact values.
 LIMITS = {"cpu_ms": 1000, "wall_ms": 5000, "memory_mb": 512, "stdout_kb": 16384, "stderr_kb": 1024}
@@ -20,15 +20,6 @@ class Candidate:
 
     prediction: Prediction
     source: str | None
-
-
-def extract_program(text: str) -> str | None:
-    """The text between the first ```python and the next ```, stripped; None without such a block."""
-    _, opened, rest = text.partition(FENCE_OPEN)
-    if not opened:
-        return None
-    program, closed, _ = rest.partition(FENCE_CLOSE)
-    return program.strip() if closed else None
 
 
 def candidates(predictions: Iterable[Prediction]) -> list[Candidate]:

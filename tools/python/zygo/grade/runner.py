@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ..errors import RuntimeLost
@@ -76,8 +77,10 @@ class CodeRunner:
     """Runs programs in batches. Graders whose jobs or rules are others override `job` and `judge`."""
 
     def __init__(self, func_name: str = "task", timeout_duration: float = 1, memory_limit_mb: int = 2048,
-                 determinism_runs: int = 2, dsl: Optional[str] = None, pool: Optional[Pool] = None) -> None:
-        self._pool = pool
+                 determinism_runs: int = 2, dsl: Union[None, str, ModuleType] = None, pool: Optional[Pool] = None, *,
+                 n_jobs: Optional[int] = None) -> None:
+        """`n_jobs`: that run at once, where there is no pool; none, and -1: as many as the default pool has."""
+        self._pool = Pool(workers=n_jobs) if pool is None and n_jobs is not None and n_jobs > 0 else pool
         self._how = (func_name, timeout_duration, memory_limit_mb, determinism_runs, dsl)
         self._encoded: Tuple[Any, Encoded] = (None, Encoded([]))  # the last inputs: programs of one task share them
 
@@ -91,7 +94,24 @@ class CodeRunner:
         """Called with each result as it comes; it is the place to compare with what is expected."""
         return outcome_of(program, result)
 
-    def run(self, programs: Iterable[Program], progress: bool = False) -> Report:
+    def configured(self, func_name: str, timeout_duration: Optional[float], dsl: Union[None, str, ModuleType]
+                   ) -> CodeRunner:
+        """One like this for other programs; where no time is given, with this one's."""
+        _, usual, memory_limit_mb, determinism_runs, own_dsl = self._how
+        return CodeRunner(func_name, timeout_duration or usual, memory_limit_mb, determinism_runs, own_dsl or dsl,
+                          self._pool)
+
+    def run(self, programs: Iterable[Any], progress: Any = False, *of_predictions: Any, **more: Any) -> Any:
+        """A Report of programs. Or `run(tasks, task_ids, text_predictions, ...)`, as arc25 has it: a dict for each
+        prediction, by task (`zygo.grade.arc.run_predictions`)."""
+        if isinstance(progress, bool) and not more:
+            return self._report(programs, progress)
+        from .arc import run_predictions
+
+        ids = () if isinstance(progress, bool) else (progress,)
+        return run_predictions(self, list(programs), *ids, *of_predictions, **more)
+
+    def _report(self, programs: Iterable[Program], progress: bool) -> Report:
         wanted = list(programs)
         found = {id(outcome.program): outcome for outcome in tracked(self.outcomes(wanted), wanted, progress)}
         return Report([found[id(program)] for program in wanted])
