@@ -14,8 +14,8 @@ json job_of(Fields& fields, const Language* language, const runtime::JobDefaults
   json job = {{"source", language ? source_of(*language, code) : code},
               {"stdin", fields.text("stdin", false)},
               {"files", fields.files()},
-              {"outputs", fields.fetch_files()},
               {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}}};
+  fields.fetch_files(job);
   if (const int64_t megabytes = fields.whole("memory_limit_MB"); megabytes > 0)
     job["limits"]["memory_mb"] = megabytes;
   if (language) job["template"] = template_of(*language, defaults);

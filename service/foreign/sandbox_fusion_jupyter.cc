@@ -36,8 +36,8 @@ json job_of(Fields& fields, const runtime::JobDefaults& defaults) {
               {"func", "run_cell"},
               {"calls", std::move(calls)},
               {"files", fields.files()},
-              {"outputs", fields.fetch_files()},
               {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}}};
+  fields.fetch_files(job);
   if (const int64_t megabytes = fields.whole("memory_limit_MB"); megabytes > 0)
     job["limits"]["memory_mb"] = megabytes;
   return job;

@@ -16,6 +16,7 @@ namespace service::sandbox_fusion {
 namespace {
 
 constexpr std::string_view kPython = "python";
+constexpr std::string_view kHome = "/tmp/";  // where programs run
 // With the options of the original's runners: what it checks, a program must fail here, too.
 constexpr std::array kLanguages = std::to_array<Language>({
     {"python", kPython},
@@ -205,7 +206,7 @@ json Fields::files() {
   }
   for (const auto& [path, content] : found->items()) {
     if (content.is_string()) {
-      placed[path] = {{"b64", content}};
+      placed[path.starts_with(kHome) ? path.substr(kHome.size()) : path] = {{"b64", content}};
     } else if (!content.is_null()) {
       complain("string_type", "files", "Input should be a valid string: " + path);
     }
@@ -213,7 +214,19 @@ json Fields::files() {
   return placed;
 }
 
-json Fields::fetch_files() { return texts("fetch_files", false); }
+void Fields::fetch_files(json& job) {
+  json outputs = json::array(), by_full_path = json::array();
+  for (const std::string& path : texts("fetch_files", false)) {
+    if (path.starts_with(kHome)) {
+      by_full_path.push_back(path);
+      if (path.size() > kHome.size()) outputs.push_back(path.substr(kHome.size()));
+    } else if (!path.starts_with('/')) {  // elsewhere there is nothing of a program's
+      outputs.push_back(path);
+    }
+  }
+  job["outputs"] = std::move(outputs);
+  if (!by_full_path.empty()) job["tag"] = std::move(by_full_path);
+}
 
 const Language& python() { return kLanguages.front(); }
 
@@ -251,6 +264,13 @@ ordered_json files_of(const json& result) {
       runtime::append_base64(file.at("text").get<std::string>(), encoded);
       files[path] = encoded;
     }
+  }
+  const json by_full_path = result.value("tag", json());
+  for (const json& name : by_full_path.is_array() ? by_full_path : json::array()) {
+    const std::string path = name.is_string() ? name.get<std::string>() : "";
+    if (!path.starts_with(kHome)) continue;
+    if (const auto found = files.find(path.substr(kHome.size())); found != files.end())
+      files[path] = json(*found);
   }
   return files;
 }

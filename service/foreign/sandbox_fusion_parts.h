@@ -54,8 +54,10 @@ class Fields {
   // Null: it is not one of theirs. `otherwise`: of those that leave it out.
   const Language* language(const char* name, const Language* otherwise);
   std::vector<std::string> texts(const char* name, bool required);
-  json files();        // as those of a job
-  json fetch_files();  // the same
+  json files();  // as those of a job
+  // Into the job's outputs. Those that are named by a full path are the job's tag, by which
+  // files_of() gives them that name.
+  void fetch_files(json& job);
   void complain(std::string_view type, const char* name, std::string_view message);
   // Null: it is not there, or null.
   const json* find(const char* name) const;

@@ -183,6 +183,21 @@ TEST_CASE("files come back as base64 under the names they were asked for by",
   CHECK(answer["files"] == json{{"a", "aGk="}, {"b", "/w=="}});
 }
 
+TEST_CASE("a file may be named by its full path; outside there is none",
+          "[service][sandbox_fusion]") {
+  const runtime::Job job = job_of({{"code", ""},
+                                   {"files", {{"/tmp/in", "aGk="}}},
+                                   {"fetch_files", {"/tmp/a", "b", "/etc/passwd", "/tmp/"}}});
+  CHECK(job.files.at(0).path == "in");
+  CHECK(job.outputs == std::vector<std::string>{"a", "b"});
+
+  const json answer =
+      answer_to(result("OK", "program", kEndedWell,
+                       {{"outputs", {{"a", {{"text", "hi"}}}}}, {"tag", {"/tmp/a", "/tmp/none"}}}));
+  CHECK(answer["files"]["/tmp/a"] == "aGk=");
+  CHECK_FALSE(answer["files"].contains("/tmp/none"));
+}
+
 TEST_CASE("its clients try again after 504 only", "[service][sandbox_fusion]") {
   const Response response = try_again("the queue is full");
   CHECK(response.status == 504);
