@@ -6,6 +6,7 @@ The image itself takes minutes and a mirror of Debian's: ZYGO_TEST_CONTAINER=1 b
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import zygo
+from serve import Service
 from zygo import CHECKOUT, ZygoTestCase
 
 try:
@@ -255,6 +257,46 @@ class Manifests(ZygoTestCase):
         grace, most = (int(value.removesuffix("s")) for value in (service["environment"]["ZYGO_GRACE"],
                                                                   service["stop_grace_period"]))
         self.assertLess(grace, most)
+
+
+class Monitoring(ZygoTestCase):
+    """Rules and dashboard ask for nothing that the service does not tell."""
+
+    def metrics_of(self, text: str) -> set[str]:
+        return {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"\b(?:zygo|process)_[a-z_]+", text)}
+
+    def told(self) -> set[str]:
+        service = Service("--log", "off")
+        self.addCleanup(service.stop)
+        return set(re.findall(r"^# TYPE (\S+)", service.ask("GET", "/metrics").body.decode(), re.MULTILINE))
+
+    def test_every_metric_that_is_asked_for_is_told(self) -> None:
+        told = self.told()
+        for name in ("alerts.yaml", "dashboard.json"):
+            with self.subTest(name):
+                asked = self.metrics_of((FILES / "monitoring" / name).read_text())
+                self.assertGreater(len(asked), 5)
+                self.assertEqual(asked - told, set())
+
+    def test_every_metric_of_the_service_is_on_the_dashboard_or_is_named_here(self) -> None:
+        elsewhere = {"zygo_connections", "process_open_fds", "process_start_time_seconds"}
+        shown = self.metrics_of((FILES / "monitoring/dashboard.json").read_text())
+
+        self.assertEqual(self.told() - shown, elsewhere)
+
+    def test_each_panel_has_a_place_and_a_unit(self) -> None:
+        panels = json.loads((FILES / "monitoring/dashboard.json").read_text())["panels"]
+
+        places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels]
+        self.assertEqual(len(places), len(set(places)))
+        for panel in panels:
+            self.assertTrue(panel["title"] and panel["fieldConfig"]["defaults"]["unit"] and panel["targets"])
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed (Debian package prometheus)")
+    def test_promtool_accepts_the_rules(self) -> None:
+        ended = zygo.run_command(["promtool", "check", "rules", str(FILES / "monitoring/alerts.yaml")])
+
+        self.assertEqual(ended.code, 0, ended.stderr)
 
 
 class TheUnits(ZygoTestCase):
