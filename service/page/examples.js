@@ -19,4 +19,13 @@ export const examples = [
     source: 'import socket\n\ntry:\n    socket.socket()\nexcept OSError as error:\n    print("swallowed:", error)\n',
   },
   { name: "Chance", twice: true, source: "print({\"apple\", \"pear\", \"plum\", \"fig\", \"lime\"})\n" },
+  { name: "C++", runtime: "cpp", source: "#include <iostream>\n\nint main() {\n  std::cout << 6 * 7 << '\\n';\n}\n" },
+  { name: "C", runtime: "c", source: '#include <stdio.h>\n\nint main(void) {\n  printf("%d\\n", 6 * 7);\n}\n' },
+  { name: "Java", runtime: "java", source: "class Main {\n  public static void main(String[] arguments) {\n    System.out.println(6 * 7);\n  }\n}\n" },
+  { name: "JavaScript", runtime: "javascript", source: "console.log(6 * 7)\n" },
+  { name: "Ruby", runtime: "ruby", source: "puts 6 * 7\n" },
+  { name: "PHP", runtime: "php", source: "<?php\necho 6 * 7, \"\\n\";\n" },
+  { name: "Go", runtime: "go", source: 'package main\n\nimport "fmt"\n\nfunc main() {\n\tfmt.Println(6 * 7)\n}\n' },
+  { name: "Rust", runtime: "rust", source: 'fn main() {\n    println!("{}", 6 * 7);\n}\n' },
+  { name: "Bash", runtime: "bash", source: "echo $((6 * 7))\n" },
 ];

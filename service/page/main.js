@@ -48,7 +48,7 @@ const dashboard = new Dashboard(told);
 const playground = new Playground(told);
 
 function show() {
-  const wanted = location.hash.slice(1);
+  const wanted = location.hash.slice(1).split("/")[0];
   const view = views.includes(wanted) ? wanted : views[0];
   for (const name of views) {
     byId(name).hidden = name !== view;
@@ -56,12 +56,9 @@ function show() {
     else byId(`tab-${name}`).removeAttribute("aria-current");
   }
   document.title = `zygo: ${view}`;
-  if (view === "dashboard") {
-    dashboard.start();
-  } else {
-    dashboard.stop();
-    playground.prepare();
-  }
+  const [shown, other] = view === "dashboard" ? [dashboard, playground] : [playground, dashboard];
+  other.stop();
+  shown.start();
 }
 
 byId("token-form").addEventListener("submit", (event) => {

@@ -7,6 +7,8 @@ import { Exact, Refusal, ask } from "./service.js";
 
 const kDraft = "zygo-draft";
 const kFields = ["source", "stdin", "func", "inputs", "cpu", "wall", "memory"];
+const kTick = 100; // ms between two looks at how long a program has run
+const kLook = 5000; // between two looks at whether the service is there
 const kMostShown = 200_000; // characters of one output
 const kDeciders = { limit: "a limit", policy: "the policy", caller: "the caller", sandbox: "the sandbox", program: "the program" };
 const kStations = ["admit", "lease", "fork", "confine", "run", "collect", "judge"];
@@ -28,7 +30,20 @@ function pretty(value, indent = "") {
   return flat.length <= 76 && !flat.includes("\n") ? flat : `{\n${pairs.map((pair) => deeper + pair).join(",\n")}\n${indent}}`;
 }
 
-const block = (title, text) => make("div", {}, make("h3", { textContent: title }),
+// What is written, in the part of an address that no service sees.
+const packed = (draft) => btoa(Array.from(new TextEncoder().encode(JSON.stringify(draft)), (byte) => String.fromCharCode(byte)).join(""))
+  .replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+
+function unpacked(text) {
+  try {
+    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  }
+}
+
+const block = (title, text) => make("div", {}, make("h2", { textContent: title }),
   make("pre", { tabIndex: 0, textContent: text.length > kMostShown ? `${text.slice(0, kMostShown)}\n…` : text }));
 
 function output(title, stream) {
@@ -45,7 +60,7 @@ function meter(name, used, limit, text) {
 function usage(result, limits) {
   const { usage: used } = result;
   const memory = used.memory_peak_kb * 1024;
-  return make("div", {}, make("h3", { textContent: "Used, of the limit" }), make("div", { className: "meters" },
+  return make("div", {}, make("h2", { textContent: "Used, of the limit" }), make("div", { className: "meters" },
     meter("CPU", used.cpu_us / 1000, limits.cpu_ms, `${time(used.cpu_us)} of ${time(limits.cpu_ms * 1000)}`),
     meter("Wall clock", used.wall_us / 1000, limits.wall_ms, `${time(used.wall_us)} of ${time(limits.wall_ms * 1000)}`),
     meter("Memory", memory, limits.memory_mb * 2 ** 20, `${size(memory)} of ${size(limits.memory_mb * 2 ** 20)}`)));
@@ -55,8 +70,8 @@ function details(result) {
   const timing = kStations.map((name) => make("span", { className: "chip", textContent: `${name} ${time(result.timing_us[name])}` }));
   const layers = (result.enforced ?? []).map((name) => make("span", { className: "chip", textContent: name }));
   return [
-    make("div", {}, make("h3", { textContent: "Stations" }), make("div", { className: "chips" }, ...timing)),
-    make("div", {}, make("h3", { textContent: `In force, level ${result.level ?? "none: it reached no cell"}` }),
+    make("div", {}, make("h2", { textContent: "Stations" }), make("div", { className: "chips" }, ...timing)),
+    make("div", {}, make("h2", { textContent: `In force, level ${result.level ?? "none: it reached no cell"}` }),
       make("div", { className: "chips" }, ...layers)),
     make("details", {}, make("summary", { textContent: "The whole result" }), make("pre", { tabIndex: 0, textContent: pretty(result) })),
   ];
@@ -94,7 +109,10 @@ export class Playground {
       }
     });
     byId("job").addEventListener("input", () => this.keep());
+    byId("runtime").addEventListener("change", () => this.keep());
     byId("stop").addEventListener("click", () => this.abort?.abort());
+    byId("share").addEventListener("click", () => this.share());
+    document.addEventListener("visibilitychange", () => this.look());
     for (const radio of document.querySelectorAll("input[name=mode]")) radio.addEventListener("change", () => this.showMode());
     this.restore();
   }
@@ -113,18 +131,45 @@ export class Playground {
     for (const field of kFields) byId(field).value = all[field];
     byId("twice").checked = all.twice;
     document.querySelector(`input[name=mode][value=${all.mode}]`).checked = true;
-    if (![...byId("runtime").options].some((each) => each.selected && each.value.startsWith("python"))) byId("runtime").value = "python";
+    this.runtime = example.runtime ?? "python";
+    this.showRuntime();
     byId("input-options").open = all.mode === "call" || all.stdin !== "";
     this.showMode();
     this.keep();
   }
 
-  keep() {
+  draft() {
     const draft = Object.fromEntries(kFields.map((field) => [field, byId(field).value]));
-    sessionStorage.setItem(kDraft, JSON.stringify({ ...draft, mode: this.mode(), twice: byId("twice").checked }));
+    return { ...draft, mode: this.mode(), twice: byId("twice").checked, runtime: byId("runtime").value || this.runtime };
   }
 
+  keep() {
+    sessionStorage.setItem(kDraft, JSON.stringify(this.draft()));
+  }
+
+  // The one that belongs to the program, once it is known which there are.
+  showRuntime() {
+    const names = [...byId("runtime").options].map((each) => each.value);
+    if (names.length === 0) return;
+    byId("runtime").value = names.includes(this.runtime) ? this.runtime : this.usual;
+    if (!names.includes(this.runtime)) byId("mistake").textContent = `This service does not have ${this.runtime}.`;
+  }
+
+  async share() {
+    const link = `${location.origin}${location.pathname}#playground/${packed(this.draft())}`;
+    history.replaceState(null, "", link);
+    try {
+      await navigator.clipboard.writeText(link);
+      byId("mistake").textContent = "The link is copied.";
+    } catch {
+      byId("mistake").textContent = "The address of this page is the link now.";
+    }
+  }
+
+  // What a link brings comes before what was written here.
   restore() {
+    const shared = unpacked(location.hash.split("/")[1] ?? "");
+    if (typeof shared?.source === "string") return this.load(shared);
     let draft = null;
     try {
       draft = JSON.parse(sessionStorage.getItem(kDraft));
@@ -137,15 +182,39 @@ export class Playground {
     if (this.prepared) return;
     try {
       const [templates, runtimes, info] = await Promise.all(["/v1/templates", "/v1/runtimes", "/v1/info"].map((path) => ask(path)));
-      const names = [...templates.map((each) => each.name),
-        ...runtimes.filter((each) => each.available && each.how !== "warm").map((each) => each.name)];
-      byId("runtime").replaceChildren(...names.map((name) => make("option", { value: name, textContent: name })));
-      byId("runtime").value = info.template;
+      const names = new Set([...templates.map((each) => each.name),
+        ...runtimes.filter((each) => each.available).map((each) => each.name)]);
+      byId("runtime").replaceChildren(...Array.from(names, (name) => make("option", { value: name, textContent: name })));
+      this.usual = info.template;
+      if (this.runtime === "python") this.runtime = info.template;
+      this.showRuntime();
       this.prepared = true;
       this.told.good(info);
     } catch (error) {
       this.told.bad(error);
     }
+  }
+
+  start() {
+    this.wanted = true;
+    this.prepare().then(() => this.look());
+  }
+
+  stop() {
+    this.wanted = false;
+    clearTimeout(this.timer);
+  }
+
+  // Whether the service is still there.
+  async look() {
+    clearTimeout(this.timer);
+    if (!this.wanted || document.hidden) return;
+    try {
+      this.told.good(await ask("/v1/info"));
+    } catch (error) {
+      this.told.bad(error);
+    }
+    this.timer = setTimeout(() => this.look(), kLook);
   }
 
   limits() {
@@ -177,17 +246,30 @@ export class Playground {
     this.abort = new AbortController();
     byId("run").disabled = true;
     byId("stop").hidden = false;
+    let clock = 0;
     try {
       const limits = this.limits();
+      clock = this.showRunning();
       const result = await ask("/v1/jobs", { method: "POST", body: this.body(limits), signal: this.abort.signal, exact: true });
       this.show(verdict(result, limits));
     } catch (error) {
       this.fail(error);
     } finally {
+      clearInterval(clock);
       this.abort = null;
       byId("run").disabled = false;
       byId("stop").hidden = true;
     }
+  }
+
+  // Until the verdict comes. The clock is not read out at each tick.
+  showRunning() {
+    const began = performance.now();
+    const seconds = make("span", { "aria-hidden": "true" });
+    byId("verdict").replaceChildren(make("p", { className: "empty" }, "Running ", seconds));
+    const tick = () => { seconds.textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`; };
+    tick();
+    return setInterval(tick, kTick);
   }
 
   // On a narrow screen it lies below the form.
@@ -198,6 +280,8 @@ export class Playground {
   }
 
   fail(error) {
+    if (byId("verdict").querySelector(".head") === null) byId("verdict").replaceChildren(make("p", { className: "empty", textContent: "No verdict." }));
+    if (error.status === 0) this.told.bad(error);
     if (error.name === "AbortError") byId("mistake").textContent = "Stopped.";
     else if (error instanceof Refusal && error.status === 401) this.told.bad(error);
     else byId("mistake").textContent = error.message;
