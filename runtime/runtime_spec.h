@@ -19,7 +19,7 @@ struct RuntimeSpec {
   std::string name, title;
   std::vector<std::string> aliases;
   std::vector<std::string> extensions;  // of source files, without the dot
-  // Of further sources of a program, which its compiler is called with; others lie beside them.
+  // The compiler is called with further sources that end like these; other files lie beside them.
   std::vector<std::string> source_extensions;
   std::string package;               // what to install where the tools are missing
   std::vector<std::string> version;  // a command that prints it; may be empty

@@ -1,6 +1,7 @@
 #pragma once
-// What a language asks of a job's sources: whether it has a compiler that takes flags and further
-// files, and that all files fit beside the source. Pure; a shard asks before anything is placed.
+// The rules of a language for a job's sources: whether it has a compiler that takes flags and
+// further files, and that all files fit beside the source. Pure; a shard asks before anything is
+// placed.
 
 #include <string>
 

@@ -21,8 +21,8 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
                              const JobResult& program, bool program_left_first);
 
-// What it wrote into its score's file, where that is wanted and there is one; or the points of its
-// testlib (exit code 7).
+// The judge's score, where scores are wanted: what its file for that holds, or the points that
+// testlib ended with (exit code 7).
 std::optional<std::string> score_by(const Checker& judge, const JobResult& judged);
 
 }  // namespace runtime

@@ -39,7 +39,7 @@ Testimony decode_answer(shim::AnswerKind kind, std::string_view payload, bool ca
 // well-formed. `job.argv` holds the arguments; the program's name is put in front of them.
 std::string encode_request(const Job& job);
 
-// What is placed before a run: the job's files, but for those that its run has others of.
+// The files that are placed before a run: a file of the run replaces the job's of that name.
 std::vector<const InputFile*> files_of_run(const Job& job);
 
 // What a runtime's job becomes: a program of the image, or of the job where `program` is empty.

@@ -225,7 +225,7 @@ std::vector<Route> foreign_routes() {
   };
 }
 
-// What is answered at once and has one answer, HEAD asks for without its body (RFC 9110, 9.3.2).
+// HEAD asks for what has one answer, and that at once (RFC 9110, 9.3.2).
 bool has_head(Endpoint endpoint) {
   switch (endpoint) {
     case Endpoint::kHealth:

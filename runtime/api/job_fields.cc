@@ -335,7 +335,7 @@ int field_index(std::string_view path) {
 
 namespace {
 
-// What other APIs call a field of a job.
+// Other APIs call fields of a job by these names.
 constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"code", "source"},
     {"program", "source"},

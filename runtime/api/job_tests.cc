@@ -113,7 +113,7 @@ class TestReader {
   bool text_expected_ = true;
 };
 
-// What a test places beside a checker or an interactor.
+// A test places these files beside a checker or an interactor.
 Paths paths_of_test(const Checker& checker) {
   Paths paths = {"input.txt", "answer.txt"};
   if (checker.protocol == Checker::Protocol::kIcpc) paths.insert("feedback/.keep");

@@ -64,8 +64,8 @@ IsolateEnd by_itself(const JobResult& result, const IsolateOptions& options) {
   return exited_with(exit.code);
 }
 
-// Of the file that was to be executed, and so of who made it: no such format, no interpreter of
-// that name, no right to it. execve(2)
+// The errors of execve(2) whose cause is the file, and so who made it: no such format, no
+// interpreter of that name, no right to it.
 bool is_of_the_program(int error) {
   constexpr int kErrors[] = {ENOEXEC, ENOENT, EACCES, EPERM,   ELIBBAD,
                              EINVAL,  EISDIR, ELOOP,  ENOTDIR, ENAMETOOLONG};
