@@ -79,6 +79,7 @@ struct RunOrder {
   const RuntimeSpec* runtime = nullptr;  // of a job that is executed
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
   bool in_place = false;                 // the request is one for a warm interpreter
+  bool comes_first = false;              // before jobs of which this is not said
 };
 
 struct RunResult {

@@ -382,6 +382,7 @@ void Shard::start_run(Cells::iterator slot) {
   const std::shared_ptr<const Artefact>& executed = job.program ? job.program : task.artefact;
   if (!task.build && executed) order.program_fd = executed->program.get();
   order.in_place = task.in_place;
+  order.comes_first = job.pairing != nullptr;
   const std::shared_ptr<Pairing> pairing = task.build ? nullptr : job.pairing;
   const Pairing::Side side = job.side;
   sys::OwnedFd own_stderr;

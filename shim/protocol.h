@@ -176,6 +176,7 @@ struct JobOrder {
   uint32_t has_stderr = 0;   // likewise
   uint32_t has_program = 0;  // exec: an executable in memory
   uint32_t has_request = 0;  // the request in a file of its own
+  uint32_t comes_first = 0;  // before jobs of which this is not said
   uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,8 +50,12 @@ class Report {
 };
 
 // SCHED_IDLE: the supervisor and pid 1 always come first, so a deadline is late by 0.1 ms and not
-// by a time slice (sched(7)).
-int yield_to_supervisor() {
+// by a time slice (sched(7)). Within that class no task preempts another when it wakes, so
+// each turn of a conversation would wait for the end of another job's slice: 3.7 s for 500 turns
+// beside two busy jobs, and 0.06 s in the usual class, where `comes_first` gives the lowest weight.
+int yield_to_supervisor(bool comes_first) {
+  constexpr int kLowest = 19;
+  if (comes_first) return ::setpriority(PRIO_PROCESS, 0, kLowest) < 0 ? errno : 0;
   sched_param none{};
   return ::sched_setscheduler(0, SCHED_IDLE, &none) < 0 ? errno : 0;
 }
@@ -124,7 +129,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
     report.require(Step::kJobCapabilities, sandbox::drop_all_caps());
   if (cell.layers.has(Layer::kLandlock))
     report.require(Step::kLandlock, sandbox::restrict_self(kFdRuleset));
-  report.require(Step::kSchedule, yield_to_supervisor());
+  report.require(Step::kSchedule, yield_to_supervisor(order.comes_first != 0));
   if (cell.readable_job) report.require_call(Step::kJobIdentity, ::prctl(PR_SET_DUMPABLE, 1));
   if (cell.trap_reports) report.require(Step::kJobIdentity, report_trapped_calls());
   report.running();
