@@ -27,6 +27,7 @@
 #include "runtime/result.h"
 #include "runtime/setting.h"
 #include "runtime/shared_memory.h"
+#include "runtime/standing.h"
 #include "runtime/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/notify.h"
@@ -63,6 +64,7 @@ struct CellPlan {
   const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
   LastMoments* last_moments = nullptr;           // of its shard; outlives the cell
   Helpers* helpers = nullptr;                    // likewise
+  Crowd* crowd = nullptr;                        // likewise
   // Without mounts; empty otherwise.
   Scratch scratch;
   sys::OwnedFd ruleset;
@@ -160,6 +162,8 @@ class Cell {
   void move_wall_time();
   void arm(sys::Nanoseconds now);
   void check_cpu(sys::Nanoseconds now);
+  void check_standing(sys::Nanoseconds now);
+  void stand_back(bool back);
   sys::Nanoseconds cpu_now() const;
   uint64_t outer_oom_kills() const;
   bool starved() const;
@@ -238,7 +242,7 @@ class Cell {
   RunResult result_;
   uint64_t nonce_ = 0;
   sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_watch_{},
-      attention_at_{}, patience_until_{}, aim_at_{}, ended_by_{};
+      attention_at_{}, patience_until_{}, aim_at_{}, ended_by_{}, next_standing_{};
   sys::Nanoseconds cpu_base_{};
   uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
@@ -249,6 +253,9 @@ class Cell {
   bool full_ = false;     // no more may be held of what the job makes
   bool forking_ = false;  // pid 1 was allowed to fork the job
   LateStart late_start_;
+  Standing standing_;
+  std::optional<Crowd::Member> among_;  // while a job runs
+  bool stands_back_ = false;
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often

@@ -63,6 +63,8 @@ struct Cell::Collecting {
 void Cell::on_held() {
   held_ = true;
   wall_deadline_ = aim_at_ = next_cpu_check_ = next_watch_ = patience_until_ = kNever;
+  next_standing_ = kNever;
+  stand_back(false);
   const Job& job = *order_.job;
   auto errand = std::make_shared<Collecting>();
   errand->directory = scratch_directory();
@@ -116,6 +118,8 @@ sys::OwnedFd Cell::scratch_directory() const {
 
 void Cell::collect(const shim::JobDone& done) {
   timer_->stop();
+  among_.reset();
+  stand_back(false);
   if (out_ready_->active()) {
     out_ready_->stop();
     err_ready_->stop();

@@ -189,12 +189,17 @@ void Cell::begin_clock(Nanoseconds now) {
   next_cpu_check_ = now + order_.job->limits.cpu;
   bool watched = !layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kRlimits);
   next_watch_ = watched || plan_.scratch ? now + kWatch : kNever;
+  standing_.begin(now);
+  among_.emplace(*plan_.crowd);
+  // The turns of a conversation are short, however much CPU time they come to.
+  const bool may_stand_back = cgroup_.can_stand_back() && !order_.comes_first;
+  next_standing_ = may_stand_back ? now + Standing::kFirstLook : kNever;
   arm(now);
 }
 
 void Cell::arm(Nanoseconds now) {
-  Nanoseconds next = std::min(
-      {attention_at_, aim_at_, wall_deadline_, next_cpu_check_, next_watch_, patience_until_});
+  Nanoseconds next = std::min({attention_at_, aim_at_, wall_deadline_, next_cpu_check_, next_watch_,
+                               patience_until_, next_standing_});
   timer_->start(next - now);
 }
 
@@ -221,6 +226,7 @@ void Cell::on_timer() {
                          : "the job's cell did nothing more within the time allowed"});
   }
   if (now >= next_watch_) watch();
+  if (now >= next_standing_) check_standing(now);
   if (state_ == State::kRunning) arm(now);
 }
 
@@ -300,6 +306,15 @@ void Cell::check_cpu(Nanoseconds now) {
   }
 }
 
+void Cell::check_standing(Nanoseconds now) {
+  next_standing_ = now + Standing::kPeriod;
+  stand_back(standing_.stands_back(now, cpu_now() - cpu_base_, plan_.crowd->share()));
+}
+
+void Cell::stand_back(bool back) {
+  if (std::exchange(stands_back_, back) != back) cgroup_.set_back(back);
+}
+
 // A wall limit on a machine that had no CPU to give: the job was ready to run and was not run.
 bool Cell::starved() const {
   Nanoseconds wall = order_.job->limits.wall;
@@ -331,6 +346,8 @@ void Cell::see_to_the_rest() {
     auto alive = weak.lock();
     if (!alive || (*alive)->state_ != State::kRunning || (*alive)->nonce_ != nonce) return;
     Cell& cell = **alive;
+    cell.next_standing_ = kNever;
+    cell.stand_back(false);  // who has to die needs the CPU once more
     if (cell.plan_.shape.runs_programs() &&
         cell.plan_.last_moments->end(hold_processes(cell.view_.init_pid, cell.family())))
       cell.note_stopped();

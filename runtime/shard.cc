@@ -260,6 +260,7 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.outer_oom = setting_.outer_oom();
   plan.last_moments = last_moments_.get();
   plan.helpers = helpers_.get();
+  plan.crowd = &crowd_;
   plan.ids = TRY(setting_.take_ids());
   if (setting_.has_directories()) {
     plan.scratch = TRY(setting_.make_scratch(plan.number, plan.ids));

@@ -177,6 +177,7 @@ class Shard {
   std::unique_ptr<Wakeup> wakeup_;
   std::unique_ptr<LastMoments> last_moments_;
   std::unique_ptr<Helpers> helpers_;
+  Crowd crowd_;
   std::unique_ptr<Timer> ask_again_;   // while the room is narrow
   std::unique_ptr<Timer> tenant_age_;  // while there are templates of tenants
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},

@@ -48,8 +48,8 @@ struct CgroupLayout {
 sys::Result<CgroupLayout> detect_cgroups(std::string_view mountinfo, std::string_view self_cgroup);
 sys::Result<CgroupLayout> detect_own_cgroups();
 
-// The daemon's group `zygo-<pid>-<random number>`, below the group it was started in, and claimed as
-// long as it lives. On v2 a group with processes cannot give controllers to its children: if the
+// The daemon's group `zygo-<pid>-<random number>`, below the group it was started in, and claimed
+// as long as it lives. On v2 a group with processes cannot give controllers to its children: if the
 // daemon is alone in its group, it moves to the leaf `daemon` of its new one and back again at the
 // end; if it is not, the new one is made beside its group instead, where that is allowed
 // (find_home). Make one per process, before the first fork, and let it outlive every cell.
@@ -116,6 +116,10 @@ class CellCgroup {
   // Below what is in use and cannot be reclaimed: EBUSY, and the old limit stays. No swap.
   sys::Result<void> set_memory_limit(sys::Bytes limit);
   sys::Result<void> set_pids_limit(uint64_t count);
+  // Whether the whole group gets the CPU only when no group beside it wants it (cpu.idle, Linux
+  // 5.15, v1 and v2), which those beside it take from it at once when they wake.
+  bool can_stand_back() const { return static_cast<bool>(cpu_idle_); }
+  void set_back(bool back) { (void)cpu_idle_.write(back ? 1 : 0); }
   // The peak counts from now on. False where the kernel cannot: v2 before Linux 6.12.
   bool reset_peak();
 
@@ -157,7 +161,7 @@ class CellCgroup {
   uint64_t memsw_set_ = UINT64_MAX;  // v1: what memory.memsw.limit_in_bytes holds
   ControlFile memory_limit_, memsw_limit_, memory_usage_, memory_peak_, memory_events_;
   ControlFile pids_limit_, pids_current_, pids_events_;
-  ControlFile cpu_usage_;
+  ControlFile cpu_usage_, cpu_idle_;
 };
 
 }  // namespace sandbox

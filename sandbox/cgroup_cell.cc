@@ -66,7 +66,10 @@ Result<void> CellCgroup::open_files(const CgroupLayout& layout) {
   if (layout.memory) TRY(open_memory(*layout.memory));
   if (layout.pids) TRY(open_pids(*layout.pids));
   if (layout.cpuacct) TRY(open_cpuacct(*layout.cpuacct));
-  if (layout.cpu) layers_ = layers_.with(Layer::kCgroupCpu);
+  if (layout.cpu) {
+    layers_ = layers_.with(Layer::kCgroupCpu);
+    cpu_idle_ = ControlFile::open_if_any(layout.cpu->path, "cpu.idle", O_WRONLY);
+  }
   return {};
 }
 

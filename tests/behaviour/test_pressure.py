@@ -57,8 +57,8 @@ class Pressure(ZygoTestCase):
                 os.rmdir(folder)
 
     def files(self, group: Path, controller: str) -> list[Path]:
-        """Where the limit is written, in this order; memory that may go to swap is no limit."""
-        names = {"pids": ("pids.max",), "memory": ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max")}
+        """Where the limit or weight is written, in this order; memory that may go to swap is no limit."""
+        names = {"pids": ("pids.max",), "cpu": ("cpu.shares", "cpu.weight"), "memory": ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max")}
         return [group / name for name in names[controller] if (group / name).exists()]
 
     def command(self, group: Path, *options: str) -> list[str]:
