@@ -48,9 +48,24 @@ long errno_of(PyObject* exception) {
   return number_field(kept().os_errno, exception, 0);
 }
 
+// What libraries of C++ raise when an allocation is refused, where it is no MemoryError.
+bool is_no_memory_of_a_library(const Testimony& said) {
+  struct Saying {
+    std::string_view type, words;
+  };
+  constexpr Saying kSayings[] = {
+      {"RuntimeError", "DefaultCPUAllocator: can't allocate memory"},  // torch, c10/core/alloc_cpu
+      {"error", "(-4:Insufficient memory)"},                           // cv2.error, StsNoMem
+  };
+  return std::any_of(std::begin(kSayings), std::end(kSayings), [&](const Saying& saying) {
+    return said.type == saying.type && said.message.find(saying.words) != std::string_view::npos;
+  });
+}
+
 // A mapping that is refused (mmap) is no MemoryError of Python's.
-bool is_no_memory(PyObject* exception) {
-  return PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) || errno_of(exception) == ENOMEM;
+bool is_no_memory(PyObject* exception, const Testimony& said) {
+  return PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) ||
+         errno_of(exception) == ENOMEM || is_no_memory_of_a_library(said);
 }
 
 bool is_no_space(PyObject* exception) {
@@ -58,10 +73,10 @@ bool is_no_space(PyObject* exception) {
   return code == ENOSPC || code == EDQUOT || code == EFBIG;
 }
 
-uint8_t flags_of(PyObject* exception, std::string_view message) {
-  if (is_no_memory(exception)) return kMemoryErrorByInterpreter;
+uint8_t flags_of(PyObject* exception, const Testimony& said) {
+  if (is_no_memory(exception, said)) return kMemoryErrorByInterpreter;
   if (is_no_space(exception)) return kNoSpaceByInterpreter;
-  if (is_no_thread(exception, message)) return kNoThreadByInterpreter;
+  if (is_no_thread(exception, said.message)) return kNoThreadByInterpreter;
   return 0;
 }
 
@@ -112,7 +127,7 @@ Testimony describe(PyObject* exception, Stage stage, std::string_view source) {
       testimony.line = number_field(kept().syntax_lineno, exception, -1);
     }
   } else if (!place.raised_in_python) {
-    testimony.flags = flags_of(exception, testimony.message);
+    testimony.flags = flags_of(exception, testimony);
   }
   return testimony;
 }

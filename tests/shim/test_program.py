@@ -590,6 +590,11 @@ class Exceptions(Case):
 
     def test_blame_the_interpreter_only_for_what_it_raised(self):
         no_space = BY_INTERPRETER_SPACE
+        torch = "DefaultCPUAllocator: can't allocate memory"
+
+        def by_c_code(name, message):
+            return f"import ctypes; ctypes.pythonapi.PyErr_SetString(ctypes.py_object({name}), {message.encode()!r})"
+
         for body, flags in [
             ("[0] * (1 << 60)", BY_INTERPRETER_MEMORY),
             ("try: bytearray(1 << 60)\n    except MemoryError: raise", BY_INTERPRETER_MEMORY),
@@ -600,6 +605,11 @@ class Exceptions(Case):
             ("os.write(os.open('/dev/full', os.O_WRONLY), b'x')", no_space),
             ("open('/dev/full', 'w').write('x' * 99999)", no_space),
             ("raise RuntimeError(\"can't start new thread\")", 0), ("{}['x']", 0),
+            (by_c_code("RuntimeError", f"[enforce fail at alloc_cpu.cpp:66] . {torch}: you tried"), BY_INTERPRETER_MEMORY),
+            (by_c_code("RuntimeError", "can't allocate"), 0), (by_c_code("ValueError", torch), 0),
+            (f"raise RuntimeError(\"{torch}\")", 0),
+            ("error = type('error', (Exception,), {}); "
+             + by_c_code("error", "OpenCV(4.6.0) alloc.cpp:73: error: (-4:Insufficient memory) Failed"), BY_INTERPRETER_MEMORY),
         ]:
             result = call(f"import os\ndef f():\n    {body}")
             self.assertEqual((result.kind, result.flags), (EXCEPTION, flags), body)
