@@ -10,6 +10,6 @@ def leave(*_, **__):
 
 
 def f(x):
-    threading.Thread(target=threading.Event().wait, args=(0.05,)).start()
+    threading.Thread(target=threading.Event().wait, args=(5,)).start()
     threading._shutdown.__code__ = leave.__code__
     return x
