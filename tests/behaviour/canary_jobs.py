@@ -50,6 +50,10 @@ _SPEAKS = {
     "php": "<?php fwrite(STDERR, stream_get_contents(STDIN)); echo str_repeat(file_get_contents($argv[1]), 20);\n"
            "file_put_contents($argv[2], str_repeat($argv[3], 2000));\n",
     "bash": "cat >&2; cat \"$1\"; for i in {1..2000}; do printf %s \"$3\"; done > \"$2\"\n",
+    "java": "import java.nio.file.*;\nclass Main { public static void main(String[] a) throws Exception {\n"
+            "System.err.print(new String(System.in.readAllBytes()));\n"
+            "System.out.print(Files.readString(Path.of(a[0])).repeat(20));\n"
+            "Files.writeString(Path.of(a[1]), a[2].repeat(2000)); } }\n",
     "perl": "print STDERR <STDIN>; open F, '<', $ARGV[0]; print <F>; open G, '>', $ARGV[1]; print G $ARGV[2] x 2000; close G;\n",
 }
 
