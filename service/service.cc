@@ -196,6 +196,8 @@ bool Service::is_welcome(const Request& request) const {
 const Tokens::Holder* Service::holder_of(const Request& request) const {
   if (const std::string* given = request.header("authorization"))
     return options_.tokens.find(*given);
+  if (const std::optional<std::string> offered = offered_token(request))
+    return options_.tokens.find("Bearer " + *offered);
   const std::string* key = request.header("x-api-key");  // dify-sandbox's word for it
   return key && options_.apis.has(Api::kDify) ? options_.tokens.find("Bearer " + *key) : nullptr;
 }
@@ -215,6 +217,7 @@ bool Service::admit(Exchange& exchange, Scope scope) {
   const Tokens::Holder* holder = holder_of(exchange.request);
   if (!holder) {
     const bool given = exchange.request.header("authorization") != nullptr ||
+                       offered_token(exchange.request) ||
                        (options_.apis.has(Api::kDify) && exchange.request.header("x-api-key"));
     Response response =
         error_response(401, "token", given ? "the token is not known" : "expected a bearer token");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "runtime/json_text.h"
 #include "sandbox/sys/result.h"
@@ -13,6 +14,7 @@ namespace service {
 namespace {
 
 constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+constexpr std::string_view kTokenPrefix = "zygo.token.";
 constexpr size_t kKeyBytes = 16;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -28,17 +30,25 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
-// Is `word` in one of the lists of this name?
-bool lists(const Request& request, std::string_view name, std::string_view word) {
+// The words of all lists of this name, in their order.
+std::vector<std::string_view> words_of(const Request& request, std::string_view name) {
+  std::vector<std::string_view> words;
   for (const auto& [header, value] : request.headers) {
     if (header != name) continue;
     for (std::string_view left = value; !left.empty();) {
       const size_t end = std::min(left.find(','), left.size());
-      if (same(trimmed(left.substr(0, end)), word)) return true;
+      words.push_back(trimmed(left.substr(0, end)));
       left.remove_prefix(std::min(end + 1, left.size()));
     }
   }
-  return false;
+  return words;
+}
+
+// Is `word` in one of the lists of this name?
+bool lists(const Request& request, std::string_view name, std::string_view word) {
+  const std::vector<std::string_view> words = words_of(request, name);
+  return std::any_of(words.begin(), words.end(),
+                     [word](std::string_view each) { return same(each, word); });
 }
 
 // The one header of this name; null when there is none, or more than one.
@@ -85,6 +95,19 @@ std::variant<Headers, Response> shake_hands(const Request& request, std::string_
   if (!protocol.empty() && lists(request, "sec-websocket-protocol", protocol))
     headers.emplace_back("Sec-WebSocket-Protocol", protocol);
   return headers;
+}
+
+std::optional<std::string> offered_token(const Request& request) {
+  for (const std::string_view word : words_of(request, "sec-websocket-protocol")) {
+    if (!word.starts_with(kTokenPrefix)) continue;
+    std::string encoded(word.substr(kTokenPrefix.size()));
+    std::replace(encoded.begin(), encoded.end(), '-', '+');
+    std::replace(encoded.begin(), encoded.end(), '_', '/');
+    encoded.resize((encoded.size() + 3) / 4 * 4, '=');
+    std::string token;
+    return runtime::append_from_base64(encoded, token) ? token : std::string();
+  }
+  return std::nullopt;
 }
 
 }  // namespace service

@@ -2,6 +2,8 @@
 // The opening handshake of a WebSocket (RFC 6455, 4.2), the server's side: may this request become
 // one, and in which words. Pure; the request comes from strangers.
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -11,5 +13,10 @@ namespace service {
 
 // The headers of the 101, or why not. `protocol` is named in the answer if the client offers it.
 std::variant<Headers, Response> shake_hands(const Request& request, std::string_view protocol = "");
+
+// The token that a page in a browser offers as a subprotocol, because it can set no header of a
+// handshake: "zygo.token." and the token in base64url, without padding. Empty when that is not
+// base64url; nothing when no such subprotocol is offered.
+std::optional<std::string> offered_token(const Request& request);
 
 }  // namespace service

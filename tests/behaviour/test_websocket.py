@@ -123,6 +123,19 @@ class Handshakes(Shared):
                 header = (f"Authorization: Bearer {given}", "Origin: https://example.org") if given else ()
                 self.assertEqual(self.status_of(service, handshake(self.path, *header))[0], status)
 
+    def test_a_page_in_a_browser_offers_its_token_as_a_subprotocol(self) -> None:
+        folder = self.folder()
+        (folder / "tokens").write_text(f"ann {TOKEN}\nbob {READER} info\n")
+        service = self.serve("--tokens", str(folder / "tokens"))
+        for given, status in (("no-token-of-anybody", 401), (READER, 403), (TOKEN, 101)):
+            with self.subTest(given):
+                encoded = base64.urlsafe_b64encode(given.encode()).decode().rstrip("=")
+                header = (f"Sec-WebSocket-Protocol: zygo.attach, zygo.token.{encoded}", "Origin: https://example.org")
+                found, text = self.status_of(service, handshake(self.path, *header))
+                self.assertEqual(found, status, text)
+                self.assertNotIn(encoded.lower(), text)
+                self.assertEqual("sec-websocket-protocol: zygo.attach" in text, status == 101)
+
 
 class Jobs(Shared):
     def test_a_job_is_told_about_from_start_to_end(self) -> None:

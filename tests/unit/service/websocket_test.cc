@@ -82,6 +82,18 @@ TEST_CASE("a handshake is answered as the standard's example", "[service][websoc
   CHECK(headers.at(3).second == "b");
 }
 
+TEST_CASE("a page in a browser offers its token as a subprotocol", "[service][websocket]") {
+  auto offered = [](const std::string& protocols) {
+    return offered_token(with("sec-websocket-protocol", protocols));
+  };
+  CHECK(offered("zygo.attach, zygo.token.YQ") == "a");
+  CHECK(offered("zygo.token.fn5-Pz8_,zygo.attach") == "~~~???");
+  CHECK(offered("zygo.token.a") == "");
+  CHECK(offered("zygo.token.") == "");
+  CHECK(offered("zygo.attach") == std::nullopt);
+  CHECK(offered_token(handshake()) == std::nullopt);
+}
+
 TEST_CASE("what is no handshake is refused", "[service][websocket]") {
   CHECK(status_of(handshake()) == 101);
   CHECK(status_of(with("upgrade", "h2c")) == 426);
