@@ -125,7 +125,8 @@ constexpr Field kFields[] = {
      .kind = kEnvironment,
      .fallback = "`{}`",
      .max = 64 << 10,
-     .meaning = "Script mode: variables added to the environment, by name."},
+     .meaning = "Script mode: variables added to the environment, by name. With "
+                "`PYTHONUNBUFFERED` a warm Python, too, keeps back nothing that it prints."},
     {.path = "stdin",
      .kind = kBytes,
      .fallback = "`\"\"`",

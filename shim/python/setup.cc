@@ -50,6 +50,17 @@ bool set_environment(const Items& environment) {
   return true;
 }
 
+// As an interpreter does at its start: a value that is not empty counts.
+bool heed_environment(const Items& environment) {
+  Reader from(environment.bytes);
+  bool unbuffered = false;
+  for (uint32_t i = 0; i < environment.count; ++i) {
+    const std::string_view name = from.text(Tag::kStr), value = from.text(Tag::kStr);
+    if (name == "PYTHONUNBUFFERED") unbuffered = !value.empty();
+  }
+  return !unbuffered || take_buffers_away();
+}
+
 bool set_home(const char* home) {
   if (!home) return true;
   Ref path = Ref::steal(PyUnicode_DecodeFSDefault(home));
@@ -141,8 +152,8 @@ bool place_files(const Items& files) {
 }
 
 bool set_surroundings(const Request& request, const char* home) {
-  return set_home(home) && set_environment(request.environment) && set_argv(request.argv) &&
-         set_path();
+  return set_home(home) && set_environment(request.environment) &&
+         heed_environment(request.environment) && set_argv(request.argv) && set_path();
 }
 
 }  // namespace shim

@@ -20,7 +20,8 @@ void restore_signals();
 bool reseed();          // generators.cc: those whose state was not found in memory
 bool refresh_thread();  // the main thread's native_id
 bool place_files(const Items& files);
-// Environment, sys.argv, sys.path. `home`: see AnswerSpace.
+bool take_buffers_away();  // streams.cc: what the program prints is written at once
+// Environment and what it says of buffers, sys.argv, sys.path. `home`: see AnswerSpace.
 bool set_surroundings(const Request& request, const char* home);
 
 }  // namespace shim

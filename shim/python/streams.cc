@@ -1,6 +1,7 @@
 // sys.stdin, sys.stdout and sys.stderr, made in the template for descriptors that only the job will
-// have. A stream asks its descriptor at birth whether it can seek and how it is buffered, so while
-// they are made descriptors 0 to 2 are pipes, as they are in a job.
+// have; a job that wants no buffers gets others. A stream asks its descriptor at birth whether it
+// can seek and how it is buffered, so while they are made descriptors 0 to 2 are pipes, as they are
+// in a job.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -55,19 +56,21 @@ class BorrowedDescriptors {
   int taken_ = 0;
 };
 
+enum class Buffers { kUsual, kNone };
+
 // The same calls as CPython's create_stdio().
-PyObject* make_stream(PyObject* io, const Stream& stream) {
-  const bool writes = stream.mode[0] == 'w';
+PyObject* make_stream(PyObject* io, const Stream& stream, Buffers buffers) {
+  const bool writes = stream.mode[0] == 'w', plain = buffers == Buffers::kNone;
   Ref buffer =
-      Ref::steal(PyObject_CallMethod(io, "open", "isiOOOO", stream.fd, writes ? "wb" : "rb", -1,
-                                     Py_None, Py_None, Py_None, Py_False));
+      Ref::steal(PyObject_CallMethod(io, "open", "isiOOOO", stream.fd, writes ? "wb" : "rb",
+                                     plain ? 0 : -1, Py_None, Py_None, Py_None, Py_False));
   if (!buffer) return nullptr;
-  Ref raw = attribute(buffer.get(), "raw");
+  Ref raw = plain ? Ref::share(buffer.get()) : attribute(buffer.get(), "raw");
   Ref shown = Ref::steal(PyUnicode_FromString(stream.shown));
   if (!raw || !shown || PyObject_SetAttrString(raw.get(), "name", shown.get()) < 0) return nullptr;
-  Ref text = Ref::steal(PyObject_CallMethod(io, "TextIOWrapper", "OsssOO", buffer.get(), "utf-8",
-                                            stream.errors, "\n", stream.lines ? Py_True : Py_False,
-                                            Py_False));
+  Ref text = Ref::steal(
+      PyObject_CallMethod(io, "TextIOWrapper", "OsssOO", buffer.get(), "utf-8", stream.errors, "\n",
+                          stream.lines && !plain ? Py_True : Py_False, plain ? Py_True : Py_False));
   Ref mode = Ref::steal(PyUnicode_FromString(stream.mode));
   if (!text || !mode || PyObject_SetAttrString(text.get(), "mode", mode.get()) < 0) return nullptr;
   return text.release();
@@ -98,10 +101,21 @@ bool make_streams(Kept& kept) {
     return false;
   }
   for (const Stream& stream : kStreams) {
-    PyObject* text = make_stream(io.get(), stream);
+    PyObject* text = make_stream(io.get(), stream, Buffers::kUsual);
     if (!text) return false;
     *slots[stream.fd] = text;
     if (!publish(stream, text)) return false;
+  }
+  return true;
+}
+
+bool take_buffers_away() {
+  Ref io = Ref::steal(PyImport_ImportModule("io"));
+  if (!io) return false;
+  for (const Stream& stream : kStreams) {
+    if (stream.mode[0] != 'w') continue;
+    Ref text = Ref::steal(make_stream(io.get(), stream, Buffers::kNone));
+    if (!text || !publish(stream, text.get())) return false;
   }
   return true;
 }

@@ -138,6 +138,13 @@ class Handshakes(Shared):
 
 
 class Jobs(Shared):
+    def test_a_warm_python_without_buffers_is_heard_at_once(self) -> None:
+        web = self.attach("import sys\nprint('one', end=' ')\nsys.stdin.readline()\nprint('two')",
+                          env={"PYTHONUNBUFFERED": "1"})
+        web.read_until("one ")
+        web.send(type="stdin", text="\n")
+        self.assertEqual(texts(self.assertCloses(web, 1000), "stdout"), "two\n")
+
     def test_a_job_is_told_about_from_start_to_end(self) -> None:
         web = self.attach("import sys\nprint(6 * 7)\nprint('oh', file=sys.stderr)", id="a", tag=[1])
 

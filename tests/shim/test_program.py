@@ -193,6 +193,25 @@ class AScriptIsMain(Case):
         )
         self.assert_finished(result, "['main.py', '-x', 'é'] blue b'blue' one two\nthree\n")
 
+    def test_without_buffers_when_its_environment_says_so(self):
+        for value in ("1", ""):
+            result = script(
+                "import os, sys\n"
+                "for s in (sys.stdin, sys.stdout, sys.stderr):\n"
+                "    print(s.name, s.mode, s.encoding, s.errors, s.line_buffering, s.write_through, type(s.buffer).__name__)\n"
+                "assert sys.__stdout__ is sys.stdout and sys.__stderr__ is sys.stderr\n"
+                "print('a', end='')\n"
+                "os.write(1, b'b')\n"
+                "print('c', file=sys.stderr, end='')\n"
+                "os.write(2, b'd')\n",
+                env={"PYTHONUNBUFFERED": value},
+            )
+            writer, end = ("FileIO", "ab") if value else ("BufferedWriter", "a")
+            stdin = "<stdin> r utf-8 strict False False BufferedReader\n"
+            lines = f"<stdout> w utf-8 strict False {bool(value)} {writer}\n<stderr> w utf-8 backslashreplace {not value} {bool(value)} {writer}\n"
+            self.assertEqual(result.out, stdin + lines + end if value else "b" + stdin + lines + end)
+            self.assertEqual(result.err, "cd" if value else "dc")
+
     def test_with_its_files(self):
         result = script(
             "import os, helper\n"
