@@ -7,6 +7,14 @@ export const examples = [
     source: "def solve(n):\n    a, b = 0, 1\n    for _ in range(n):\n        a, b = b, a + b\n    return a\n",
   },
   { name: "Read standard input", stdin: "3 4\n", source: "a, b = map(int, input().split())\nprint(a + b)\n" },
+  {
+    name: "Output while it runs",
+    source: "import time\n\nfor left in range(3, 0, -1):\n    print(left)\n    time.sleep(1)\nprint(\"done\")\n",
+  },
+  {
+    name: "A conversation", mode: "live", wall: 60,
+    source: "name = input(\"Who is there? \")\nwhile line := input(f\"And what does {name} say? \"):\n    print(line[::-1])\nprint(\"Bye.\")\n",
+  },
   { name: "An exception", source: "def mean(values):\n    return sum(values) / len(values)\n\nprint(mean([]))\n" },
   {
     name: "An endless loop", cpu: 0.5,

@@ -1,38 +1,21 @@
-// The playground: one program, its limits, and all that the service says about how it ended. What
-// is written there is kept while the tab lives.
+// The playground: one program, its limits, what it says while it runs, and all that the service says
+// about how it ended. What is written there is kept while the tab lives.
 
+import { Conversation } from "./conversation.js";
 import { examples } from "./examples.js";
-import { bar, byId, count, evidence, make, size, time } from "./format.js";
-import { Exact, Refusal, ask } from "./service.js";
+import { byId, make } from "./format.js";
+import { NoSocket, ask, attach, base64url } from "./service.js";
+import { verdict } from "./verdict.js";
 
 const kDraft = "zygo-draft";
 const kFields = ["source", "stdin", "func", "inputs", "cpu", "wall", "memory"];
-const kTick = 100; // ms between two looks at how long a program has run
-const kLook = 5000; // between two looks at whether the service is there
-const kMostShown = 200_000; // characters of one output
-const kDeciders = { limit: "a limit", policy: "the policy", caller: "the caller", sandbox: "the sandbox", program: "the program" };
-const kStations = ["admit", "lease", "fork", "confine", "run", "collect", "judge"];
+const kLook = 5000; // ms between two looks at whether the service is there
+const kPatient = [5, 60]; // s of wall clock that are usual, and while somebody types
 
 class Mistake extends Error {}
 
-// JSON as people read it; numbers as the service wrote them.
-function pretty(value, indent = "") {
-  const deeper = `${indent}  `;
-  if (value instanceof Exact) return value.source;
-  if (Array.isArray(value)) {
-    const flat = `[${value.map((each) => pretty(each)).join(", ")}]`;
-    if (flat.length <= 76 && !flat.includes("\n")) return flat;
-    return `[\n${value.map((each) => deeper + pretty(each, deeper)).join(",\n")}\n${indent}]`;
-  }
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  const pairs = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${pretty(each, deeper)}`);
-  const flat = `{${pairs.join(", ")}}`;
-  return flat.length <= 76 && !flat.includes("\n") ? flat : `{\n${pairs.map((pair) => deeper + pair).join(",\n")}\n${indent}}`;
-}
-
 // What is written, in the part of an address that no service sees.
-const packed = (draft) => btoa(Array.from(new TextEncoder().encode(JSON.stringify(draft)), (byte) => String.fromCharCode(byte)).join(""))
-  .replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+const packed = (draft) => base64url(JSON.stringify(draft));
 
 function unpacked(text) {
   try {
@@ -43,58 +26,10 @@ function unpacked(text) {
   }
 }
 
-const block = (title, text) => make("div", {}, make("h2", { textContent: title }),
-  make("pre", { tabIndex: 0, textContent: text.length > kMostShown ? `${text.slice(0, kMostShown)}\n…` : text }));
-
-function output(title, stream) {
-  const notes = [stream.truncated ? `cut, ${count(stream.bytes)} bytes in all` : "", stream.lossy ? "not all of it UTF-8" : ""];
-  const note = notes.filter(Boolean).join(", ");
-  return block(note ? `${title} (${note})` : title, stream.text);
-}
-
-function meter(name, used, limit, text) {
-  return make("div", { className: "meter" }, make("span", { textContent: name }), bar(limit > 0 ? used / limit : 0, used < limit),
-    make("span", { textContent: text }));
-}
-
-function usage(result, limits) {
-  const { usage: used } = result;
-  const memory = used.memory_peak_kb * 1024;
-  return make("div", {}, make("h2", { textContent: "Used, of the limit" }), make("div", { className: "meters" },
-    meter("CPU", used.cpu_us / 1000, limits.cpu_ms, `${time(used.cpu_us)} of ${time(limits.cpu_ms * 1000)}`),
-    meter("Wall clock", used.wall_us / 1000, limits.wall_ms, `${time(used.wall_us)} of ${time(limits.wall_ms * 1000)}`),
-    meter("Memory", memory, limits.memory_mb * 2 ** 20, `${size(memory)} of ${size(limits.memory_mb * 2 ** 20)}`)));
-}
-
-function details(result) {
-  const timing = kStations.map((name) => make("span", { className: "chip", textContent: `${name} ${time(result.timing_us[name])}` }));
-  const layers = (result.enforced ?? []).map((name) => make("span", { className: "chip", textContent: name }));
-  return [
-    make("div", {}, make("h2", { textContent: "Stations" }), make("div", { className: "chips" }, ...timing)),
-    make("div", {}, make("h2", { textContent: `In force, level ${result.level ?? "none: it reached no cell"}` }),
-      make("div", { className: "chips" }, ...layers)),
-    make("details", {}, make("summary", { textContent: "The whole result" }), make("pre", { tabIndex: 0, textContent: pretty(result) })),
-  ];
-}
-
-function verdict(result, limits) {
-  const words = evidence(result.detail);
-  const exit = result.exit.signal ?? (result.exit.code === null ? "no exit" : `exit ${result.exit.code}`);
-  const parts = [make("div", { className: "head" },
-    make("span", { className: result.ok ? "word good" : "word", textContent: result.label }),
-    make("span", { className: "hint", textContent: `decided by ${kDeciders[result.by] ?? result.by}, ${exit}` }),
-    ...(words ? [make("p", { className: "why", textContent: words })] : []))];
-  if (result.stdout.text) parts.push(output("Output", result.stdout));
-  if (result.value !== null) parts.push(block("Value", pretty(result.value)));
-  if (result.exception) parts.push(block("Exception", result.exception.traceback || `${result.exception.type}: ${result.exception.message}`));
-  if (result.stderr.text && !result.exception) parts.push(output("Standard error", result.stderr));
-  return [...parts, usage(result, limits), ...details(result)];
-}
-
 export class Playground {
   constructor(told) {
     this.told = told;
-    this.abort = null;
+    this.running = null; // what stops the job that runs
     byId("example").append(make("option", { value: "", textContent: "Choose one" }),
       ...examples.map((each, i) => make("option", { value: String(i), textContent: each.name })));
     byId("example").addEventListener("change", () => this.load(examples[byId("example").value]));
@@ -110,10 +45,10 @@ export class Playground {
     });
     byId("job").addEventListener("input", () => this.keep());
     byId("runtime").addEventListener("change", () => this.keep());
-    byId("stop").addEventListener("click", () => this.abort?.abort());
+    byId("stop").addEventListener("click", () => this.running?.());
     byId("share").addEventListener("click", () => this.share());
     document.addEventListener("visibilitychange", () => this.look());
-    for (const radio of document.querySelectorAll("input[name=mode]")) radio.addEventListener("change", () => this.showMode());
+    for (const radio of document.querySelectorAll("input[name=mode]")) radio.addEventListener("change", () => this.chooseMode());
     this.restore();
   }
 
@@ -122,7 +57,15 @@ export class Playground {
   }
 
   showMode() {
-    for (const part of document.querySelectorAll("[data-mode]")) part.hidden = part.dataset.mode !== this.mode();
+    for (const part of document.querySelectorAll("[data-mode]")) part.hidden = !part.dataset.mode.split(" ").includes(this.mode());
+  }
+
+  // Who types takes longer than a program.
+  chooseMode() {
+    const [usual, patient] = this.mode() === "live" ? kPatient : [...kPatient].reverse();
+    if (Number(byId("wall").value) === usual) byId("wall").value = patient;
+    this.showMode();
+    this.keep();
   }
 
   load(example) {
@@ -133,7 +76,7 @@ export class Playground {
     document.querySelector(`input[name=mode][value=${all.mode}]`).checked = true;
     this.runtime = example.runtime ?? "python";
     this.showRuntime();
-    byId("input-options").open = all.mode === "call" || all.stdin !== "";
+    byId("input-options").open = all.mode !== "script" || all.stdin !== "";
     this.showMode();
     this.keep();
   }
@@ -182,7 +125,8 @@ export class Playground {
     if (this.prepared) return;
     try {
       const [templates, runtimes, info] = await Promise.all(["/v1/templates", "/v1/runtimes", "/v1/info"].map((path) => ask(path)));
-      const names = new Set([...templates.map((each) => each.name),
+      this.pythons = new Set(templates.map((each) => each.name));
+      const names = new Set([...this.pythons,
         ...runtimes.filter((each) => each.available).map((each) => each.name)]);
       byId("runtime").replaceChildren(...Array.from(names, (name) => make("option", { value: name, textContent: name })));
       this.usual = info.template;
@@ -229,8 +173,11 @@ export class Playground {
   body(limits) {
     const job = { template: byId("runtime").value, source: byId("source").value, limits };
     if (!job.template) delete job.template;
+    if (byId("twice").checked && this.mode() === "live") throw new Mistake("What is typed comes once: it cannot be run under two seeds.");
     if (byId("twice").checked) job.determinism = { runs: 2 };
-    if (this.mode() === "script") return JSON.stringify({ ...job, stdin: byId("stdin").value });
+    // Python would keep back what it prints, as for any pipe.
+    const env = this.pythons?.has(job.template) ? { PYTHONUNBUFFERED: "1" } : {};
+    if (this.mode() !== "call") return JSON.stringify({ ...job, env, stdin: byId("stdin").value });
     const inputs = byId("inputs").value;
     try {
       if (!Array.isArray(JSON.parse(inputs))) throw new Mistake();
@@ -241,35 +188,59 @@ export class Playground {
   }
 
   async run() {
-    if (this.abort) return;
+    if (this.running) return;
+    const focused = document.activeElement;
     byId("mistake").textContent = "";
-    this.abort = new AbortController();
     byId("run").disabled = true;
-    byId("stop").hidden = false;
-    let clock = 0;
+    this.stopped = false;
+    let conversation = null;
     try {
       const limits = this.limits();
-      clock = this.showRunning();
-      const result = await ask("/v1/jobs", { method: "POST", body: this.body(limits), signal: this.abort.signal, exact: true });
-      this.show(verdict(result, limits));
+      const body = this.body(limits);
+      conversation = new Conversation(this.mode() === "live", (message) => this.say(message));
+      this.show([conversation.element]);
+      byId("stop").hidden = false;
+      const result = await this.judge(body, conversation);
+      this.show(verdict(result, limits, conversation.end()));
+      if (result.label === "Cancelled") byId("mistake").textContent = "Stopped.";
     } catch (error) {
+      conversation?.end();
       this.fail(error);
     } finally {
-      clearInterval(clock);
-      this.abort = null;
+      this.running = null;
       byId("run").disabled = false;
       byId("stop").hidden = true;
+      if (document.activeElement === document.body) focused.focus();
     }
   }
 
-  // Until the verdict comes. The clock is not read out at each tick.
-  showRunning() {
-    const began = performance.now();
-    const seconds = make("span", { "aria-hidden": "true" });
-    byId("verdict").replaceChildren(make("p", { className: "empty" }, "Running ", seconds));
-    const tick = () => { seconds.textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`; };
-    tick();
-    return setInterval(tick, kTick);
+  // Over a WebSocket, where what it writes comes at once. What is run twice is compared, so neither
+  // run is shown; where there is no WebSocket to be had, everything comes at the end.
+  async judge(body, conversation) {
+    if (byId("twice").checked) return this.post(body, conversation);
+    const messages = this.mode() === "live" ? [body] : [body, JSON.stringify({ type: "stdin", end: true })];
+    const job = attach(messages, (message) => conversation.hear(message));
+    this.say = job.say;
+    this.running = () => {
+      if (this.stopped || !job.say({ type: "cancel" })) job.leave();
+      this.stopped = true;
+    };
+    try {
+      return await job.ended;
+    } catch (error) {
+      if (!(error instanceof NoSocket) || this.stopped) throw error;
+      return this.post(body, conversation);
+    }
+  }
+
+  post(body, conversation) {
+    const abort = new AbortController();
+    this.running = () => {
+      this.stopped = true;
+      abort.abort();
+    };
+    conversation.mute();
+    return ask("/v1/jobs", { method: "POST", body, signal: abort.signal, exact: true });
   }
 
   // On a narrow screen it lies below the form.
@@ -281,9 +252,8 @@ export class Playground {
 
   fail(error) {
     if (byId("verdict").querySelector(".head") === null) byId("verdict").replaceChildren(make("p", { className: "empty", textContent: "No verdict." }));
-    if (error.status === 0) this.told.bad(error);
-    if (error.name === "AbortError") byId("mistake").textContent = "Stopped.";
-    else if (error instanceof Refusal && error.status === 401) this.told.bad(error);
-    else byId("mistake").textContent = error.message;
+    if (error.status === 0 || error.status === 401) this.told.bad(error);
+    if (this.stopped) byId("mistake").textContent = "Stopped.";
+    else if (error.status !== 401) byId("mistake").textContent = error.message;
   }
 }

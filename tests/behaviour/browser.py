@@ -28,8 +28,8 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--d
 # Chromium reads its orders from descriptor 3 and answers on 4.
 WRAPPER = ("import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4);"
            "os.execv(sys.argv[3], sys.argv[3:])")
-KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
-CONTROL = 2
+KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowLeft": (37, ""), "a": (65, "a")}
+CONTROL, SHIFT = 2, 8
 
 
 def find() -> str:
@@ -126,6 +126,8 @@ class Page:
                 continue
             if what == "Network.requestWillBeSent":
                 self.requests.append(told["request"]["url"])
+            elif what == "Network.webSocketCreated":
+                self.requests.append(told["url"])
             elif what == "Runtime.exceptionThrown":
                 self.complaints.append(json.dumps(told["exceptionDetails"])[:500])
             elif what == "Log.entryAdded" and told["entry"]["level"] == "error":
@@ -165,11 +167,12 @@ class Page:
     def text(self, selector: str) -> str:
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
-    def press(self, key: str, modifiers: int = 0) -> None:
+    def press(self, key: str, modifiers: int = 0, commands: tuple[str, ...] = ()) -> None:
+        """`commands` are what an editable field makes of it, unless the page has its own way."""
         code, text = KEYS[key]
         common = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
         self.call("Input.dispatchKeyEvent", type="keyDown" if text and not modifiers else "rawKeyDown", **common,
-                  **({"text": text} if text and not modifiers else {}))
+                  commands=list(commands), **({"text": text} if text and not modifiers else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def type(self, text: str) -> None:
@@ -185,6 +188,11 @@ class Page:
     def fill(self, selector: str, text: str) -> None:
         """As somebody would who selects all that is there and writes over it."""
         self.evaluate(f"(e => {{ e.focus(); e.select(); }})(document.querySelector({json.dumps(selector)}))")
+        self.type(text)
+
+    def overwrite(self, text: str) -> None:
+        """All that the field has that is focused, as somebody would by keys."""
+        self.press("a", CONTROL, ("selectAll",))
         self.type(text)
 
     def picture(self, path: Path, whole: bool = False) -> None:

@@ -1,61 +1,17 @@
-"""The page of `zygo serve` in a real browser: what it shows and loads, and that no program's words become more."""
+"""The page of `zygo serve` in a real browser: its files, the dashboard, tokens, looks. The playground has a file of its own."""
 
 from __future__ import annotations
 
 import re
-import sys
 import unittest
 
-import browser
-import zygo
+import page_case
+from page_case import BACK, FAINT, MARKUP, PageTestCase
 from serve import Service
-from zygo import ZygoTestCase
 
-SKIPPED = 77  # What ctest takes for a skipped test.
 TOKEN, OTHER = "0123456789abcdef-all", "0123456789abcdef-jobs"
-MARKUP = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 SIZES = ((1280, 900), (375, 812))
-
-
-class PageTestCase(ZygoTestCase):
-    service: Service
-    browser: browser.Browser
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        super().setUpClass()
-        cls.service = Service("--log", "off")
-        cls.addClassCleanup(cls.service.stop)
-        cls.browser = browser.Browser()
-        cls.addClassCleanup(cls.browser.close)
-
-    def open(self, view: str, service: Service | None = None) -> browser.Page:
-        """Complaints and requests elsewhere fail the test at its end."""
-        page = self.browser.page()
-        own = f"http://127.0.0.1:{(service or self.service).port}/"
-        self.addCleanup(self.check, page, own)
-        page.look(1280, 900)
-        page.go(f"{own}#{view}")
-        page.wait(f"!document.getElementById('{view}').hidden")
-        return page
-
-    def check(self, page: browser.Page, own: str) -> None:
-        page.evaluate("1")  # brings what is still on its way
-        self.assertEqual([url for url in page.requests if not url.startswith(own)], [])
-        self.assertEqual([each for each in page.complaints if "status of 40" not in each], [])
-
-    def play(self, page: browser.Page, source: str, label: str) -> str:
-        """Runs it as somebody would, and returns what the verdict says."""
-        page.wait("document.querySelectorAll('#runtime option').length > 1")
-        page.fill("#source", source)
-        page.click("#run")
-        page.wait(f"document.querySelector('#verdict .word')?.textContent === {label!r}"
-                  " && !document.getElementById('run').disabled")
-        return page.text("#verdict")
-
-    def assertNothingWasMade(self, page: browser.Page) -> None:
-        self.assertEqual(page.evaluate("document.querySelectorAll('img, iframe, object, main script').length"), 0)
-        self.assertNotIn("taken", page.evaluate("document.title"))
+SCHEMES = ("light", "dark")
 
 
 class Files(PageTestCase):
@@ -126,71 +82,6 @@ class Dashboard(PageTestCase):
         page.complaints.clear()  # the browser's own, about the connection
 
 
-class Playground(PageTestCase):
-    def test_a_program_gets_its_verdict_with_all_that_was_measured(self) -> None:
-        page = self.open("playground")
-
-        verdict = self.play(page, "print(6 * 7)", "OK")
-
-        self.assertIn("42", verdict)
-        for words in ("decided by the program", "CPU", "Wall clock", "Memory", "In force, level", "fork "):
-            self.assertIn(words, verdict)
-
-    def test_output_and_errors_are_text_and_never_markup(self) -> None:
-        page = self.open("playground")
-        verdict = self.play(page, f"print({MARKUP!r})", "OK")
-        self.assertIn(MARKUP, verdict)
-        self.assertNothingWasMade(page)
-        verdict = self.play(page, f"raise ValueError({MARKUP!r})", "ValueError")
-        self.assertIn(MARKUP, verdict)
-        self.assertNothingWasMade(page)
-
-    def test_a_function_is_called_and_large_numbers_stay_exact(self) -> None:
-        page = self.open("playground")
-        page.wait("document.querySelectorAll('#runtime option').length > 1")
-        page.evaluate("document.getElementById('input-options').open = true")
-        page.click("input[name=mode][value=call]")
-        page.fill("#func", "f")
-        page.fill("#inputs", "[123456789012345678901234567890, 0.5, [1.0]]")
-
-        verdict = self.play(page, "def f(x):\n    return [x]", "OK")
-
-        self.assertIn("[[123456789012345678901234567890], [0.5], [[1.0]]]", verdict)
-        page.fill("#inputs", "[1, 2")
-        page.click("#run")
-        page.wait("document.getElementById('mistake').textContent.includes('JSON list')")
-
-    def test_a_running_program_can_be_stopped(self) -> None:
-        page = self.open("playground")
-        page.wait("document.querySelectorAll('#runtime option').length > 1")
-        page.evaluate("for (const name of ['cpu', 'wall']) document.getElementById(name).value = 60")
-        page.fill("#source", "while True: pass")
-        before = self.service.metric('zygo_jobs_total{label="Cancelled"')
-        page.click("#run")
-        self.service.await_metric("zygo_engine_jobs", 1)
-
-        page.click("#stop")
-
-        page.wait("document.getElementById('mistake').textContent === 'Stopped.'")
-        self.service.await_metric('zygo_jobs_total{label="Cancelled"', before + 1)
-
-    def test_the_keyboard_is_enough(self) -> None:
-        page = self.open("playground")
-        page.wait("document.querySelectorAll('#runtime option').length > 1")
-        page.evaluate("document.activeElement.blur()")
-        reached = []
-        for _ in range(12):
-            page.press("Tab")
-            reached.append(page.evaluate("(e => e.id || e.className || e.tagName)(document.activeElement)"))
-        self.assertLessEqual({"skip", "tab-dashboard", "tab-playground", "SUMMARY", "run"}, set(reached), reached)
-        form = reached.index("runtime")
-        self.assertEqual(reached[form:form + 3], ["runtime", "example", "source"])
-        page.fill("#source", "print('by keys')")
-        page.press("Enter", browser.CONTROL)
-        page.wait("document.querySelector('#verdict .word')?.textContent === 'OK'")
-        self.assertIn("by keys", page.text("#verdict"))
-
-
 class Tokens(PageTestCase):
     def test_a_token_is_asked_for_kept_in_the_tab_and_sent(self) -> None:
         path = self.folder() / "tokens"
@@ -217,6 +108,9 @@ class Tokens(PageTestCase):
         self.assertEqual([url for url in page.requests if TOKEN in url], [])
         page.click("#tab-playground")
         self.assertIn("42", self.play(page, "print(6 * 7)", "OK"))
+        # Live, which takes a WebSocket: that one shows the token, too, and not in its address.
+        self.assertIn(f"ws://127.0.0.1:{service.port}/v1/attach", page.requests)
+        self.assertEqual([url for url in page.requests if TOKEN in url], [])
 
 
 class Looks(PageTestCase):
@@ -225,7 +119,7 @@ class Looks(PageTestCase):
         page = self.open("dashboard")
         page.wait("document.querySelectorAll('#failures tr').length > 0")
         for width, height in SIZES:
-            for scheme in ("light", "dark"):
+            for scheme in SCHEMES:
                 page.look(width, height, scheme, mobile=width < 500)
                 for view in ("dashboard", "playground"):
                     with self.subTest(f"{view} {width} {scheme}"):
@@ -249,48 +143,10 @@ class Looks(PageTestCase):
             self.assertEqual(nameless, [])
 
 
-# The arrow keys move a chart's cursor into the past; its description says so.
-BACK = """(plot) => {
-  plot.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
-  return plot.getAttribute("aria-label").includes("s ago");
-}"""
-
-# Texts whose contrast with what lies behind them is less than WCAG's 4.5 to 1.
-FAINT = """(() => {
-  const channels = (colour) => colour.match(/[0-9.]+/g).map(Number);
-  const light = (colour) => {
-    const linear = (c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    const [r, g, b] = channels(colour).map((c) => linear(c / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor;
-      if (channels(colour)[3] !== 0) return colour;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const faint = [];
-  for (const element of document.querySelectorAll("body *")) {
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!own || !element.getClientRects().length || element.closest("option, noscript, kbd")) continue;
-    const style = getComputedStyle(element);
-    const colour = element.namespaceURI.endsWith("svg") ? style.fill : style.color;
-    const [a, b] = [light(colour), light(behind(element))].sort((x, y) => y - x);
-    const contrast = (a + 0.05) / (b + 0.05);
-    if (contrast < 4.5) faint.push(`${element.tagName} ${element.textContent.slice(0, 30)} ${contrast.toFixed(2)}`);
-  }
-  return faint;
-})()"""
-
-
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Files, Dashboard, Playground, Tokens, Looks)
+    cases = (Files, Dashboard, Tokens, Looks)
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
 if __name__ == "__main__":
-    if not browser.find():
-        print(f"SKIPPED: none of {', '.join(browser.NAMES)} in PATH (apt-get install chromium)", file=sys.stderr)
-        sys.exit(SKIPPED)
-    unittest.main()
+    page_case.main()

@@ -1,0 +1,152 @@
+"""The playground of `zygo serve`'s page in a real browser: what a program says while it runs."""
+
+from __future__ import annotations
+
+import unittest
+
+import browser
+import page_case
+from page_case import MARKUP, PageTestCase
+
+ENDLESS = "print('so far')\nwhile True: pass"
+
+
+class Verdicts(PageTestCase):
+    def test_a_program_gets_its_verdict_with_all_that_was_measured(self) -> None:
+        page = self.open("playground")
+
+        verdict = self.play(page, "print(6 * 7)", "OK")
+
+        self.assertIn("42", verdict)
+        for words in ("decided by the program", "CPU", "Wall clock", "Memory", "In force, level", "fork "):
+            self.assertIn(words, verdict)
+
+    def test_output_and_errors_are_text_and_never_markup(self) -> None:
+        page = self.open("playground")
+        verdict = self.play(page, f"print({MARKUP!r})", "OK")
+        self.assertIn(MARKUP, verdict)
+        self.assertNothingWasMade(page)
+        verdict = self.play(page, f"raise ValueError({MARKUP!r})", "ValueError")
+        self.assertIn(MARKUP, verdict)
+        self.assertNothingWasMade(page)
+
+    def test_a_function_is_called_and_large_numbers_stay_exact(self) -> None:
+        page = self.open_playground()
+        page.evaluate("document.getElementById('input-options').open = true")
+        page.click("input[name=mode][value=call]")
+        page.fill("#func", "f")
+        page.fill("#inputs", "[123456789012345678901234567890, 0.5, [1.0]]")
+
+        verdict = self.play(page, "def f(x):\n    return [x]", "OK")
+
+        self.assertIn("[[123456789012345678901234567890], [0.5], [[1.0]]]", verdict)
+        page.fill("#inputs", "[1, 2")
+        page.click("#run")
+        page.wait("document.getElementById('mistake').textContent.includes('JSON list')")
+
+
+class Conversations(PageTestCase):
+    def test_what_is_printed_is_there_while_it_runs_and_it_can_be_stopped(self) -> None:
+        page = self.open_playground()
+        page.evaluate("for (const name of ['cpu', 'wall']) document.getElementById(name).value = 60")
+        self.write(page, ENDLESS)
+        before = self.service.metric('zygo_jobs_total{label="Cancelled"')
+        page.click("#run")
+
+        page.wait("document.querySelector('.log').textContent === 'so far\\n'")
+        self.assertIn("Running", page.text("#verdict"))
+        page.click("#stop")
+
+        self.assertIn("so far", self.await_verdict(page, "Cancelled"))
+        self.assertEqual(page.text("#mistake"), "Stopped.")
+        self.service.await_metric('zygo_jobs_total{label="Cancelled"', before + 1)
+
+    def test_what_is_written_is_text_also_while_it_runs(self) -> None:
+        page = self.open_playground()
+        self.choose(page, "example", "A conversation")
+        self.write(page, f"import os\nos.write(1, b'\\xff')\ninput({MARKUP!r})")
+        page.click("#run")
+        page.wait("document.querySelector('.log').textContent.includes('<img')")
+        self.assertNothingWasMade(page)
+        self.assertIn("\ufffd", page.text(".log"))
+        page.click("#stop")
+        self.await_verdict(page, "Cancelled")
+
+    def test_a_program_is_typed_to(self) -> None:
+        page = self.open_playground()
+        self.choose(page, "example", "A conversation")
+        page.click("#run")
+        page.wait("document.querySelector('.log').textContent === 'Who is there? '")
+        page.wait("document.activeElement.id === 'typed'")
+        for said, heard in (("ann", "And what does ann say? "), ("olleh", "hello\\nAnd what does ann say? ")):
+            page.type(said)
+            page.press("Enter")
+            page.wait(f"document.querySelector('.log').textContent.endsWith('{said}\\n{heard}')")
+        page.press("Enter")
+
+        verdict = self.await_verdict(page, "OK")
+
+        self.assertIn("Who is there? ann\nAnd what does ann say? olleh\nhello\n", verdict)
+        self.assertIn("Bye.", verdict)
+        self.assertEqual(page.evaluate("document.activeElement.id"), "run")  # where it was before the line
+
+    def test_input_can_be_ended_and_begins_with_what_the_form_says(self) -> None:
+        page = self.open_playground()
+        self.choose(page, "example", "A conversation")
+        page.fill("#stdin", "first\n")
+        self.write(page, "import sys\nprint([line for line in sys.stdin])")
+        page.click("#run")
+        page.wait("document.activeElement.id === 'typed'")
+        page.type("second")
+        page.press("Enter")
+        page.click("#typed-end")
+        self.assertIn("['first\\n', 'second\\n']", self.await_verdict(page, "OK"))
+
+    def test_a_script_gets_the_end_of_its_input_at_once(self) -> None:
+        page = self.open_playground()
+        self.assertIn("7 ''", self.play(page, "import sys\nprint(7, repr(sys.stdin.read()))", "OK"))
+
+    def test_typing_has_more_time_than_a_script(self) -> None:
+        page = self.open_playground()
+        page.evaluate("document.getElementById('input-options').open = true")
+        walls = []
+        for mode in ("live", "script"):
+            page.click(f"input[name=mode][value={mode}]")
+            walls.append(page.evaluate("document.getElementById('wall').value"))
+        self.assertEqual(walls, ["60", "5"])
+
+    def test_typing_and_two_seeds_do_not_go_together(self) -> None:
+        page = self.open_playground()
+        self.choose(page, "example", "A conversation")
+        page.evaluate("document.getElementById('twice').checked = true")
+        page.click("#run")
+        page.wait("document.getElementById('mistake').textContent.includes('two seeds')")
+        self.assertFalse(page.evaluate("document.getElementById('run').disabled"))
+
+    def test_without_a_websocket_the_verdict_still_comes(self) -> None:
+        page = self.open_playground()
+        page.evaluate("globalThis.WebSocket = class { constructor() { throw new Error('none here'); } }")
+        self.assertIn("by post", self.play(page, "print('by post')", "OK"))
+
+    def test_the_keyboard_is_enough(self) -> None:
+        page = self.open_playground()
+        page.evaluate("document.activeElement.blur()")
+        reached = []
+        for _ in range(12):
+            page.press("Tab")
+            reached.append(page.evaluate("(e => e.id || e.className || e.tagName)(document.activeElement)"))
+        self.assertLessEqual({"skip", "tab-dashboard", "tab-playground", "SUMMARY", "run"}, set(reached), reached)
+        form = reached.index("runtime")
+        self.assertEqual([each.removesuffix("-editor") for each in reached[form:form + 3]], ["runtime", "example", "source"])
+        self.write(page, "print('by keys')")
+        page.press("Enter", browser.CONTROL)
+        self.assertIn("by keys", self.await_verdict(page, "OK"))
+
+
+def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
+    cases = (Verdicts, Conversations)
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+
+
+if __name__ == "__main__":
+    page_case.main()
