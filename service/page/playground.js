@@ -9,6 +9,7 @@ import { verdict } from "./verdict.js";
 
 const kDraft = "zygo-draft";
 const kFields = ["source", "stdin", "func", "inputs", "cpu", "wall", "memory"];
+const kModes = ["script", "live", "call"];
 const kLook = 5000; // ms between two looks at whether the service is there
 const kPatient = [5, 60]; // s of wall clock that are usual, and while somebody types
 
@@ -68,15 +69,18 @@ export class Playground {
     this.keep();
   }
 
+  // example: one of ours, or what a link or an earlier page has brought.
   load(example) {
     if (!example) return;
     const all = { stdin: "", func: "solve", inputs: "[1, 2, 3]", cpu: 2, wall: 5, memory: 256, mode: "script", twice: false, ...example };
-    for (const field of kFields) byId(field).value = all[field];
-    byId("twice").checked = all.twice;
-    document.querySelector(`input[name=mode][value=${all.mode}]`).checked = true;
-    this.runtime = example.runtime ?? "python";
+    byId("mistake").textContent = "";
+    for (const field of kFields) byId(field).value = String(all[field]);
+    byId("twice").checked = all.twice === true;
+    const mode = kModes.includes(all.mode) ? all.mode : kModes[0];
+    document.querySelector(`input[name=mode][value=${mode}]`).checked = true;
+    this.runtime = typeof example.runtime === "string" ? example.runtime : "python";
     this.showRuntime();
-    byId("input-options").open = all.mode !== "script" || all.stdin !== "";
+    byId("input-options").open = mode !== "script" || all.stdin !== "";
     this.showMode();
     this.keep();
   }
@@ -87,7 +91,13 @@ export class Playground {
   }
 
   keep() {
-    sessionStorage.setItem(kDraft, JSON.stringify(this.draft()));
+    const draft = this.draft();
+    sessionStorage.setItem(kDraft, JSON.stringify(draft));
+    // A link that says something else by now would come before it when the page is loaded again.
+    if (this.link && this.link !== packed(draft)) {
+      this.link = "";
+      history.replaceState(null, "", "#playground");
+    }
   }
 
   // The one that belongs to the program, once it is known which there are.
@@ -99,7 +109,8 @@ export class Playground {
   }
 
   async share() {
-    const link = `${location.origin}${location.pathname}#playground/${packed(this.draft())}`;
+    this.link = packed(this.draft());
+    const link = `${location.origin}${location.pathname}#playground/${this.link}`;
     history.replaceState(null, "", link);
     try {
       await navigator.clipboard.writeText(link);
@@ -111,13 +122,22 @@ export class Playground {
 
   // What a link brings comes before what was written here.
   restore() {
-    const shared = unpacked(location.hash.split("/")[1] ?? "");
-    if (typeof shared?.source === "string") return this.load(shared);
+    if (this.follow()) return;
     let draft = null;
     try {
       draft = JSON.parse(sessionStorage.getItem(kDraft));
     } catch { /* as if there were none */ }
     this.load(draft?.source ? draft : examples[0]);
+  }
+
+  // False: the address has no program, or one that is here already.
+  follow() {
+    const link = location.hash.split("/")[1] ?? "";
+    const shared = link === this.link ? null : unpacked(link);
+    if (typeof shared?.source !== "string") return false;
+    this.link = link;
+    this.load(shared);
+    return true;
   }
 
   // Fills the list of runtimes, once the service may be asked.
@@ -129,6 +149,7 @@ export class Playground {
       const names = new Set([...this.pythons,
         ...runtimes.filter((each) => each.available).map((each) => each.name)]);
       byId("runtime").replaceChildren(...Array.from(names, (name) => make("option", { value: name, textContent: name })));
+      for (const option of byId("example").options) option.disabled = !names.has(examples[option.value]?.runtime ?? info.template);
       this.usual = info.template;
       if (this.runtime === "python") this.runtime = info.template;
       this.showRuntime();
@@ -141,6 +162,7 @@ export class Playground {
 
   start() {
     this.wanted = true;
+    this.follow();
     this.prepare().then(() => this.look());
   }
 

@@ -1,14 +1,24 @@
-"""The playground of `zygo serve`'s page in a real browser: what a program says while it runs."""
+"""The playground of `zygo serve`'s page in a real browser: what a program says while it runs, links."""
 
 from __future__ import annotations
 
+import base64
+import json
 import unittest
 
 import browser
 import page_case
 from page_case import MARKUP, PageTestCase
+from serve import Service
 
 ENDLESS = "print('so far')\nwhile True: pass"
+# What each example ends as, in its order; those of languages that this host lacks cannot be chosen.
+ENDS = {"An exception": "ZeroDivisionError", "An endless loop": "TimeoutException", "Too much memory": "MemoryLimitExceeded",
+        "A forbidden call": "UnsafeCode", "Chance": "NonDeterministicCode"}
+
+
+def packed(draft: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(draft).encode()).decode().rstrip("=")
 
 
 class Verdicts(PageTestCase):
@@ -43,6 +53,24 @@ class Verdicts(PageTestCase):
         page.fill("#inputs", "[1, 2")
         page.click("#run")
         page.wait("document.getElementById('mistake').textContent.includes('JSON list')")
+
+    def test_every_example_ends_as_its_name_says(self) -> None:
+        page = self.open_playground()
+        names = page.evaluate("[...document.getElementById('example').options].filter((o) => o.value && !o.disabled).map((o) => o.text)")
+        self.assertLessEqual({*ENDS, "Hello", "C++", "A conversation"}, {*names})
+        for name in names:
+            with self.subTest(name):
+                self.choose(page, "example", name)
+                if name == "A conversation":
+                    continue  # wants somebody to talk to: below
+                self.run_it(page, ENDS.get(name, "OK"))
+
+    def test_examples_of_languages_that_are_not_here_cannot_be_chosen(self) -> None:
+        page = self.open_playground()
+        here = page.evaluate("[...document.getElementById('runtime').options].map((o) => o.value)")
+        for name, runtime in (("Ruby", "ruby"), ("PHP", "php"), ("Go", "go"), ("Rust", "rust"), ("Bash", "bash")):
+            off = page.evaluate(f"[...document.getElementById('example').options].find((o) => o.text === {name!r}).disabled")
+            self.assertEqual(off, runtime not in here, name)
 
 
 class Conversations(PageTestCase):
@@ -143,8 +171,93 @@ class Conversations(PageTestCase):
         self.assertIn("by keys", self.await_verdict(page, "OK"))
 
 
+class Links(PageTestCase):
+    def source(self, page: browser.Page) -> list[str]:
+        return page.evaluate("['source', 'runtime'].map((id) => document.getElementById(id).value)")
+
+    def test_a_link_brings_the_program_and_what_it_needs(self) -> None:
+        page = self.open_playground()
+        self.choose(page, "example", "C")
+        self.write(page, "int main(void) { return 3; } // \u00fc\u4e16")
+        page.click("#share")
+        page.wait("document.getElementById('mistake').textContent")
+        link = page.evaluate("location.hash").removeprefix("#playground")
+
+        other = self.open_playground(link=link)
+
+        self.assertEqual(self.source(other), ["int main(void) { return 3; } // \u00fc\u4e16", "c"])
+        self.run_it(other, "NonZeroExit")
+        # An address that is pasted into the same tab is followed, too.
+        self.write(other, "int main(void) { return 0; }")
+        self.assertEqual(other.evaluate("location.hash"), "#playground")
+        other.evaluate(f"location.hash = '#playground{link}'")
+        other.wait("document.getElementById('source').value.includes('return 3')")
+
+    def test_a_draft_outlives_a_reload_with_its_language(self) -> None:
+        link = packed({"source": "puts 1", "runtime": "bash"})
+        page = self.open_playground(link=f"/{link}")
+        self.assertEqual(self.source(page), ["puts 1", "bash"])
+        self.write(page, "echo 2")
+        page.call("Page.reload")
+        page.wait("document.getElementById('source').value === 'echo 2'")
+        self.await_playground(page)
+        self.assertEqual(self.source(page), ["echo 2", "bash"])
+
+    def test_broken_and_hostile_links_do_no_harm(self) -> None:
+        for link in ("%%%", "bm9uZQ", packed(7), packed({"source": 1}), packed({"source": MARKUP, "mode": "]", "cpu": MARKUP}),
+                     packed({"source": MARKUP, "runtime": MARKUP, "twice": MARKUP})):
+            with self.subTest(link):
+                page = self.open_playground(link=f"/{link}")
+                self.assertNothingWasMade(page)
+                self.assertIn("42", self.play_afresh(page))
+
+    def play_afresh(self, page: browser.Page) -> str:
+        self.choose(page, "example", "Hello")
+        return self.run_it(page, "OK")
+
+    def test_a_language_that_is_not_here_is_named(self) -> None:
+        page = self.open_playground(link=f"/{packed({'source': 'x', 'runtime': 'cobol'})}")
+        page.wait("document.getElementById('mistake').textContent.includes('does not have cobol')")
+
+
+class Gone(PageTestCase):
+    def test_a_service_that_goes_is_missed_and_found_again(self) -> None:
+        service = Service("--log", "off")
+        self.addCleanup(service.stop)
+        page = self.open_playground(service)
+        page.wait("document.getElementById('state').textContent.startsWith('ready')")
+
+        service.stop()
+
+        page.wait("!document.getElementById('trouble').hidden")
+        self.assertEqual(page.text("#state"), "no answer")
+        page.click("#run")
+        page.wait("document.getElementById('mistake').textContent.includes('does not answer')")
+        self.assertEqual(page.text("#verdict"), "No verdict.")
+        again = Service("--log", "off", listen=(f"127.0.0.1:{service.port}",))
+        self.addCleanup(again.stop)
+        page.wait("document.getElementById('trouble').hidden")
+        page.complaints.clear()  # the browser's own, about the connection
+        self.assertIn("back", self.play(page, "print('back')", "OK"))
+
+    def test_one_that_goes_in_the_middle_is_said_to_have_gone(self) -> None:
+        service = Service("--log", "off")
+        self.addCleanup(service.stop)
+        page = self.open_playground(service)
+        page.evaluate("for (const name of ['cpu', 'wall']) document.getElementById(name).value = 60")
+        self.write(page, ENDLESS)
+        page.click("#run")
+        page.wait("document.querySelector('.log').textContent === 'so far\\n'")
+
+        service.stop(9)
+
+        page.wait("document.getElementById('mistake').textContent.includes('broke before the verdict')")
+        page.go("about:blank")
+        page.complaints.clear()  # the browser's own, about the connection
+
+
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Verdicts, Conversations)
+    cases = (Verdicts, Conversations, Links, Gone)
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
