@@ -2,6 +2,7 @@
 // about how it ended. What is written there is kept while the tab lives.
 
 import { Conversation } from "./conversation.js";
+import { Editor } from "./editor.js";
 import { examples } from "./examples.js";
 import { byId, make } from "./format.js";
 import { NoSocket, ask, attach, base64url } from "./service.js";
@@ -31,6 +32,7 @@ export class Playground {
   constructor(told) {
     this.told = told;
     this.running = null; // what stops the job that runs
+    this.editor = new Editor(byId("source"), byId("source-label"), byId("source-hint"));
     byId("example").append(make("option", { value: "", textContent: "Choose one" }),
       ...examples.map((each, i) => make("option", { value: String(i), textContent: each.name })));
     byId("example").addEventListener("change", () => this.load(examples[byId("example").value]));
@@ -45,7 +47,10 @@ export class Playground {
       }
     });
     byId("job").addEventListener("input", () => this.keep());
-    byId("runtime").addEventListener("change", () => this.keep());
+    byId("runtime").addEventListener("change", () => {
+      this.editor.language = byId("runtime").value;
+      this.keep();
+    });
     byId("stop").addEventListener("click", () => this.running?.());
     byId("share").addEventListener("click", () => this.share());
     document.addEventListener("visibilitychange", () => this.look());
@@ -82,6 +87,7 @@ export class Playground {
     this.showRuntime();
     byId("input-options").open = mode !== "script" || all.stdin !== "";
     this.showMode();
+    this.editor.text = byId("source").value;
     this.keep();
   }
 
@@ -103,6 +109,7 @@ export class Playground {
   // The one that belongs to the program, once it is known which there are.
   showRuntime() {
     const names = [...byId("runtime").options].map((each) => each.value);
+    this.editor.language = this.runtime;
     if (names.length === 0) return;
     byId("runtime").value = names.includes(this.runtime) ? this.runtime : this.usual;
     if (!names.includes(this.runtime)) byId("mistake").textContent = `This service does not have ${this.runtime}.`;
@@ -163,6 +170,7 @@ export class Playground {
   start() {
     this.wanted = true;
     this.follow();
+    this.editor.improve();
     this.prepare().then(() => this.look());
   }
 
@@ -193,7 +201,7 @@ export class Playground {
 
   // The inputs go as they are written, so that large integers stay what they are.
   body(limits) {
-    const job = { template: byId("runtime").value, source: byId("source").value, limits };
+    const job = { template: byId("runtime").value, source: this.editor.text, limits };
     if (!job.template) delete job.template;
     if (byId("twice").checked && this.mode() === "live") throw new Mistake("What is typed comes once: it cannot be run under two seeds.");
     if (byId("twice").checked) job.determinism = { runs: 2 };

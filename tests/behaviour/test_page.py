@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import unittest
+from pathlib import Path
 
 import page_case
 from page_case import BACK, FAINT, MARKUP, PageTestCase
@@ -12,6 +15,7 @@ from serve import Service
 TOKEN, OTHER = "0123456789abcdef-all", "0123456789abcdef-jobs"
 SIZES = ((1280, 900), (375, 812))
 SCHEMES = ("light", "dark")
+PAGE = Path(__file__).resolve().parents[2] / "service" / "page"
 
 
 class Files(PageTestCase):
@@ -32,6 +36,24 @@ class Files(PageTestCase):
             self.assertEqual((head.status, int(head.headers["content-length"])), (200, len(answer.body)))
         self.assertEqual(self.service.ask("POST", "/", b"").status, 405)
         self.assertEqual(self.service.ask("GET", "/page/nothing.js").status, 404)
+
+    def test_a_build_without_codemirror_has_its_files_and_they_are_empty(self) -> None:
+        if not shutil.which("cmake"):
+            self.skipTest("no cmake")
+        sizes = []
+        for folder in ("CODEMIRROR-NOTFOUND", "/usr/share/javascript/codemirror"):
+            made = self.folder() / "page_files.cc"
+            subprocess.run(["cmake", f"-DFOLDER={PAGE}", f"-DCODEMIRROR={folder}", f"-DOUTPUT={made}", "-P", PAGE / "embed.cmake"],
+                           check=True, timeout=60, stdout=subprocess.DEVNULL)
+            text = made.read_text()
+            for name in ("/", "/page/main.js", "/page/codemirror.js", "/page/codemirror.css", "/page/codemirror.txt"):
+                self.assertIn(f'{{"{name}", "text/', text)
+            sizes.append(len(text))
+            self.assertEqual("built without CodeMirror" in text, sizes[-1] < 100_000)
+        self.assertLess(sizes[0], 100_000)
+        served = self.service.ask("GET", "/page/codemirror.js").body
+        self.assertTrue(b"built without" in served or b"MIT license" in served)
+        self.assertEqual(b"Marijn" in self.service.ask("GET", "/page/codemirror.txt").body, b"MIT license" in served)
 
     def test_without_the_page_there_is_nothing(self) -> None:
         service = Service("--no-page", "--log", "off")

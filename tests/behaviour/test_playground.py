@@ -1,4 +1,4 @@
-"""The playground of `zygo serve`'s page in a real browser: what a program says while it runs, links."""
+"""The playground of `zygo serve`'s page in a real browser: its editor, what a program says while it runs, links."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ ENDLESS = "print('so far')\nwhile True: pass"
 # What each example ends as, in its order; those of languages that this host lacks cannot be chosen.
 ENDS = {"An exception": "ZeroDivisionError", "An endless loop": "TimeoutException", "Too much memory": "MemoryLimitExceeded",
         "A forbidden call": "UnsafeCode", "Chance": "NonDeterministicCode"}
+MODES = {"python": "python", "c": "clike", "cpp": "clike", "cpp17": "clike", "java": "clike", "javascript": "javascript",
+         "ruby": "ruby", "php": "php", "go": "go", "rust": "rust", "bash": "shell", "lua": "lua", "perl": "perl", "r": "r"}
 
 
 def packed(draft: object) -> str:
@@ -71,6 +73,76 @@ class Verdicts(PageTestCase):
         for name, runtime in (("Ruby", "ruby"), ("PHP", "php"), ("Go", "go"), ("Rust", "rust"), ("Bash", "bash")):
             off = page.evaluate(f"[...document.getElementById('example').options].find((o) => o.text === {name!r}).disabled")
             self.assertEqual(off, runtime not in here, name)
+
+
+class Editor(PageTestCase):
+    def setUp(self) -> None:
+        if b"copyright (c) by Marijn" not in self.service.ask("GET", "/page/codemirror.js").body:
+            self.skipTest("this zygo was built without libjs-codemirror")
+
+    def test_each_language_has_its_colours_and_lines_have_numbers(self) -> None:
+        page = self.open_playground()
+        self.write(page, "def f():\n    return 'x'  # y")
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('.CodeMirror-linenumber')].map((e) => e.textContent)"),
+                         ["1", "2"])
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('.cm-keyword, .cm-string, .cm-comment')].map((e) => e.textContent)"),
+                         ["def", "return", "'x'", "# y"])
+        offered = page.evaluate("[...document.getElementById('runtime').options].map((o) => o.value)")
+        for runtime, mode in MODES.items():
+            if runtime in offered:
+                self.choose(page, "runtime", runtime)
+                found = page.evaluate("document.querySelector('.CodeMirror').CodeMirror.getMode().name")
+                self.assertEqual(found, mode, runtime)
+        self.choose(page, "runtime", "python-numpy" if "python-numpy" in offered else "python")
+        self.assertEqual(page.evaluate("document.querySelectorAll('.cm-keyword').length"), 2)
+
+    def test_what_is_typed_last_is_run(self) -> None:
+        page = self.open_playground()
+        self.write(page, "print(1)")
+        page.type("\nprint(2)")
+        page.press("Enter", browser.CONTROL)
+        self.assertIn("1\n2", self.await_verdict(page, "OK"))
+        self.write(page, "")
+
+    def test_tab_goes_on_until_something_is_typed_then_indents_until_escape(self) -> None:
+        page = self.open_playground()
+        self.write(page, "x")
+        focused = "document.activeElement.id || document.activeElement.tagName"
+        page.evaluate("document.getElementById('example').focus()")
+        page.press("Tab")
+        self.assertEqual(page.evaluate(focused), "source-editor")
+        page.press("Tab")
+        self.assertEqual(page.evaluate(focused), "SUMMARY")
+        page.press("Tab", browser.SHIFT)
+        self.assertEqual(page.evaluate(focused), "source-editor")
+        page.press("ArrowLeft")
+        page.press("Tab")
+        self.assertEqual(page.evaluate(f"[{focused}, document.getElementById('source').value]"), ["source-editor", "    x"])
+        page.press("Escape")
+        page.press("Tab", browser.SHIFT)
+        self.assertEqual(page.evaluate(f"[{focused}, document.getElementById('source').value]"), ["example", "    x"])
+
+    def test_its_label_names_it_and_leads_to_it(self) -> None:
+        page = self.open_playground()
+        page.call("Accessibility.enable")
+        nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+        fields = {node["name"]["value"]: node["description"]["value"] for node in nodes
+                  if not node.get("ignored") and node["role"]["value"] == "textbox"}
+        self.assertIn("Escape, then Tab", fields["Program"])
+        page.click("#source-label")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "source-editor")
+
+    def test_without_it_the_text_field_stays(self) -> None:
+        page = self.browser.page()
+        page.call("Network.setBlockedURLs", urls=["*codemirror*"])
+        self.addCleanup(page.complaints.clear)  # the browser's own, about what it was told not to load
+        self.open("playground", page=page)
+        page.wait("document.querySelectorAll('#runtime option').length > 1")
+        page.fill("#source", "print('plain')")
+        self.assertIn("plain", self.run_it(page, "OK"))
+        self.assertEqual(page.evaluate("[document.querySelector('label[for=source]').textContent,"
+                                       "document.getElementById('source').getClientRects().length,"
+                                       "document.getElementById('source-hint').hidden]"), ["Program", 1, True])
 
 
 class Conversations(PageTestCase):
@@ -257,7 +329,7 @@ class Gone(PageTestCase):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Verdicts, Conversations, Links, Gone)
+    cases = (Verdicts, Editor, Conversations, Links, Gone)
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
