@@ -119,7 +119,7 @@ FAINT = """(() => {
   for (const element of document.querySelectorAll("body *")) {
     const own = element.matches("input, select, textarea") ? element.value
       : [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!own || !element.getClientRects().length || element.closest("option, noscript, kbd, :disabled")) continue;
+    if (!own || !element.getClientRects().length || element.closest("option, noscript, :disabled")) continue;
     const style = getComputedStyle(element);
     const { rgb, a } = channels(element.namespaceURI.endsWith("svg") ? style.fill : style.color);
     const ground = behind(element);
@@ -129,3 +129,7 @@ FAINT = """(() => {
   }
   return faint;
 })()"""
+
+# The levels of the headings that can be seen or heard, in their order.
+HEADINGS = """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((each) => each.getClientRects().length)
+  .map((each) => Number(each.tagName[1]))"""

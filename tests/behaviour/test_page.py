@@ -8,13 +8,26 @@ import subprocess
 import unittest
 from pathlib import Path
 
+import browser
 import page_case
-from page_case import BACK, FAINT, MARKUP, PageTestCase
+from page_case import BACK, FAINT, HEADINGS, MARKUP, PageTestCase
 from serve import Service
 
 TOKEN, OTHER = "0123456789abcdef-all", "0123456789abcdef-jobs"
 SIZES = ((1280, 900), (375, 812))
 SCHEMES = ("light", "dark")
+# In each of them all kinds of words that have a colour of their own.
+PROGRAMS = {
+    "python": "# why\nimport sys\n@property\ndef f(x: int = 0x1f) -> str:\n    return f'{x}' if None else len(r\"a\\n\")\n",
+    "cpp": "// why\n#include <map>\ntemplate <typename T> T f(T x) { return true ? 'c' : x + 1.5e3; }\nstd::string s = \"a\\n\";\n",
+    "ruby": "# why\nclass A\n  attr_reader :b\n  def c = @b.map { |x| \"#{x}\" + /d/.to_s } if nil\nend\n",
+    "php": "<html><b class=\"a\">x</b>\n<?php\n// why\nfunction f($x) { return \"a $x\" . strlen(null) . 12; }\n?>\n",
+    "javascript": "// why\nclass A { #b = `x${1n}`; get c() { return /d/g.test(undefined) || this.b; } }\n",
+    "java": "/* why */ @Deprecated class A { static final int B = 1; String c = \"d\"; boolean e = true; }\n",
+    "bash": "#!/bin/bash\n# why\nfor i in \"$@\"; do echo ${i%.c} `ls` 12 > /dev/null; done\n",
+    "perl": "# why\nuse strict; my @a = map { $_ =~ s/a/b/r } qw(a b); print \"$a[0]\\n\" if 1;\n",
+    "lua": "-- why\nlocal function f(x) return #x .. 'a', nil, 12, string.format('%d', x) end\n",
+}
 PAGE = Path(__file__).resolve().parents[2] / "service" / "page"
 
 
@@ -148,7 +161,44 @@ class Looks(PageTestCase):
                         page.evaluate(f"location.hash = '{view}'")
                         page.wait(f"!document.getElementById('{view}').hidden")
                         self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+                        self.assertHeadings(page)
                         self.assertEqual(page.evaluate(FAINT), [])
+
+    def test_whatever_the_playground_says_is_legible_and_below_one_heading(self) -> None:
+        page = self.open_playground()
+        self.choose(page, "example", "A conversation")
+        page.click("#run")
+        page.wait("document.activeElement.id === 'typed'")
+        page.type("one who types")
+        page.press("Enter")
+        self.look_at(page, "while it runs")
+        page.click("#stop")
+        self.await_verdict(page, "Cancelled")
+        self.look_at(page, "stopped")
+        for name, source in PROGRAMS.items():
+            if page.evaluate(f"[...document.getElementById('runtime').options].some((each) => each.value === {name!r})"):
+                self.choose(page, "runtime", name)
+                self.write(page, source)
+                self.look_at(page, name)
+        self.choose(page, "runtime", "python")
+        self.play(page, "import sys\nsys.stderr.write('oh')\nraise ValueError(sys)", "ValueError")
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        self.look_at(page, "exception")
+        page.evaluate("document.getElementById('token-dialog').showModal()")
+        self.look_at(page, "token")
+
+    def look_at(self, page: browser.Page, what: str) -> None:
+        for scheme in SCHEMES:
+            page.look(1280, 900, scheme)
+            with self.subTest(f"{what} {scheme}"):
+                self.assertEqual(page.evaluate(FAINT), [])
+        self.assertHeadings(page)
+
+    def assertHeadings(self, page: browser.Page) -> None:
+        """One of the first level, which comes first; none below it leaves a level out."""
+        levels = page.evaluate(HEADINGS)
+        self.assertEqual((levels[:1], levels.count(1)), ([1], 1), levels)
+        self.assertTrue(all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False)), levels)
 
     def test_every_control_has_a_name_and_every_chart_a_description(self) -> None:
         page = self.open("dashboard")
