@@ -63,7 +63,8 @@ Response Cors::preflight_response() {
   Response response{.status = 204};
   response.headers = {{"Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"},
                       {"Access-Control-Allow-Headers",
-                       "Authorization, Content-Type, X-Zygo-Patience, traceparent, tracestate"},
+                       "Authorization, Content-Type, Content-Encoding, X-Zygo-Patience, "
+                       "traceparent, tracestate"},
                       {"Access-Control-Max-Age", "600"}};
   return response;
 }

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::ordered_json;
 
 // What any request may get: malformed, unknown, without leave, too large or slow, or in a bad hour.
-constexpr int kOfOpen[] = {400, 408, 413, 414, 417, 431, 500, 501, 503, 505};
+constexpr int kOfOpen[] = {400, 408, 413, 414, 415, 417, 431, 500, 501, 503, 505};
 constexpr int kOfGuarded[] = {401, 403};
 
 ordered_json reference(const char* name) { return {{"$ref", std::string("#/components/") + name}}; }
@@ -136,7 +136,10 @@ std::string openapi_json(std::string_view version) {
   }
   const ordered_json document = {
       {"openapi", "3.1.0"},
-      {"info", {{"title", "zygo"}, {"version", version}, {"license", {{"name", "Apache-2.0"}}}}},
+      {"info",
+       {{"title", "zygo"},
+        {"version", version},
+        {"license", {{"name", "Apache-2.0"}}}}},
       {"servers", {{{"url", "/"}, {"description", "the service that gives this document"}}}},
       {"security", {{{"token", ordered_json::array()}}, ordered_json::object()}},
       {"paths", paths},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "service/encoded_body.h"
 #include "service/http/handshake.h"
 #include "service/systemd.h"
 
@@ -184,7 +185,10 @@ void Service::handle(const ExchangePtr& exchange) {
     return exchange->answer(std::move(response));
   }
   if (!admit(*exchange, found.route->scope)) return;
-  perform(exchange, found.route->endpoint, found.parameter);
+  decode_body(exchange, *readers_, options_.http.limits.parser.body,
+              [this, exchange, endpoint = found.route->endpoint, parameter = found.parameter] {
+                perform(exchange, endpoint, parameter);
+              });
 }
 
 // A page in somebody's browser may send requests to this host, too.

@@ -69,6 +69,7 @@ constexpr std::array kReasons{
     Reason{409, "Conflict"},
     Reason{413, "Content Too Large"},
     Reason{414, "URI Too Long"},
+    Reason{415, "Unsupported Media Type"},
     Reason{417, "Expectation Failed"},
     Reason{422, "Unprocessable Content"},
     Reason{426, "Upgrade Required"},

@@ -1,9 +1,10 @@
-// Headers of a hostile client that are read beyond HTTP itself: trace context, origins, tags. Lines
-// "name:value"; a "+" at the front names an origin that the operator allows.
+// Headers of a hostile client that are read beyond HTTP itself: trace context, origins, tags,
+// content codings. Lines "name:value"; a "+" at the front names an origin that the operator allows.
 
 #include <nlohmann/json.hpp>
 
 #include "service/cors.h"
+#include "service/http/content_coding.h"
 #include "service/page.h"
 #include "service/trace_context.h"
 #include "tests/fuzz/input.h"
@@ -52,6 +53,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   VERIFY(!cors.is_preflight(request) || cors.allows(request));
   if (service::is_own_page(request)) VERIFY(request.header("origin")->starts_with("http://"));
   const service::Response page = service::page_response(*service::page_file("/"), request);
+  // An element that is not there changes nothing.
+  Headers more = request.headers;
+  more.emplace_back("accept-encoding", " ,");
+  more.emplace_back("content-encoding", "identity,");
+  VERIFY(service::accepts_gzip(more) == service::accepts_gzip(request.headers));
+  VERIFY(service::coding_of_body(more) == service::coding_of_body(request.headers));
   VERIFY(page.status == 200 || (page.status == 304 && page.body.empty()));
   return 0;
 }

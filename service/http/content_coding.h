@@ -1,0 +1,22 @@
+#pragma once
+// Content codings (RFC 9110, 8.4 and 12.5.3): what a request's body came in, and what its client
+// takes. Pure; the headers were written by strangers.
+
+#include <string_view>
+
+#include "service/http/request.h"
+
+namespace service {
+
+enum class Coding : uint8_t { kIdentity, kGzip, kUnknown };
+
+// Of a request's body, by all of its Content-Encoding headers. More than one coding is kUnknown.
+Coding coding_of_body(const Headers& headers);
+
+// Does the client take gzip, and like it no less than identity? Without Accept-Encoding: no.
+bool accepts_gzip(const Headers& headers);
+
+// Is this an answer that gets shorter: text of a kind that we give, and not a few bytes?
+bool is_worth_deflating(const Response& response);
+
+}  // namespace service
