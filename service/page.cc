@@ -31,7 +31,8 @@ const PageFile* page_file(std::string_view path) {
 Response page_response(const PageFile& file, const Request& request) {
   Response response;
   response.type = file.type;
-  response.headers = {{"ETag", std::string(file.etag)},
+  // Weak: it may come in gzip or not, and its bytes differ then.
+  response.headers = {{"ETag", "W/" + std::string(file.etag)},
                       {"Cache-Control", "no-cache"},
                       {"Content-Security-Policy", kContentPolicy},
                       {"X-Content-Type-Options", "nosniff"},
@@ -40,6 +41,7 @@ Response page_response(const PageFile& file, const Request& request) {
                       {"Cross-Origin-Resource-Policy", "same-origin"}};
   if (has_it(request, file.etag)) {
     response.status = 304;
+    response.headers.emplace_back("Vary", "Accept-Encoding");
   } else {
     response.body = file.text;
   }

@@ -71,6 +71,10 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
     const std::string& path = request.path;
     return path == "/healthz" || path == "/readyz" || path == "/health" || path == "/v1/ping";
   };
+  handler.aside = [this](const std::string& client, std::function<void()> work,
+                         std::function<void()> then) {
+    readers_->read(client, std::move(work), std::move(then));
+  };
   idle_check_ = std::make_unique<runtime::Wakeup>(loop_, [this] { end_if_idle(); });
   session_news_ = std::make_unique<runtime::Wakeup>(loop_, [this] {
     const auto sessions = sessions_;

@@ -4,6 +4,7 @@
 // is too slow or speaks something else. Owned by the server; loop thread only.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ class ConnectionHost {
   virtual void over(Connection& connection) = 0;           // to be destroyed, on a later turn
   virtual bool draining() const = 0;
   virtual Allowance& bodies() = 0;
+  // `work` on another thread, in turns with those of other clients, then `then` here.
+  virtual void aside(const std::string& client, std::function<void()> work,
+                     std::function<void()> then) = 0;
   // A request's head has come: whom it is counted for, and whether there is a place for it. A
   // refusal is its answer.
   virtual std::string client_of(const Request& request, const Peer& peer) = 0;
@@ -54,6 +58,7 @@ class Connection {
   void drain();
   bool draining() const { return host_.draining(); }
   bool has_room() const { return unsent_ <= limits_.unsent; }
+  ConnectionHost& host() { return host_; }
   // Between requests, or before the head of one is complete; since when; and who was last heard.
   bool idle() const { return !exchange_ && unsent_ == 0 && !in_body_; }
   sys::Nanoseconds idle_since() const { return since_; }

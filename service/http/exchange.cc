@@ -5,6 +5,8 @@
 #include <ctime>
 
 #include "service/http/connection.h"
+#include "service/http/content_coding.h"
+#include "service/http/gzip.h"
 
 namespace service {
 
@@ -21,6 +23,11 @@ namespace {
 // What is longer is sent as it is, rather than copied behind its head.
 constexpr size_t kJoined = size_t{64} << 10;
 
+// What is deflated at once takes up to 0.3 ms, and 1.5 where it hardly gets shorter; what is longer
+// is done on another thread, and what is longer than the most, by nobody.
+constexpr size_t kDeflatedAtOnce = size_t{32} << 10;
+constexpr size_t kMostDeflated = size_t{16} << 20;
+
 // As RFC 9110 wants it: "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
@@ -28,6 +35,15 @@ std::string date_text() {
   ::gmtime_r(&now, &utc);
   char text[40];
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc)};
+}
+
+// `held` counts as many bytes as the body has. What does not get shorter stays as it is.
+void deflate_body(Response& response, std::shared_ptr<Allowance::Share> held) {
+  std::optional<std::string> shorter = deflated(response.body);
+  if (!shorter) return;
+  response.body = *std::move(shorter);
+  response.held = std::move(held);
+  response.headers.emplace_back("Content-Encoding", "gzip");
 }
 
 }  // namespace
@@ -59,6 +75,34 @@ void Exchange::answer(Response response) {
   if (!connection_ || begun_) return;
   begun_ = true;
   status_ = response.status;
+  if (!is_worth_deflating(response)) return send_whole(std::move(response));
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (!accepts_gzip(request.headers) || response.body.size() > kMostDeflated)
+    return send_whole(std::move(response));
+  answer_deflated(std::move(response));
+}
+
+// Null: there is no room for another form of the answer.
+std::shared_ptr<Allowance::Share> Exchange::share_for(const Response& response) const {
+  auto held = std::make_shared<Allowance::Share>(connection_->host().bodies(), client);
+  return held->resize(response.body.size()) ? held : nullptr;
+}
+
+void Exchange::answer_deflated(Response response) {
+  std::shared_ptr<Allowance::Share> held = share_for(response);
+  if (held && response.body.size() > kDeflatedAtOnce) {
+    auto shared = std::make_shared<Response>(std::move(response));
+    auto work = [shared, held] { deflate_body(*shared, held); };
+    auto then = [self = shared_from_this(), shared] {
+      if (self->connection_) self->send_whole(std::move(*shared));
+    };
+    return connection_->host().aside(client, std::move(work), std::move(then));
+  }
+  if (held) deflate_body(response, std::move(held));
+  send_whole(std::move(response));
+}
+
+void Exchange::send_whole(Response response) {
   close_ = response.close || !request.keep_alive || connection_->draining();
   std::string text = head_of(response, false);
   if (request.method == Method::kHead) response.body.clear();

@@ -40,6 +40,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Headers headers;                    // of the answer, whichever it is going to be
   std::optional<TraceContext> trace;  // that the request belongs to
 
+  // Gzip, if the client takes it and it is worth it; what is long is deflated on another thread,
+  // and sent when that is done.
   void answer(Response response);
   // An answer in pieces; `head.body` is the first of them.
   void begin(Response head);
@@ -71,6 +73,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void complete();
   bool listens() const { return arrived_ && !paused_; }
   std::string head_of(const Response& response, bool streamed) const;
+  std::shared_ptr<Allowance::Share> share_for(const Response& response) const;
+  void answer_deflated(Response response);
+  void send_whole(Response response);
 
   Connection* connection_;
   std::function<void()> gone_, room_;

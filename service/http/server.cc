@@ -183,6 +183,13 @@ bool Server::busy() const {
                      [](const auto& connection) { return connection->busy(); });
 }
 
+void Server::aside(const std::string& client, std::function<void()> work,
+                   std::function<void()> then) {
+  if (handler_.aside) return handler_.aside(client, std::move(work), std::move(then));
+  work();
+  then();
+}
+
 void Server::over(Connection& connection) {
   auto found = std::find_if(connections_.begin(), connections_.end(),
                             [&connection](const auto& each) { return each.get() == &connection; });

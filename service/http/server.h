@@ -27,6 +27,10 @@ class Server : private ConnectionHost {
     // service is well, for which there is always room. None: the peer's; there are no such.
     std::function<std::string(const Request&, const Peer&)> client_of = {};
     std::function<bool(const Request&)> is_probe = {};
+    // As ConnectionHost::aside(). None: it is done here and now.
+    std::function<void(const std::string& client, std::function<void()> work,
+                       std::function<void()> then)>
+        aside = {};
   };
   Server(runtime::Loop& loop, Options options, Allowance& bodies, Handler handler);
   ~Server() override;
@@ -62,6 +66,8 @@ class Server : private ConnectionHost {
   void over(Connection& connection) override;
   bool draining() const override { return draining_; }
   Allowance& bodies() override { return bodies_; }
+  void aside(const std::string& client, std::function<void()> work,
+             std::function<void()> then) override;
   std::string client_of(const Request& request, const Peer& peer) override {
     return handler_.client_of ? handler_.client_of(request, peer) : peer.name;
   }

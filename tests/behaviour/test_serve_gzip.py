@@ -1,4 +1,4 @@
-"""Bodies in gzip: what `zygo serve` takes, what it refuses, and that nobody waits for it."""
+"""Bodies in gzip, to `zygo serve` and from it: what is taken, what is refused, and that nobody waits for it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import threading
 import time
 import unittest
 import zlib
+from typing import Any
 
 import serve
 from serve import Answer, Service
@@ -19,6 +20,7 @@ from zygo import ZygoTestCase
 MEGABYTE = 1 << 20
 MOST = 32 * MEGABYTE  # --max-body
 CODED = {"Content-Encoding": "gzip"}
+TAKES = {"Accept-Encoding": "gzip"}
 
 
 def bomb(size: int, front: bytes = b"") -> bytes:
@@ -151,6 +153,81 @@ class Bombs(Gzip):
               f"{waits[len(waits) // 2] * 1e3:.2f} ms, longest {waits[-1] * 1e3:.1f} ms", flush=True)
         self.assertEqual(set(statuses), {413})
         self.assertLess(waits[len(waits) // 2], in_one_go)
+
+
+class Answers(Gzip):
+    def ask(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> Answer:
+        return self.service.ask(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def assertSameInGzip(self, path: str) -> None:
+        plain, coded = self.ask(path), self.ask(path, **TAKES)
+        self.assertNotIn("content-encoding", plain.headers)
+        self.assertEqual(coded.headers["content-encoding"], "gzip")
+        for answer in (plain, coded):
+            self.assertEqual(answer.headers["vary"], "Accept-Encoding")
+            self.assertEqual(answer.headers["content-type"], plain.headers["content-type"])
+            self.assertEqual(answer.headers.get("etag"), plain.headers.get("etag"))
+        self.assertLess(len(coded.body), len(plain.body))
+        self.assertEqual(gzip.decompress(coded.body)[:100], plain.body[:100])
+        head = self.ask(path, "HEAD", **TAKES)
+        self.assertEqual((head.headers["content-encoding"], head.headers["vary"]), ("gzip", "Accept-Encoding"))
+
+    def test_text_that_is_not_short_comes_in_gzip(self) -> None:
+        for path in ("/v1/openapi.json", "/v1/runtimes", "/metrics", "/", "/page/main.js", "/page/page.css"):
+            with self.subTest(path):
+                self.assertSameInGzip(path)
+        document = [self.ask("/v1/openapi.json", method, **TAKES) for method in ("GET", "HEAD")]
+        self.assertEqual(len({answer.headers["content-length"] for answer in document}), 1)
+
+    def test_a_page_that_is_known_is_not_sent_again(self) -> None:
+        first = self.ask("/", **TAKES)
+        again = self.ask("/", If_None_Match=first.headers["etag"], **TAKES)
+        self.assertEqual((again.status, again.body, again.headers["vary"]), (304, b"", "Accept-Encoding"))
+        self.assertEqual(again.headers["etag"], first.headers["etag"])
+
+    def test_who_does_not_take_it_does_not_get_it(self) -> None:
+        for takes in ("identity", "gzip;q=0", "br, deflate", "*;q=0", "identity, gzip;q=0.5"):
+            with self.subTest(takes):
+                answer = self.ask("/v1/openapi.json", Accept_Encoding=takes)
+                self.assertNotIn("content-encoding", answer.headers)
+                self.assertEqual(answer.headers["vary"], "Accept-Encoding")
+                self.assertEqual(answer.json["openapi"], "3.1.0")
+
+    def test_what_is_short_stays_as_it_is(self) -> None:
+        answer = self.ask("/healthz", **TAKES)
+        self.assertEqual((answer.headers.get("content-encoding"), answer.headers.get("vary")), (None, None))
+
+    def test_what_comes_in_pieces_stays_as_it_is(self) -> None:
+        line = json.dumps({"source": "print('x' * 5000)"}).encode()
+        answer = self.ask("/v1/batches", "POST", line, **TAKES)
+        self.assertNotIn("content-encoding", answer.headers)
+        self.assertEqual(answer.lines[0]["stdout"]["text"], "x" * 5000 + "\n")
+
+    def test_results_of_any_length_come_in_gzip(self) -> None:
+        for size in (5_000, 200_000, 3_000_000):
+            with self.subTest(size):
+                job = {"source": f"print('abcdefgh' * {size // 8})"}
+                answer = self.ask("/v1/jobs", "POST", job, **TAKES)
+                self.assertEqual(answer.headers["content-encoding"], "gzip")
+                self.assertLess(len(answer.body), size / 4)
+                self.assertEqual(len(json.loads(gzip.decompress(answer.body))["stdout"]["text"]), size + 1)
+
+    def test_what_does_not_get_shorter_stays_as_it_is(self) -> None:
+        contents = bytes(range(256)) * 10
+        digest = "sha256:" + hashlib.sha256(contents).hexdigest()
+        self.assertEqual(self.service.ask("PUT", f"/v1/blobs/{digest}", contents).status, 201)
+        answer = self.ask(f"/v1/blobs/{digest}", **TAKES)
+        self.assertEqual((answer.headers.get("content-encoding"), answer.body), (None, contents))
+
+    def test_answers_keep_the_order_of_requests(self) -> None:
+        """A long one is deflated elsewhere; the next request on its connection waits for it."""
+        job = json.dumps({"source": "print('abcdefgh' * 30000)"}).encode()
+        with self.service.connect() as sock:
+            sock.sendall(serve.post("/v1/jobs", job, "Accept-Encoding: gzip")
+                         + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            first, second = serve.read_answers(sock, 2)
+        self.assertEqual(json.loads(gzip.decompress(first.body))["label"], "OK")
+        self.assertEqual(second.json, {"ok": True})
 
 
 if __name__ == "__main__":
