@@ -139,7 +139,7 @@ std::string openapi_json(std::string_view version) {
       {"info",
        {{"title", "zygo"},
         {"version", version},
-        {"license", {{"name", "Apache-2.0"}}}}},
+        {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
       {"servers", {{{"url", "/"}, {"description", "the service that gives this document"}}}},
       {"security", {{{"token", ordered_json::array()}}, ordered_json::object()}},
       {"paths", paths},

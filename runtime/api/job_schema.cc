@@ -136,16 +136,12 @@ ordered_json type_schema(const Field& field) {
   return any();
 }
 
-void add_default(const Field& field, ordered_json& schema) {
-  if (!field.fallback.empty() || !field.number.get) return;
-  const int64_t value = field.number.get(Job{});
-  if (field.kind == FieldKind::kBoolean) {
-    schema["default"] = value != 0;
-  } else if (field.kind == FieldKind::kChoice) {
-    schema["default"] = field.choices[static_cast<size_t>(value)];
-  } else {
-    schema["default"] = value;
-  }
+// A default is told in words: where it is a keyword, generators of clients take the field for one
+// that is always there, and want it in every request. It may be another one here, too (--defaults).
+std::string description_of(const Field& field) {
+  std::string text(field.meaning);
+  const std::string value = default_of(field);
+  return value == "-" ? text : text + " Default: " + value + ".";
 }
 
 }  // namespace
@@ -155,8 +151,7 @@ std::string job_schema() {
   for (const Field& field : job_fields()) {
     if (field.kind == FieldKind::kNotYet) continue;
     ordered_json schema = type_schema(field);
-    schema["description"] = field.meaning;
-    add_default(field, schema);
+    schema["description"] = description_of(field);
     const size_t dot = field.path.find('.');
     ordered_json& parent =
         dot == field.path.npos ? job : job["properties"][std::string(field.path.substr(0, dot))];
