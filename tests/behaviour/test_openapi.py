@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import re
 import tempfile
 import unittest
+from pathlib import Path
 from typing import Any, Iterator
 
 import schema
@@ -14,6 +16,8 @@ from zygo import ZygoTestCase
 # A template that nobody has: refused, but only when the job itself was found good.
 NOBODY = {"source": "", "template": "nobody"}
 BLOB = "sha256:" + "0" * 64
+
+HTTP = Path(__file__).resolve().parents[2] / "docs/http.md"
 
 # What the generated ones below do not reach, good and bad.
 JOBS: list[tuple[bool, dict[str, Any]]] = [
@@ -138,6 +142,14 @@ class Document(ZygoTestCase):
         self.assertEqual(len(ids), len(set(ids)))
         self.assertLessEqual({"postJobs", "getJobsById", "putBlobsByDigest", "getHealthz", "headHealthz"}, set(ids))
         self.assertEqual(self.document["servers"][0]["url"], "/")
+
+    def test_the_manual_has_every_error_of_the_document(self) -> None:
+        told = {status for path in self.document["paths"].values() for operation in path.values()
+                for status in operation["responses"] if int(status) >= 400}
+        table = HTTP.read_text().split("## Errors", 1)[1].split("##", 1)[0]
+        known = {status for first in re.findall(r"^\| ([^|]*) \|", table, re.MULTILINE) for status in re.findall(r"\d{3}", first)}
+        self.assertEqual(known - told, {"405"})  # of what is no operation
+        self.assertEqual(told - known, set())
 
     def test_head_is_get_without_its_body(self) -> None:
         for path in ("/healthz", "/readyz", "/metrics", "/v1/info", "/v1/runtimes", "/v1/openapi.json"):
