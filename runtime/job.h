@@ -72,6 +72,8 @@ struct TestCase {
   TokenRules rules;                       // of Comparator::kRules
   std::vector<std::string> checker_argv;  // of this test, after the checker's own
   std::vector<InputFile> files;           // this test's alone, over the job's
+  std::vector<InputFile> judge_files;     // what checker or interactor finds of it in feedback/
+  bool scored = true;                     // whether a score that its judge gives counts
 };
 
 // A program that says whether an output is right. It runs in a cell of its own and sees the test.
@@ -81,10 +83,11 @@ struct Checker {
   enum class Protocol : uint8_t { kTestlib, kIcpc };
   std::string template_name, source;
   std::vector<InputFile> files;
-  std::vector<std::string> sources;  // as in Job
+  std::vector<std::string> sources, compiler_flags;  // as in Job
   std::vector<std::string> argv;
   Protocol protocol = Protocol::kTestlib;
-  bool scores = false;  // kIcpc: what it writes into feedback/score.txt is wanted
+  bool scores = false;          // the scores that it gives are wanted: a TestResult's JudgeScore
+  bool keeps_feedback = false;  // kIcpc: all of feedback/ is wanted, in TestResult::feedback
   Limits limits;
 };
 

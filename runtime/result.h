@@ -50,6 +50,13 @@ struct CompileReport {
   int64_t wall_us = 0;  // of the build, whoever had it done
 };
 
+// What a checker or an interactor gives for a test, where scores are wanted.
+struct JudgeScore {
+  std::optional<double> score;       // feedback/score.txt, or testlib's points
+  std::optional<double> multiplier;  // feedback/score_multiplier.txt
+  bool operator==(const JudgeScore&) const = default;
+};
+
 struct TestResult {
   std::string name;
   bool skipped = false;  // an earlier one failed, and that was enough
@@ -58,7 +65,8 @@ struct TestResult {
   Output out, err;  // cut short
   std::optional<Exception> exception;
   Usage usage;
-  std::optional<std::string> score;   // as the checker wrote it; not in JSON
+  JudgeScore given;
+  Harvest feedback;                   // where the judge keeps it; not in JSON
   std::shared_ptr<HeldBytes> held{};  // as below
 };
 

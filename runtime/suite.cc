@@ -108,10 +108,19 @@ void Suite::on_run(size_t index, JobResult result) {
 
 void Suite::on_checked(size_t index, JobResult result, JobResult checked) {
   result.verdict = judged_by(*job_.checker, "checker", checked, result.verdict);
-  record(index, std::move(result), score_by(*job_.checker, checked));
+  record_judged(index, std::move(result), *job_.checker, "checker", std::move(checked));
 }
 
-void Suite::record(size_t index, JobResult result, std::optional<std::string> score) {
+void Suite::record_judged(size_t index, JobResult result, const Checker& judge, const char* role,
+                          JobResult judged) {
+  sys::Result<JudgeScore> given = JudgeScore();
+  if (job_.tests[index].scored) given = score_by(judge, judged);
+  if (!given && result.verdict.ok()) result.verdict = broken_judge(role, given.error().text());
+  record(index, std::move(result), given ? *given : JudgeScore(),
+         judge.keeps_feedback ? std::move(judged.files) : Harvest());
+}
+
+void Suite::record(size_t index, JobResult result, JudgeScore given, Harvest feedback) {
   {
     std::lock_guard lock(mutex_);
     --open_;
@@ -128,7 +137,8 @@ void Suite::record(size_t index, JobResult result, std::optional<std::string> sc
     result.value = {};
     kept.exception = std::move(result.exception);
     kept.usage = result.usage;
-    kept.score = std::move(score);
+    kept.given = given;
+    kept.feedback = std::move(feedback);
     result.out = result.err = {};
     if (ends_all(kept.verdict) && !whole_) {
       kept.skipped = true;

@@ -49,7 +49,10 @@ class Suite : public std::enable_shared_from_this<Suite> {
   void give_up(JobResult result);
   void on_run(size_t index, JobResult result);
   void on_checked(size_t index, JobResult result, JobResult checked);
-  void record(size_t index, JobResult result, std::optional<std::string> score = {});
+  // What its judge gave and left behind, with the program's result.
+  void record_judged(size_t index, JobResult result, const Checker& judge, const char* role,
+                     JobResult judged);
+  void record(size_t index, JobResult result, JudgeScore given = {}, Harvest feedback = {});
   JobResult conclude();
 
   const Job job_;  // what the tests have in common

@@ -37,12 +37,17 @@ namespace {
 
 // Where the protocol wants what it has to say, and what it gives for it.
 std::vector<std::string> feedback_of(const Checker& judge) {
-  if (judge.scores) return {kJudgeMessage, kJudgeScore};
+  if (judge.keeps_feedback) return {"feedback/**"};
+  if (judge.scores) return {kJudgeMessage, kJudgeScore, kJudgeMultiplier};
   return {kJudgeMessage};
 }
 
+void add_text(Job& job, const char* path, const std::string& text) {
+  job.run_files.push_back({path, text, false});
+}
+
 // What a checker and an interactor have in common.
-Job judge_job(const Job& judged, const Checker& judge) {
+Job judge_job(const Job& judged, const Checker& judge, const TestCase& test) {
   Job job;
   job.id = judged.id;
   job.tenant = judged.tenant;
@@ -50,56 +55,41 @@ Job judge_job(const Job& judged, const Checker& judge) {
   job.source = judge.source;
   job.files = judge.files;
   job.sources = judge.sources;
+  job.compiler_flags = judge.compiler_flags;
+  job.run_files = test.judge_files;
   job.limits = judge.limits;
   job.policy.require = judged.policy.require;
   job.priority = judged.priority;
   job.watch = judged.watch;
+  add_text(job, "input.txt", test.stdin_bytes);
+  add_text(job, "answer.txt", test.expect.value_or(""));
+  if (judge.protocol == Checker::Protocol::kIcpc) {
+    add_text(job, kJudgeKeep, "");
+    job.argv = {"input.txt", "answer.txt", "feedback/"};
+    job.outputs = feedback_of(judge);
+  } else {
+    job.argv = {"input.txt", "output.txt", "answer.txt"};
+  }
+  job.argv.insert(job.argv.end(), judge.argv.begin(), judge.argv.end());
+  job.argv.insert(job.argv.end(), test.checker_argv.begin(), test.checker_argv.end());
   return job;
-}
-
-void add_text(Job& job, const char* path, const std::string& text) {
-  job.run_files.push_back({path, text, false});
 }
 
 }  // namespace
 
 Job Suite::checker_job(const TestCase& test, const std::string& output) const {
-  const Checker& checker = *job_.checker;
-  Job job = judge_job(job_, checker);
-  add_text(job, "input.txt", test.stdin_bytes);
+  Job job = judge_job(job_, *job_.checker, test);
   add_text(job, "output.txt", output);
-  add_text(job, "answer.txt", *test.expect);
-  if (checker.protocol == Checker::Protocol::kIcpc) {
-    add_text(job, "feedback/.keep", "");
-    job.argv = {"input.txt", "answer.txt", "feedback/"};
-    job.stdin_bytes = output;
-    job.outputs = feedback_of(checker);
-  } else {
-    job.argv = {"input.txt", "output.txt", "answer.txt"};
-  }
-  job.argv.insert(job.argv.end(), checker.argv.begin(), checker.argv.end());
-  job.argv.insert(job.argv.end(), test.checker_argv.begin(), test.checker_argv.end());
+  if (job_.checker->protocol == Checker::Protocol::kIcpc) job.stdin_bytes = output;
   return job;
 }
 
 // It has a moment longer than the program, to say what it thinks of an end.
 Job Suite::interactor_job(const TestCase& test) const {
   constexpr sys::Milliseconds kLonger{1000};
-  const Checker& interactor = *job_.interactor;
-  Job job = judge_job(job_, interactor);
+  Job job = judge_job(job_, *job_.interactor, test);
   job.limits.wall = job_.limits.wall + kLonger;
   job.limits.cpu = std::max(job.limits.cpu, job_.limits.cpu);
-  add_text(job, "input.txt", test.stdin_bytes);
-  add_text(job, "answer.txt", test.expect.value_or(""));
-  if (interactor.protocol == Checker::Protocol::kIcpc) {
-    add_text(job, "feedback/.keep", "");
-    job.argv = {"input.txt", "answer.txt", "feedback/"};
-    job.outputs = feedback_of(interactor);
-  } else {
-    job.argv = {"input.txt", "output.txt", "answer.txt"};
-  }
-  job.argv.insert(job.argv.end(), interactor.argv.begin(), interactor.argv.end());
-  job.argv.insert(job.argv.end(), test.checker_argv.begin(), test.checker_argv.end());
   return job;
 }
 

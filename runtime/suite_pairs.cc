@@ -68,7 +68,8 @@ void Suite::on_side(size_t index, const std::shared_ptr<Pair>& pair, Side side, 
   JobResult program = std::move(*pair->program);
   program.verdict =
       judged_by_interactor(*job_.interactor, *pair->interactor, program, program_left_first);
-  record(index, std::move(program), score_by(*job_.interactor, *pair->interactor));
+  record_judged(index, std::move(program), *job_.interactor, "interactor",
+                *std::move(pair->interactor));
 }
 
 // No test is run.

@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace runtime {
 namespace {
@@ -64,6 +66,12 @@ std::string first_words(const JobResult& judged) {
   return "";
 }
 
+sys::Result<double> number_in(const char* where, std::string_view text) {
+  const std::optional<double> number = parse_score(text);
+  if (!number) return sys::Error::because(std::string(where) + ": expected a number");
+  return *number;
+}
+
 bool was_cancelled(const JobResult& judged) {
   return judged.verdict.outcome == Outcome::kCancelled;
 }
@@ -97,10 +105,36 @@ Verdict wrong_answer(Detail detail) {
   return {Outcome::kWrongAnswer, "", By::kProgram, std::move(detail)};
 }
 
-std::optional<std::string> score_by(const Checker& judge, const JobResult& judged) {
-  if (auto points = points_of(judge, judged)) return points;
-  const InputFile* file = judge.scores ? file_of(judged, kJudgeScore) : nullptr;
-  return file ? std::optional(file->content) : std::nullopt;
+Verdict broken_judge(const char* role, const std::string& why) {
+  return {Outcome::kBadJob, "", By::kCaller, {{"message", std::string(role) + ": " + why}}};
+}
+
+sys::Result<JudgeScore> score_by(const Checker& judge, const JobResult& judged) {
+  JudgeScore given;
+  if (!judge.scores) return given;
+  if (const auto points = points_of(judge, judged)) {
+    given.score = TRY(number_in("points", *points));
+    return given;
+  }
+  if (const InputFile* file = file_of(judged, kJudgeScore))
+    given.score = TRY(number_in("score.txt", file->content));
+  if (const InputFile* file = file_of(judged, kJudgeMultiplier))
+    given.multiplier = TRY(number_in("score_multiplier.txt", file->content));
+  return given;
+}
+
+std::optional<double> parse_score(std::string_view text) {
+  constexpr size_t kLongest = 64;  // characters
+  constexpr double kLargest = 1e15;
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  text = text.substr(0, text.find_last_not_of(kSpace) + 1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = problem == std::errc{} && end == text.data() + text.size();
+  if (!whole || text.size() > kLongest || !(std::abs(number) <= kLargest)) return std::nullopt;
+  return number;
 }
 
 Verdict judged_by(const Checker& judge, const char* role, const JobResult& judged,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "runtime/suite_verdicts.h"
 #include "tests/fuzz/input.h"
 #include "tools/cli/judge/expectations.h"
 #include "tools/cli/judge/grading.h"
@@ -90,6 +91,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       VERIFY(settings->grading.range->least <= settings->grading.range->most);
     if (settings->grading.accept_score) VERIFY(std::isfinite(*settings->grading.accept_score));
   }
-  if (const auto score = cli::parse_score(text)) VERIFY(std::isfinite(*score));
+  if (const auto score = runtime::parse_score(text)) VERIFY(std::isfinite(*score));
   return 0;
 }

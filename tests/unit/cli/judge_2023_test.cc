@@ -1,5 +1,6 @@
 // Packages of the format from 2023-07 on.
 
+#include "runtime/suite_verdicts.h"
 #include "tests/unit/cli/judge_fixture.h"
 #include "tools/cli/judge/expectations.h"
 #include "tools/cli/judge/passes.h"
@@ -84,15 +85,10 @@ TEST_CASE("2023: a multi-pass problem has two passes, or as many as it says",
 
 TEST_CASE("the end of a pass: another one, a verdict, or a mistake of the validator",
           "[judge][passes]") {
-  runtime::Checker checker;
-  checker.protocol = runtime::Checker::Protocol::kIcpc;
-  const runtime::Verdict ran{runtime::Outcome::kOk, "", runtime::By::kProgram, {}};
   auto end = [&](int code, std::vector<runtime::InputFile> files, unsigned pass) {
-    runtime::JobResult checked;
-    checked.verdict = {runtime::Outcome::kNonZeroExit, "", runtime::By::kProgram, {}};
-    checked.exit = runtime::ExitStatus{false, code};
-    checked.files.files = std::move(files);
-    return end_of_pass(checker, std::move(checked), ran, pass, 2);
+    runtime::Verdict verdict{runtime::Outcome::kOk, "", runtime::By::kProgram, {}};
+    if (code != 42) verdict = runtime::wrong_answer({{"code", int64_t{code}}});
+    return end_of_pass(verdict, {std::move(files), {}}, pass, 2);
   };
   const runtime::InputFile next{kNextPass, "7\n"}, state{"feedback/state", "s"};
 
@@ -101,7 +97,7 @@ TEST_CASE("the end of a pass: another one, a verdict, or a mistake of the valida
   CHECK(more.feedback == std::vector<runtime::InputFile>{state});
   CHECK((!end(42, {state}, 1).next && end(42, {state}, 1).verdict.ok()));
   CHECK(end(43, {state}, 1).verdict.label() == "WrongAnswer");
-  for (const PassEnd& bad : {end(43, {next}, 1), end(42, {next}, 2), end(0, {next}, 1)}) {
+  for (const PassEnd& bad : {end(43, {next}, 1), end(42, {next}, 2)}) {
     CHECK_FALSE(bad.next);
     CHECK(bad.verdict.label() == "BadJob");
   }
@@ -119,7 +115,7 @@ TEST_CASE("2023: what is wrong or not supported is named", "[judge][package][202
       {"problem.yaml", "type: [interactive, interactive]\n", "interactive is given twice"},
       {"problem.yaml", "type: interactive\n", "output_validator/: none; interactive"},
       {"problem.yaml", "type: multi-pass\n", "output_validator/: none; interactive"},
-      {"problem.yaml", "type: [multi-pass, interactive]\n", "interactive together with multi-pass"},
+      {"problem.yaml", "type: [multi-pass, interactive]\n", "output_validator/: none; interactive"},
       {"problem.yaml", "limits: {validation_passes: 3}\n", "is for problems of type multi-pass"},
       {"problem.yaml", "type: multi-pass\nlimits: {validation_passes: 1}\n", "a number from 2"},
       {"problem.yaml", "type: []\n", "type: expected at least one word"},

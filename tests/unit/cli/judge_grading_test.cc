@@ -142,17 +142,6 @@ TEST_CASE("flags that the default grader does not have are refused", "[judge][gr
   CHECK_THAT(parse_grader_flags({"sum", "median"}).error().text(), Contains("\"median\""));
 }
 
-TEST_CASE("the number in score.txt", "[judge][grading]") {
-  CHECK(parse_score("12.5\n") == 12.5);
-  CHECK(parse_score(" +3 ") == 3);
-  CHECK(parse_score("-1e2") == -100);
-  for (const char* text : {"", "\n", "a", "1 2", "nan", "inf", "+-1", "1e300", "0x10"}) {
-    INFO(text);
-    CHECK_FALSE(parse_score(text));
-  }
-  CHECK_FALSE(parse_score(std::string(100, '1')));
-}
-
 TEST_CASE("scores are shown with at most four decimals", "[judge][grading]") {
   CHECK(score_text(100) == "100");
   CHECK(score_text(100.0 / 3) == "33.3333");

@@ -109,8 +109,9 @@ struct CheckedMachine {
   std::string err, message;
   Job seen;
   std::string score = {};
-  std::optional<std::string> kept_score = {};
+  JudgeScore kept = {};
   Job program = {};
+  Harvest feedback = {};
 
   Verdict run(Job job) {
     std::optional<JobResult> got;
@@ -134,7 +135,8 @@ struct CheckedMachine {
     Suite::start(std::move(job), std::move(machine),
                  [&got](JobResult result) { got = std::move(result); });
     REQUIRE((got && got->tests.size() == 1));
-    kept_score = got->tests[0].score;
+    kept = got->tests[0].given;
+    feedback = got->tests[0].feedback;
     return got->tests[0].verdict;
   }
 };
@@ -178,12 +180,39 @@ TEST_CASE("a score is asked for where it is wanted, and is no message", "[suite]
   Job job = checked_job();
   CHECK(machine.run(job).detail.front() == Words{"checker", "to stderr"});
   CHECK(machine.seen.outputs == std::vector<std::string>{"feedback/judgemessage.txt"});
-  CHECK_FALSE(machine.kept_score);
+  CHECK_FALSE(machine.kept.score);
 
   job.checker->scores = true;
   CHECK(machine.run(job).detail.front() == Words{"checker", "to stderr"});
-  CHECK(machine.seen.outputs.size() == 2);
-  CHECK(machine.kept_score == "7\n");
+  CHECK(machine.seen.outputs.size() == 3);
+  CHECK(machine.kept.score == 7);
+
+  job.tests[0].scored = false;
+  machine.run(job);
+  CHECK_FALSE(machine.kept.score);
+}
+
+TEST_CASE("a score that is no number is the checker's mistake, unless the program failed",
+          "[suite]") {
+  Job job = checked_job();
+  job.checker->scores = true;
+
+  CHECK(CheckedMachine{42, "", "", {}, "many"}.run(job).label() == "BadJob");
+  CHECK(CheckedMachine{43, "", "", {}, "many"}.run(job).label() == "WrongAnswer");
+}
+
+TEST_CASE("a checker that keeps its feedback finds it again, and gives back all of it", "[suite]") {
+  CheckedMachine machine{42, "", "said", {}};
+  Job job = checked_job();
+  job.checker->keeps_feedback = true;
+  job.tests[0].judge_files = {{"feedback/state", "s", false}};
+
+  CHECK(machine.run(job).ok());
+
+  CHECK(machine.seen.outputs == std::vector<std::string>{"feedback/**"});
+  CHECK(machine.seen.run_files.front() == InputFile{"feedback/state", "s", false});
+  REQUIRE(machine.feedback.files.size() == 1);
+  CHECK(machine.feedback.files[0].content == "said");
 }
 
 TEST_CASE("further sources go with the program, and with its checker", "[suite]") {

@@ -58,13 +58,41 @@ TEST_CASE("points of testlib are a score where one is wanted, and told where non
   };
 
   CHECK(label_by(scores, points) == "OK");
-  CHECK(score_by(scores, points) == "0.5");
+  CHECK(score_by(scores, points)->score == 0.5);
   CHECK(label_by(scores, exits(7)) == "BadJob");
-  CHECK_FALSE(score_by(scores, exits(7)));
+  CHECK_FALSE(score_by(scores, exits(7))->score);
   const Verdict none = judged_by(testlib, "checker", points, exits(0).verdict);
   CHECK(none.label() == "BadJob");
   CHECK(message(none).find("exit code 7, partial points of testlib") != std::string::npos);
-  CHECK_FALSE(score_by(testlib, points));
+  CHECK_FALSE(score_by(testlib, points)->score);
+}
+
+TEST_CASE("scores are read from the files of an ICPC checker", "[suite]") {
+  Checker judge;
+  judge.protocol = Checker::Protocol::kIcpc;
+  judge.scores = true;
+  auto given = [&judge](const char* path, const char* text) {
+    JobResult judged = exits(42);
+    judged.files.files = {{path, text, false}};
+    return score_by(judge, judged);
+  };
+
+  CHECK(given(kJudgeScore, " 2.5\n")->score == 2.5);
+  CHECK(given(kJudgeMultiplier, "0.25")->multiplier == 0.25);
+  CHECK(given(kJudgeMultiplier, "").error().text() == "score_multiplier.txt: expected a number");
+  judge.scores = false;
+  CHECK(*given(kJudgeScore, "many") == JudgeScore());
+}
+
+TEST_CASE("a score is one decimal number", "[suite]") {
+  CHECK(parse_score("12.5\n") == 12.5);
+  CHECK(parse_score(" +3 ") == 3);
+  CHECK(parse_score("-1e2") == -100);
+  for (const char* text : {"", "\n", "a", "1 2", "nan", "inf", "+-1", "1e300", "0x10", "1,5"}) {
+    INFO(text);
+    CHECK_FALSE(parse_score(text));
+  }
+  CHECK_FALSE(parse_score(std::string(100, '1')));
 }
 
 TEST_CASE("what a checker says is told by its first line", "[suite]") {

@@ -12,17 +12,6 @@
 namespace cli {
 namespace {
 
-constexpr size_t kLongestScore = 64;  // characters
-constexpr double kLargestScore = 1e15;
-
-// Sums of decimal fractions are not exact.
-bool is_within(double score, const ScoreRange& range) {
-  auto slack = [](double bound) {
-    return std::isfinite(bound) ? 1e-9 * std::abs(bound) + 1e-9 : 0;
-  };
-  return score >= range.least - slack(range.least) && score <= range.most + slack(range.most);
-}
-
 Word worst_of(const std::vector<Word>& words) {
   constexpr std::array kWorstFirst = {Word::kJE,  Word::kCE,  Word::kRTE, Word::kMLE,
                                       Word::kTLE, Word::kOLE, Word::kWA};
@@ -197,13 +186,11 @@ Graded grade(const std::vector<TestGroup>& groups, const TestScores& scores) {
   return graded;
 }
 
-std::optional<double> parse_score(std::string_view text) {
-  const std::vector<std::string> words =
-      text.size() <= kLongestScore ? words_of(text) : std::vector<std::string>();
-  if (words.size() != 1) return std::nullopt;
-  const std::string_view word = words.front();
-  const bool plus = word.starts_with('+') && !word.starts_with("+-");
-  return number_between(plus ? word.substr(1) : word, -kLargestScore, kLargestScore);
+bool is_within(double score, const ScoreRange& range) {
+  auto slack = [](double bound) {
+    return std::isfinite(bound) ? 1e-9 * std::abs(bound) + 1e-9 : 0;
+  };
+  return score >= range.least - slack(range.least) && score <= range.most + slack(range.most);
 }
 
 std::string score_text(double score) {

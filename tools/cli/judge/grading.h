@@ -63,7 +63,8 @@ struct TestGroup {
 
 struct TestScore {
   Word word = Word::kJE;
-  std::optional<double> given;  // by the validator
+  std::optional<double> given;            // by the validator
+  std::optional<double> multiplier = {};  // of the most that there is
 };
 using TestScores = std::vector<std::optional<TestScore>>;  // by test; none: not run
 
@@ -86,8 +87,8 @@ std::optional<size_t> next_test(const std::vector<TestGroup>& groups, const Test
 // Of the tests that next_test() asked for; results of others make no difference.
 Graded grade(const std::vector<TestGroup>& groups, const TestScores& scores);
 
-// The number in a validator's score.txt.
-std::optional<double> parse_score(std::string_view text);
+// Whether a score lies in the range; sums of decimal fractions are not exact.
+bool is_within(double score, const ScoreRange& range);
 // "100", "33.3333": at most four decimals.
 std::string score_text(double score);
 

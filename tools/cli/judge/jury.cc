@@ -36,13 +36,6 @@ runtime::Verdict trouble(const std::string& message) {
   return {runtime::Outcome::kSandboxError, "", runtime::By::kSandbox, {{"message", message}}};
 }
 
-runtime::Verdict no_number() {
-  return {runtime::Outcome::kBadJob,
-          "",
-          runtime::By::kCaller,
-          {{"message", "checker: score.txt: expected a number"}}};
-}
-
 TestVerdict verdict_of(const std::string& name, JobResult result) {
   TestVerdict made{name, Word::kJE, result.verdict, {}, result.err.bytes, result.usage, {}};
   if (result.tests.size() == 1 && !result.tests[0].skipped) {
@@ -51,8 +44,7 @@ TestVerdict verdict_of(const std::string& name, JobResult result) {
     made.exception = std::move(test.exception);
     made.err = std::move(test.err.bytes);
     made.usage = test.usage;
-    if (test.score) made.score = parse_score(*test.score);
-    if (test.score && !made.score && made.verdict.ok()) made.verdict = no_number();
+    made.given = test.given;
   }
   made.word = word_of(made.verdict);
   return made;
@@ -75,7 +67,9 @@ void conclude_by_first(Judged& judged) {
 
 TestScores scores_of(const std::map<size_t, TestVerdict>& ended, size_t count) {
   TestScores scores(count);
-  for (const auto& [index, verdict] : ended) scores[index] = {verdict.word, verdict.score};
+  for (const auto& [index, verdict] : ended) {
+    scores[index] = {verdict.word, verdict.given.score, verdict.given.multiplier};
+  }
   return scores;
 }
 
@@ -137,14 +131,11 @@ void Jury::submit(const SourceProgram& program, const PackageTest& test, size_t 
   job.files = program.files;
   job.sources = program.sources;
   job.limits = limits;
-  auto put = [inbox, index](JobResult result) { inbox->put(index, std::move(result)); };
-  if (package_.settings.passes > 1) {
-    job.argv = loaded->argv;
-    return Passes::start(engine_, std::move(job), *checker_, std::move(loaded).value(),
-                         package_.settings.passes, std::move(put));
-  }
   (package_.settings.interactive ? job.interactor : job.checker) = checker_;
   job.tests.push_back(std::move(loaded).value());
+  auto put = [inbox, index](JobResult result) { inbox->put(index, std::move(result)); };
+  const unsigned passes = package_.settings.passes;
+  if (passes > 1) return Passes::start(engine_, std::move(job), passes, std::move(put));
   engine_.submit(std::move(job), std::move(put));
 }
 

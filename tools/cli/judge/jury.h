@@ -23,7 +23,7 @@ struct TestVerdict {
   std::optional<runtime::Exception> exception;
   std::string err;  // what the program, or its compiler, wrote to stderr; cut short
   runtime::Usage usage;
-  std::optional<double> score;  // that the validator gave it
+  runtime::JudgeScore given;  // by the validator
 };
 
 struct Judged {

@@ -59,8 +59,6 @@ bool* place_of(const std::string& word, Types& types) {
 std::string_view objection(const Types& types) {
   if (types.scoring && types.pass_fail) return "pass-fail and scoring exclude each other";
   if (types.scoring) return "scoring is supported in version legacy only";
-  if (types.multi_pass && types.interactive)
-    return "interactive together with multi-pass is not supported yet";
   return "";
 }
 

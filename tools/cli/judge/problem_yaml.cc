@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/suite_verdicts.h"
 #include "tools/cli/judge/problem_2023.h"
 #include "tools/cli/judge/yaml_fields.h"
 
@@ -171,7 +172,7 @@ sys::Result<ScoreRange> range_of(const std::string& field, const YamlValue& valu
   auto bound = [](const std::string& word) -> std::optional<double> {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (word == "inf" || word == "+inf") return kInfinity;
-    return word == "-inf" ? std::optional(-kInfinity) : parse_score(word);
+    return word == "-inf" ? std::optional(-kInfinity) : runtime::parse_score(word);
   };
   const auto least = words.size() == 2 ? bound(words[0]) : std::nullopt;
   const auto most = words.size() == 2 ? bound(words[1]) : std::nullopt;

@@ -59,7 +59,8 @@ ordered_json test_json(const TestVerdict& test, bool has_scores) {
                        {"wall_ms", test.usage.wall_us / 1000},
                        {"memory_peak_kb", test.usage.memory_peak_bytes / 1024},
                        {"contended", test.usage.contended}};
-  if (has_scores && test.score) made["score"] = *test.score;
+  if (has_scores && test.given.score) made["score"] = *test.given.score;
+  if (has_scores && test.given.multiplier) made["score_multiplier"] = *test.given.multiplier;
   return made;
 }
 

@@ -1,0 +1,9 @@
+low, high, answer = 1, 1000, ""
+while answer != "correct":
+    middle = (low + high) // 2
+    print(middle, flush=True)
+    answer = input()
+    if answer == "lower":
+        high = middle - 1
+    else:
+        low = middle + 1
