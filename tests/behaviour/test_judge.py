@@ -46,7 +46,8 @@ class WithACopy(unittest.TestCase):
 
 class ThePackagesOwnSubmissions(WithACopy):
     def test_each_ends_as_its_folder_says(self) -> None:
-        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread", "draft", "passes"):
+        for name in ("sum", "float", "custom", "custom_python", "guess", "points", "spread", "draft", "passes",
+                     "divisor", "guess_twice"):
             with self.subTest(package=name):
                 ended = judge("--self", PACKAGES / name)
 
@@ -368,6 +369,88 @@ class Scores(WithACopy):
 
         self.assertEqual(ended.code, 2)
         self.assertIn("data/secret/testdata.yaml: grading: graders of a package's own are not supported yet", ended.stderr)
+
+
+class ScoresFrom2023(WithACopy):
+    """Problems of type scoring in the format from 2023-07 on: max_score, score_aggregation, require_pass."""
+
+    DIVISOR = PACKAGES / "divisor"
+
+    def run_one(self, name: str, *options: str, package: Path = DIVISOR) -> dict[str, Any]:
+        return objects(judge("--json", *options, package, self.DIVISOR / "submissions" / name))[0]
+
+    def test_groups_give_all_a_share_or_the_least(self) -> None:
+        result = self.run_one("accepted/itself.py")
+
+        self.assertEqual((result["verdict"], result["label"], result["score"]), ("PAC", "OK", 55))
+        self.assertEqual([(group["name"], group["verdict"], group["score"]) for group in result["groups"]],
+                         [("sample", "AC", 0), ("secret", "AC", 55), ("secret/1-small", "AC", 20),
+                          ("secret/2-near", "AC", 25), ("secret/3-best", "AC", 10)])
+        given = [(test.get("score"), test.get("score_multiplier")) for test in result["tests"]]
+        self.assertEqual(given, [(None, None)] * 3 + [(None, 0.5)] * 2 + [(10, None)] * 2)
+
+    def test_a_group_is_not_run_without_those_that_it_requires(self) -> None:
+        result = self.run_one("wrong_answer/three.py")
+
+        self.assertEqual((result["verdict"], result["score"]), ("PAC", 25))
+        self.assertEqual([test["name"] for test in result["tests"]],
+                         ["sample/1", "secret/1-small/1", "secret/2-near/1", "secret/2-near/2"])
+        self.assertEqual(result["groups"][-1], {"name": "secret/3-best", "verdict": "WA", "score": 0})
+
+    def test_all_tests_at_once_give_the_same(self) -> None:
+        result = self.run_one("wrong_answer/three.py", "--all")
+
+        self.assertEqual((result["score"], len(result["tests"])), (25, 7))
+
+    def test_no_points_are_the_verdict_of_the_first_failure(self) -> None:
+        result = self.run_one("rejected/one.py")
+
+        self.assertEqual((result["verdict"], result["score"], result["test"]), ("WA", 0, "sample/1"))
+
+    def test_another_score_than_promised_is_told(self) -> None:
+        package = self.copy("divisor")
+        (package / "submissions/submissions.yaml").write_text("accepted/itself.py: {score: [56, 100]}\n")
+
+        ended = judge("--self", package)
+
+        self.assertEqual(ended.code, 1)
+        bad = [line for line in ended.stdout.splitlines() if "not as expected" in line]
+        self.assertRegex(bad[0], r"itself\.py .* PAC +55 .* <- not as expected \(score 56 to 100\)$")
+        self.assertEqual(len(bad), 2, ended.stdout)
+
+    def test_what_a_validator_may_not_give_is_no_verdict(self) -> None:
+        package = self.copy("divisor")
+        validator = package / "output_validator/validate.py"
+        source = validator.read_text()
+        score = 'score_multiplier.txt").write_text("1\\n" if divisor == smallest else "0.5\\n")'
+        self.assertIn(score, source)
+        for instead, message in (('score_multiplier.txt").write_text("2")', "its score_multiplier.txt is not from 0 to 1"),
+                                 ('score.txt").write_text("26")', "its score 26 is not from 0 to 25"),
+                                 ('score.txt").write_text("")', "checker: score.txt: expected a number")):
+            with self.subTest(instead):
+                validator.write_text(source.replace(score, instead))
+                result = self.run_one("accepted/smallest.py", package=package)
+                self.assertEqual((result["verdict"], result["label"]), ("JE", "BadJob"), result)
+                self.assertIn(message, result["detail"]["message"])
+        self.assertNotIn("sample", result["detail"]["message"])
+
+    def test_samples_give_no_points_whatever_the_validator_writes(self) -> None:
+        package = self.copy("divisor")
+        (package / "data/sample/test_group.yaml").write_text("output_validator_args: [multiplier]\n")
+
+        result = self.run_one("accepted/smallest.py", package=package)
+
+        self.assertEqual((result["verdict"], result["score"]), ("AC", 100))
+        self.assertNotIn("score_multiplier", result["tests"][0])
+
+    def test_what_is_wrong_with_a_group_is_named(self) -> None:
+        package = self.copy("divisor")
+        (package / "data/secret/3-best/test_group.yaml").write_text("max_score: 30\nrequire_pass: secret/2-near\n")
+
+        ended = judge("--self", package)
+
+        self.assertEqual(ended.code, 2)
+        self.assertIn('data/secret/3-best/test_group.yaml: require_pass: "secret/2-near" does not have pass-fail', ended.stderr)
 
 
 class SeveralPasses(WithACopy):

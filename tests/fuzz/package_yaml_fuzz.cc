@@ -51,20 +51,41 @@ void check_problem(std::string_view text) {
   check_flags(settings->validator_flags);
 }
 
+// A secret of that file with one group, of the same file: as a whole or with an error.
+void check_scoring(const cli::GroupScoring& own) {
+  std::vector<cli::TestGroup> groups = {{"", {}, {{true, 1}}, *cli::scoring_of("", {}, {})}};
+  for (const char* name : {"secret", "secret/a"}) {
+    const auto scoring = cli::scoring_of(name, own, groups);
+    if (!scoring) {
+      VERIFY(!scoring.error().text().empty());
+      return;
+    }
+    VERIFY(scoring->most >= 0 && scoring->required.size() <= 64);
+    groups.push_back({name, {}, {{false, 0}}, *scoring});
+  }
+  groups[1].items = {{true, 2}};
+  for (const double given : {0.0, 1.0, 1e9}) {
+    const cli::Graded graded = cli::grade(groups, {cli::TestScore{cli::Word::kAC, given}});
+    VERIFY(graded.word != cli::Word::kAC || graded.score <= groups[1].scoring->most);
+  }
+}
+
 // The format from 2023 on. The text is also a pattern of submissions, and the name of one.
 void check_2023(std::string_view text) {
   for (const auto scope : {cli::Scope::kGroup, cli::Scope::kTest}) {
-    const auto settings = cli::read_test_settings(text, scope);
+    const auto settings = cli::read_test_settings(text, scope, cli::ProblemType::kScoring);
     if (!settings) VERIFY(!settings.error().text().empty());
+    if (settings) check_scoring(settings->scoring);
   }
   const std::string_view pattern = text.substr(0, text.find('\n'));
   static_cast<void>(
       cli::names_submission(pattern, text.substr(std::min<size_t>(pattern.size(), 200))));
-  const auto expectations = cli::Expectations::read(text);
+  const auto expectations = cli::Expectations::read(text, cli::ProblemType::kScoring);
   if (!expectations) return;
   for (const char* path : {"accepted/a.py", "wrong_answer/b", "mixed/c.cpp"}) {
     const auto expected = expectations->of(path);
     if (expected) VERIFY(expected->promise.size() < 4);
+    if (expected && expected->score) VERIFY(std::isfinite(expected->score->most));
   }
 }
 

@@ -96,8 +96,8 @@ limit is CPU time: .timelimit, or limits.time_limit; else the slowest accepted s
 limits.time_multiplier (5), at least 1 s; 10 s where there is none; from 2023 on, twice the slowest,
 in whole seconds. A submission ends at its first failure. A folder is one program: it begins in
 main.*, and all C, C++, Java or Go sources in it are compiled; or its scripts build and run do it.
-Problems of type scoring are graded group by group, by the default grader; their validator may give
-scores.
+Problems of type scoring are graded group by group: by the default grader, or from 2023-07 on by
+max_score, score_aggregation and require_pass; their validator may give scores.
 
 AC OK, PAC accepted without the best score, WA WrongAnswer, TLE TimeoutException, RTE every other
 end of the program's own, CE CompilationError or SyntaxError, MLE, OLE the limits of that name, JE

@@ -110,7 +110,6 @@ TEST_CASE("2023: what is wrong or not supported is named", "[judge][package][202
   const std::string problem = "problem.yaml";
   const Case cases[] = {
       {"problem.yaml", "type: submit-answer\n", "problem.yaml: type: submit-answer is not"},
-      {"problem.yaml", "type: [scoring]\n", "problem.yaml: type: scoring is supported in version"},
       {"problem.yaml", "type: [pass-fail, scoring]\n", "type: pass-fail and scoring exclude"},
       {"problem.yaml", "type: [interactive, interactive]\n", "interactive is given twice"},
       {"problem.yaml", "type: interactive\n", "output_validator/: none; interactive"},
@@ -147,7 +146,8 @@ TEST_CASE("submissions.yaml: what is permitted and required makes the verdict",
   const auto read = Expectations::read(
       "wrong_answer: {permitted: [AC, WA, TLE]}\n"
       "'*/{half,none}.py': {permitted: [AC, RTE], authors: A}\n"
-      "mixed/x.py: {required: [WA], use_for_time_limit: false, secret/a: {permitted: [AC]}}\n");
+      "mixed/x.py: {required: [WA], use_for_time_limit: false, secret/a: {permitted: [AC]}}\n",
+      ProblemType::kPassFail);
   REQUIRE(read);
   auto said = [&read](const char* path) {
     const auto expected = read->of(path);

@@ -53,6 +53,20 @@ sys::Result<Promise> results_in(const std::string& field, const YamlValue& value
   return words;
 }
 
+// One number, or the least and the most.
+sys::Result<ScoreRange> score_in(const std::string& field, const YamlValue& value) {
+  constexpr double kLargest = 1e15;
+  if (value.kind != Kind::kList) {
+    const double score = TRY(number_in(field, value, 0, kLargest));
+    return ScoreRange{score, score};
+  }
+  if (value.items.size() != 2) return wrong_field(field, value, "expected one number or two");
+  const ScoreRange range{TRY(number_in(field, value.items[0], 0, kLargest)),
+                         TRY(number_in(field, value.items[1], 0, kLargest))};
+  if (range.least > range.most) return wrong_field(field, value, "expected the smaller one first");
+  return range;
+}
+
 // The patterns without braces that one with them stands for; no more than a bound.
 std::vector<std::string> without_braces(std::string_view pattern) {
   std::vector<std::string> done, open{std::string(pattern)};
@@ -119,11 +133,11 @@ bool names_submission(std::string_view pattern, std::string_view path) {
 }
 
 sys::Result<Expectations::Rule> Expectations::read_rule(const std::string& pattern,
-                                                        const YamlValue& value,
+                                                        const YamlValue& value, ProblemType type,
                                                         std::vector<std::string>& ignored) {
   constexpr std::array kUnused = {"language", "entrypoint", "score", "message"};
   TRY(expect_map(pattern, value));
-  Rule rule{pattern, {}, {}, true};
+  Rule rule{pattern, {}, {}, true, {}};
   for (const auto& [name, each] : value.fields) {
     const std::string field = fmt::format("{}: {}", pattern, name);
     const bool is_unused = std::find(kUnused.begin(), kUnused.end(), name) != kUnused.end();
@@ -136,6 +150,8 @@ sys::Result<Expectations::Rule> Expectations::read_rule(const std::string& patte
       if (use != "true" && use != "false" && use != "lower" && use != "upper")
         return wrong_field(field, each, "expected true, false, lower or upper");
       rule.measures = use != "false";
+    } else if (name == "score" && type == ProblemType::kScoring) {
+      rule.score = TRY(score_in(field, each));
     } else if (is_unused || each.kind == Kind::kMap) {
       ignored.push_back("submissions.yaml: " + field);  // a map: it is about some of the tests
     } else if (name != "authors" && name != "model_solution") {
@@ -145,11 +161,11 @@ sys::Result<Expectations::Rule> Expectations::read_rule(const std::string& patte
   return rule;
 }
 
-sys::Result<Expectations> Expectations::read(std::string_view yaml) {
+sys::Result<Expectations> Expectations::read(std::string_view yaml, ProblemType type) {
   Expectations made;
   const YamlValue root = TRY(map_in(yaml));
   for (const auto& [pattern, value] : root.fields)
-    made.rules_.push_back(TRY(read_rule(pattern, value, made.ignored_)));
+    made.rules_.push_back(TRY(read_rule(pattern, value, type, made.ignored_)));
   return made;
 }
 
@@ -173,6 +189,10 @@ sys::Result<Expectations::Expected> Expectations::of(std::string_view path) cons
     expected.measures = expected.measures && rule.measures;
     if (rule.permitted) narrow(permitted, *rule.permitted);
     if (rule.required) narrow(required, *rule.required);
+    if (!rule.score) continue;
+    ScoreRange& score = expected.score ? *expected.score : expected.score.emplace();
+    score.least = std::max(score.least, rule.score->least);
+    score.most = std::min(score.most, rule.score->most);
   }
   // The first test that fails is any that is permitted to.
   for (const Word word : permitted) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/cli/judge/problem_yaml.h"
 #include "tools/cli/judge/promise.h"
 
 namespace cli {
@@ -15,11 +16,13 @@ struct YamlValue;
 
 class Expectations {
  public:
-  static sys::Result<Expectations> read(std::string_view yaml);  // "": only the folders count
+  // "": only the folders count. Scores count in problems that give them.
+  static sys::Result<Expectations> read(std::string_view yaml, ProblemType type);
 
   struct Expected {
     Promise promise;
-    bool measures = true;  // for the time limit
+    bool measures = true;             // for the time limit
+    std::optional<ScoreRange> score;  // that it is to get
   };
   // `path` below submissions/, "accepted/x.py". An error: nothing would be as expected.
   sys::Result<Expected> of(std::string_view path) const;
@@ -31,9 +34,10 @@ class Expectations {
     std::string pattern;
     std::optional<Promise> permitted, required;  // of every test, of at least one
     bool measures = true;
+    std::optional<ScoreRange> score;
   };
   static sys::Result<Rule> read_rule(const std::string& pattern, const YamlValue& value,
-                                     std::vector<std::string>& ignored);
+                                     ProblemType type, std::vector<std::string>& ignored);
 
   std::vector<Rule> rules_;
   std::vector<std::string> ignored_;

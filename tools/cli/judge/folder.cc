@@ -128,6 +128,14 @@ sys::Result<std::string> Folder::read(const std::string& path, sys::Bytes most) 
   return std::move(bytes).value();
 }
 
+sys::Result<std::optional<std::string>> Folder::read_if_any(const std::string& path,
+                                                            size_t most) const {
+  const Kind kind = TRY(kind_of(path));
+  if (kind == Kind::kNothing) return std::optional<std::string>();
+  if (kind != Kind::kFile) return sys::Error::because(path + ": not a file");
+  return std::optional(TRY(read(path, sys::Bytes{most})));
+}
+
 sys::Result<sys::Bytes> Folder::size_of(const std::string& path) const {
   sys::OwnedFd file = TRY(open_at(path, O_PATH));
   struct stat about {};

@@ -3,6 +3,7 @@
 // links that lead out (absolute ones too), devices and pipes are refused, listings and sizes are
 // bounded. Owns the descriptor of the directory. Every error names the path below the directory.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Folder {
   // The paths of all files below `path`, sorted; at most `most` of them, 16 levels deep.
   sys::Result<std::vector<std::string>> files_below(const std::string& path, size_t most) const;
   sys::Result<std::string> read(const std::string& path, sys::Bytes most) const;
+  // The same of a file that may be absent: then nothing.
+  sys::Result<std::optional<std::string>> read_if_any(const std::string& path, size_t most) const;
   sys::Result<sys::Bytes> size_of(const std::string& path) const;
   sys::Result<bool> is_executable(const std::string& path) const;  // by its mode
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "tools/cli/judge/yaml_fields.h"
+#include "tools/cli/judge/scoring.h"
 
 namespace cli {
 namespace {
@@ -168,11 +168,13 @@ Grading inherited(const Grading& outer, const GroupGrading& own) {
 }
 
 std::optional<size_t> next_test(const std::vector<TestGroup>& groups, const TestScores& scores) {
+  if (groups.front().scoring) return next_scored_test(groups, scores);
   Walk walk(groups, scores);
   return walk.group(0) ? std::nullopt : walk.missing;
 }
 
 Graded grade(const std::vector<TestGroup>& groups, const TestScores& scores) {
+  if (groups.front().scoring) return score_groups(groups, scores);
   Walk walk(groups, scores);
   const std::optional<Walk::Result> whole = walk.group(0);
   Graded graded;

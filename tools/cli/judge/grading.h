@@ -1,6 +1,7 @@
 #pragma once
 // Grading: verdict and score of a submission from the results of its tests, group by group, as the
-// default grader of the problem package format has it (`type: scoring`). Pure.
+// default grader of the problem package format has it (`type: scoring` in version legacy; from
+// 2023-07 on groups have a Scoring, and scoring.h decides). Pure.
 
 #include <limits>
 #include <optional>
@@ -50,6 +51,16 @@ struct GroupGrading {
 };
 Grading inherited(const Grading& outer, const GroupGrading& own);
 
+enum class Aggregation : uint8_t { kPassFail, kSum, kLeast };
+
+// How a group is scored by the format from 2023-07 on.
+struct Scoring {
+  Aggregation aggregation = Aggregation::kPassFail;
+  double most = std::numeric_limits<double>::infinity();  // max_score; infinite: unbounded
+  std::vector<size_t> required;  // groups before it, by index: without all of them it is not run
+  bool operator==(const Scoring&) const = default;
+};
+
 // A group never is without items.
 struct TestGroup {
   struct Item {
@@ -58,7 +69,8 @@ struct TestGroup {
   };
   std::string name;  // "secret/small"; empty: data/, the first of all
   Grading grading;
-  std::vector<Item> items;  // in the order in which they are judged
+  std::vector<Item> items;              // in the order in which they are judged
+  std::optional<Scoring> scoring = {};  // of all groups, or of none
 };
 
 struct TestScore {
@@ -75,11 +87,12 @@ struct GroupScore {
 };
 
 struct Graded {
-  Word word = Word::kJE;
+  Word word = Word::kJE;  // PAC: it has a score, and a test that failed (2023-07 on)
   double score = 0;
   std::vector<GroupScore> groups;  // that were judged, outer ones first; without data/ itself
-  std::optional<size_t> decisive;  // the test that stands for the verdict, where it is none of AC
-  std::string complaint;           // what is wrong with the package; then `word` is JE
+  // The test that stands for the verdict, where it is neither AC nor PAC, or for the complaint.
+  std::optional<size_t> decisive;
+  std::string complaint;  // what is wrong with the package; then `word` is JE
 };
 
 // The first test that is still to be run; none: the result is certain.

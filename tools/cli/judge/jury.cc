@@ -197,20 +197,28 @@ void Jury::conclude(const std::map<size_t, TestVerdict>& ended, Judged& judged) 
   const bool is_graded = judged.word != Word::kJE && judged.word != Word::kCE;
   if (package_.groups.empty() || !is_graded) return;
   const Graded graded = grade(package_.groups, scores_of(ended, package_.tests.size()));
+  const bool always_scores = package_.groups.front().scoring.has_value();
+  if (always_scores) judged.first_word = judged.word;
   judged.word = graded.word;
   judged.groups = graded.groups;
-  judged.complaint = graded.complaint;
   judged.decisive.reset();
+  if (!graded.complaint.empty()) {
+    judged.complaint = graded.complaint;
+    if (graded.decisive)
+      judged.complaint = "data/" + package_.tests[*graded.decisive].name + ": " + graded.complaint;
+    return;
+  }
   if (graded.decisive) {
     const auto at = std::distance(ended.begin(), ended.find(*graded.decisive));
     judged.decisive = static_cast<size_t>(at);
   }
-  if (graded.word != Word::kAC) return;
+  if (graded.word != Word::kAC && !always_scores) return;
   const ScoreRange& range = package_.groups.front().grading.range;
   const double best = package_.settings.less_is_better ? range.least : range.most;
   judged.score = graded.score;
   judged.has_best_score = has_best(graded.score, range, package_.settings.less_is_better);
-  if (!judged.has_best_score && std::isfinite(best)) judged.word = Word::kPAC;
+  const bool is_less = judged.word == Word::kAC && !judged.has_best_score;
+  if (is_less && std::isfinite(best)) judged.word = Word::kPAC;
 }
 
 Judged not_judged(const std::string& path, const sys::Error& error) {

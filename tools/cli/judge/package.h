@@ -26,6 +26,7 @@ struct ExampleSubmission {
   std::string folder;                    // "accepted", "wrong_answer", ...
   std::string path;                      // a file, or a folder of files
   std::optional<Promise> expected = {};  // beyond what the folder says
+  std::optional<ScoreRange> score = {};  // that it is to get
   bool measures = false;                 // accepted: it makes the time limit
 };
 

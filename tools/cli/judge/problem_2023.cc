@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "tools/cli/judge/yaml_fields.h"
@@ -58,7 +59,6 @@ bool* place_of(const std::string& word, Types& types) {
 // Why they cannot be together, or not at all; empty: they can.
 std::string_view objection(const Types& types) {
   if (types.scoring && types.pass_fail) return "pass-fail and scoring exclude each other";
-  if (types.scoring) return "scoring is supported in version legacy only";
   return "";
 }
 
@@ -157,6 +157,43 @@ sys::Result<std::vector<std::string>> arguments_in(const std::string& field,
   return value.kind == Kind::kScalar ? words_in(field, value) : strings_in(field, value);
 }
 
+// Whole, as the format wants it; or infinite.
+sys::Result<double> max_score_in(const std::string& field, const YamlValue& value) {
+  constexpr double kLargest = 1e9;
+  if (value.kind == Kind::kScalar && value.scalar == "unbounded")
+    return std::numeric_limits<double>::infinity();
+  const bool digits = value.kind == Kind::kScalar &&
+                      value.scalar.find_first_not_of("0123456789") == std::string::npos;
+  const auto most = digits ? number_between(value.scalar, 0, kLargest) : std::nullopt;
+  if (!most)
+    return wrong_field(field, value, "expected a whole number from 0 to 1000000000 or unbounded");
+  return *most;
+}
+
+sys::Result<Aggregation> aggregation_in(const std::string& field, const YamlValue& value) {
+  const std::string word = value.kind == Kind::kScalar ? value.scalar : "";
+  if (word == "pass-fail") return Aggregation::kPassFail;
+  if (word == "sum") return Aggregation::kSum;
+  if (word == "min") return Aggregation::kLeast;
+  return wrong_field(field, value, "expected pass-fail, sum or min");
+}
+
+// False: it is none of scoring's.
+sys::Result<bool> read_scoring(const std::string& field, const YamlValue& value,
+                               GroupScoring& into) {
+  if (field == "max_score") {
+    into.max_score = TRY(max_score_in(field, value));
+  } else if (field == "score_aggregation") {
+    into.aggregation = TRY(aggregation_in(field, value));
+  } else if (field == "require_pass") {
+    into.require_pass =
+        value.kind == Kind::kScalar ? std::vector{value.scalar} : TRY(strings_in(field, value));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 sys::Result<ProblemSettings> read_problem_2023(const YamlValue& root) {
@@ -166,17 +203,18 @@ sys::Result<ProblemSettings> read_problem_2023(const YamlValue& root) {
   settings.limits.time_resolution_s = 1;
   const Types types = TRY(types_in(root));
   settings.interactive = types.interactive;
+  if (types.scoring) settings.type = ProblemType::kScoring;
+  settings.validator_scores = types.scoring;
   if (types.multi_pass) settings.passes = 2;
   for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
   return settings;
 }
 
-sys::Result<GroupSettings> read_test_settings(std::string_view text, Scope scope) {
+sys::Result<GroupSettings> read_test_settings(std::string_view text, Scope scope,
+                                              ProblemType type) {
   constexpr std::array<std::string_view, 6> kUnused = {
       "input_validator_args", "input_visualizer_args", "output_visualizer_args",
       "full_feedback",        "input_validator_flags", "hint"};
-  constexpr std::array<std::string_view, 3> kOfScores = {"max_score", "score_aggregation",
-                                                         "require_pass"};
   const YamlValue root = TRY(map_in(text));
   GroupSettings settings;
   for (const auto& [field, value] : root.fields) {
@@ -186,8 +224,9 @@ sys::Result<GroupSettings> read_test_settings(std::string_view text, Scope scope
       settings.validator_flags = TRY(arguments_in(field, value));
     } else if (field == "args") {
       settings.argv = TRY(arguments_in(field, value));
-    } else if (scope == Scope::kGroup && one_of(kOfScores, field)) {
-      return wrong_field(field, value, "is for problems of type scoring");
+    } else if (scope == Scope::kGroup && TRY(read_scoring(field, value, settings.scoring))) {
+      if (type != ProblemType::kScoring)
+        return wrong_field(field, value, "is for problems of type scoring");
     } else if (field == "static_validation_score" || field == "static_validator_args") {
       return wrong_field(field, value, "static validators are not supported yet");
     } else if (field != "description" && !one_of(kUnused, field)) {

@@ -9,8 +9,9 @@ namespace cli {
 
 sys::Result<ProblemSettings> read_problem_2023(const YamlValue& root);
 
-// A group's file, also under its old name, and that of a single test.
+// A group's file, also under its old name, and that of a single test. What a group says of scores
+// is for problems of type scoring.
 enum class Scope : uint8_t { kGroup, kTest };
-sys::Result<GroupSettings> read_test_settings(std::string_view text, Scope scope);
+sys::Result<GroupSettings> read_test_settings(std::string_view text, Scope scope, ProblemType type);
 
 }  // namespace cli

@@ -10,6 +10,7 @@
 
 #include "sandbox/sys/result.h"
 #include "tools/cli/judge/grading.h"
+#include "tools/cli/judge/scoring.h"
 
 namespace cli {
 
@@ -44,6 +45,7 @@ struct GroupSettings {
   std::optional<std::vector<std::string>> validator_flags;  // of the output validator
   std::optional<std::vector<std::string>> argv;             // of the submission
   GroupGrading grading;                                     // of a scoring problem
+  GroupScoring scoring;                                     // of one from 2023-07 on
   std::vector<std::string> ignored;  // fields that would make a difference elsewhere
 };
 

@@ -109,6 +109,9 @@ std::string table_row(const Row& row, const Columns& columns, const Style& style
   text += fmt::format("{:>9}  {:>10}  {}", seconds_text(judged.slowest_cpu_us),
                       format_size(static_cast<uint64_t>(judged.memory_peak_bytes)), reason(judged));
   if (!row.good()) text += style.paint(Colour::kRed, "  <- not as expected");
+  if (!row.good_score())
+    text += fmt::format(" (score {} to {})", score_text(row.score_promise->least),
+                        score_text(row.score_promise->most));
   return text;
 }
 
@@ -150,6 +153,8 @@ std::string row_json(const Row& row, const Measure& measure, const Columns& colu
   }
   if (row.promise) {
     made["expected"] = text_of(*row.promise);
+    if (row.score_promise)
+      made["expected_score"] = {row.score_promise->least, row.score_promise->most};
     made["as_expected"] = row.good();
   }
   made["time_limit_ms"] = measure.time_limit.count();

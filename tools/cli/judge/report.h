@@ -21,9 +21,18 @@ struct Measure {
 struct Row {
   Judged judged;
   std::optional<Promise> promise;
+  std::optional<ScoreRange> score_promise = {};
+
+  // Promises of problems from 2023-07 on are about tests, whatever the score.
   bool good() const {
+    if (!promise) return true;
     const bool partial = judged.word == Word::kAC && !judged.has_best_score;
-    return !promise || keeps(*promise, partial ? Word::kPAC : judged.word);
+    const Word word = partial ? Word::kPAC : judged.word;
+    const bool is_judged = judged.word != Word::kJE;
+    return keeps(*promise, is_judged ? judged.first_word.value_or(word) : word) && good_score();
+  }
+  bool good_score() const {
+    return !score_promise || !judged.score || is_within(*judged.score, *score_promise);
   }
 };
 

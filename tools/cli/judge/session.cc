@@ -91,7 +91,7 @@ Session::Example Session::judge_example(const ExampleSubmission& example) {
   const sys::Result<std::optional<Promise>> own = promise_in_any(*program);
   if (!own) return {not_judged(example.path, own.error()), folders};
   choose_template(*program, line_.common);
-  return {judge(*program), own->value_or(folders)};
+  return {judge(*program), own->value_or(folders), example.score};
 }
 
 // The time limit, given or derived. What is judged for it is not judged again.
@@ -158,7 +158,8 @@ int Session::judge_examples() {
   begin(columns);
   for (size_t i = 0; i < examples.size() && !jury_.stopped(); ++i) {
     Example done = accepted_[i] ? *std::move(accepted_[i]) : judge_example(examples[i]);
-    if (!jury_.stopped()) show({std::move(done.judged), std::move(done.promise)});
+    if (!jury_.stopped())
+      show({std::move(done.judged), std::move(done.promise), done.score_promise});
   }
   return conclude();
 }
@@ -174,7 +175,7 @@ int Session::judge_these(const std::vector<SourceProgram>& given) {
   for (const SourceProgram& program : given) {
     if (jury_.stopped()) break;
     Judged judged = judge(program);
-    if (!jury_.stopped()) show({std::move(judged), {}});
+    if (!jury_.stopped()) show({std::move(judged), {}, {}});
   }
   return conclude();
 }

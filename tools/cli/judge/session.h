@@ -32,6 +32,7 @@ class Session {
   struct Example {
     Judged judged;
     Promise promise;
+    std::optional<ScoreRange> score_promise = {};
   };
   Example judge_example(const ExampleSubmission& example);
   Judged judge(const SourceProgram& program);

@@ -101,6 +101,8 @@ sys::Result<runtime::TestCase> load_test(const Folder& folder, const Package& pa
                                          const PackageTest& test) {
   runtime::TestCase made;
   made.name = test.name;
+  const bool is_sample = test.name.starts_with("sample/");
+  made.scored = !is_sample || package.settings.format == Format::kLegacy;
   made.argv = test.argv;
   made.stdin_bytes = TRY(folder.read(test.input, kLargestTestFile));
   made.expect = TRY(folder.read(test.answer, kLargestTestFile));
