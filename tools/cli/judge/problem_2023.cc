@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "tools/cli/judge/problem_limits.h"
 #include "tools/cli/judge/yaml_fields.h"
 
 namespace cli {
@@ -16,32 +17,10 @@ using Kind = YamlValue::Kind;
 
 constexpr double kMostPasses = 1000;
 
-template <size_t N>
-bool one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Fields that say nothing about judging.
 constexpr std::array<std::string_view, 9> kMetadata = {
     "problem_format_version", "type",          "uuid", "version", "credits", "source", "license",
     "rights_owner",           "embargo_until",
-};
-
-struct LimitField {
-  std::string_view name;
-  double least, most;
-  double ProblemLimits::*into;  // null: understood, and makes no difference
-};
-
-constexpr LimitField kLimits[] = {
-    {"memory", 1, 65536, &ProblemLimits::memory_mib},
-    {"output", 1, 1024, &ProblemLimits::output_mib},
-    {"validation_time", 1, 3600, &ProblemLimits::validation_time_s},
-    {"validation_memory", 1, 65536, &ProblemLimits::validation_memory_mib},
-    {"validation_output", 1, 1024, &ProblemLimits::validation_output_mib},
-    {"code", 1, 1048576, nullptr},
-    {"compilation_time", 1, 86400, nullptr},
-    {"compilation_memory", 1, 65536, nullptr},
 };
 
 struct Types {
@@ -114,23 +93,11 @@ sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
     into.passes = static_cast<unsigned>(TRY(number_in(field, value, 2, kMostPasses)));
     return {};
   }
-  if (name == "time_limit") {
-    into.limits.time_limit_s = TRY(number_in(field, value, 0.001, 3600));
-    return {};
-  }
   if (name == "time_resolution") {
     into.limits.time_resolution_s = TRY(number_in(field, value, 0.001, 3600));
     return {};
   }
-  const LimitField* limit = std::find_if(std::begin(kLimits), std::end(kLimits),
-                                         [&name](const auto& each) { return each.name == name; });
-  if (limit == std::end(kLimits)) return wrong_field(field, value, "unknown field");
-  const double number = TRY(number_in(field, value, limit->least, limit->most));
-  if (limit->into == nullptr) {
-    into.ignored.push_back(field);
-  } else {
-    into.limits.*limit->into = number;
-  }
+  if (!TRY(read_common_limit(name, value, into))) return wrong_field(field, value, "unknown field");
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/suite_verdicts.h"
 #include "tools/cli/judge/problem_2023.h"
+#include "tools/cli/judge/problem_limits.h"
 #include "tools/cli/judge/yaml_fields.h"
 
 namespace cli {
@@ -15,65 +16,26 @@ namespace {
 using Kind = YamlValue::Kind;
 
 // Fields that say nothing about judging.
-constexpr std::array kMetadata = {"uuid",
-                                  "author",
-                                  "authors",
-                                  "credits",
-                                  "source",
-                                  "source_url",
-                                  "license",
-                                  "rights_owner",
-                                  "keywords",
-                                  "type",
-                                  "version",
-                                  "event",
-                                  "problem_format_version"};
+constexpr auto kMetadata = std::to_array<std::string_view>(
+    {"uuid", "author", "authors", "credits", "source", "source_url", "license", "rights_owner",
+     "keywords", "type", "version", "event", "problem_format_version"});
 // Fields that do, elsewhere.
-constexpr std::array kIgnored = {"libraries", "languages", "show_test_data_groups"};
+constexpr auto kIgnored =
+    std::to_array<std::string_view>({"libraries", "languages", "show_test_data_groups"});
 constexpr double kLargestScore = 1e15;
-
-template <size_t N>
-bool one_of(const std::array<const char*, N>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-struct LimitField {
-  const char* name;
-  double least, most;
-  double ProblemLimits::*into;  // null: understood, and makes no difference
-};
-
-constexpr LimitField kLimits[] = {
-    {"time_multiplier", 1, 1000, &ProblemLimits::time_multiplier},
-    {"memory", 1, 65536, &ProblemLimits::memory_mib},
-    {"output", 1, 1024, &ProblemLimits::output_mib},
-    {"validation_time", 1, 3600, &ProblemLimits::validation_time_s},
-    {"validation_memory", 1, 65536, &ProblemLimits::validation_memory_mib},
-    {"validation_output", 1, 1024, &ProblemLimits::validation_output_mib},
-    {"time_safety_margin", 1, 1000, nullptr},
-    {"code", 1, 1048576, nullptr},
-    {"compilation_time", 1, 86400, nullptr},
-    {"compilation_memory", 1, 65536, nullptr},
-};
 
 sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
                              ProblemSettings& into) {
   const std::string field = "limits." + name;
-  if (name == "time_limit") {
-    into.limits.time_limit_s = TRY(number_in(field, value, 0.001, 3600));
-    return {};
+  if (name == "time_multiplier") {
+    into.limits.time_multiplier = TRY(number_in(field, value, 1, 1000));
+  } else if (name == "time_safety_margin") {
+    TRY(number_in(field, value, 1, 1000));
+    into.ignored.push_back(field);
+  } else if (!TRY(read_common_limit(name, value, into))) {
+    return wrong_field(field, value, "unknown field");
   }
-  for (const LimitField& limit : kLimits) {
-    if (name != limit.name) continue;
-    const double number = TRY(number_in(field, value, limit.least, limit.most));
-    if (limit.into == nullptr) {
-      into.ignored.push_back(field);
-    } else {
-      into.limits.*limit.into = number;
-    }
-    return {};
-  }
-  return wrong_field(field, value, "unknown field");
+  return {};
 }
 
 // "default", "custom", "custom interactive", "custom score": words in any order after the first.
@@ -144,7 +106,8 @@ bool is_of_graders(const std::string& field, const YamlValue& value) {
 
 // The draft of 2023-07 was completed as 2025-09.
 sys::Result<Format> format_in(const YamlValue& root) {
-  constexpr std::array kOf2023 = {"2023-07", "2023-07-draft", "2025-09", "2025-09-draft"};
+  constexpr auto kOf2023 =
+      std::to_array<std::string_view>({"2023-07", "2023-07-draft", "2025-09", "2025-09-draft"});
   for (const auto& [field, value] : root.fields) {
     if (field != "problem_format_version") continue;
     const std::string version = TRY(text_in(field, value));
@@ -221,8 +184,9 @@ sys::Result<ProblemSettings> read_problem_yaml(std::string_view text) {
 }
 
 sys::Result<GroupSettings> read_testdata_yaml(std::string_view text, ProblemType type) {
-  constexpr std::array kOfScores = {"on_reject",    "grading",      "grader_flags",         "range",
-                                    "accept_score", "reject_score", "input_validator_flags"};
+  constexpr auto kOfScores =
+      std::to_array<std::string_view>({"on_reject", "grading", "grader_flags", "range",
+                                       "accept_score", "reject_score", "input_validator_flags"});
   const YamlValue root = TRY(map_in(text));
   GroupSettings settings;
   for (const auto& [field, value] : root.fields) {

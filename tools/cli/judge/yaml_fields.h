@@ -2,6 +2,8 @@
 // Fields of a package's YAML as values of ours, for every version of the format. Errors name the
 // field and its line. Pure.
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,11 @@ sys::Result<std::string> name_in(const YamlValue& value);
 
 // A decimal number in [least, most] and nothing else; nothing where it is not.
 std::optional<double> number_between(std::string_view text, double least, double most);
+
+template <size_t N>
+bool one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // The words between white space.
 std::vector<std::string> words_of(std::string_view text);
