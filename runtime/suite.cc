@@ -114,7 +114,8 @@ void Suite::on_checked(size_t index, JobResult result, JobResult checked) {
 void Suite::record_judged(size_t index, JobResult result, const Checker& judge, const char* role,
                           JobResult judged) {
   sys::Result<JudgeScore> given = JudgeScore();
-  if (job_.tests[index].scored) given = score_by(judge, judged);
+  const bool is_judged = result.verdict.ok() || result.verdict.outcome == Outcome::kWrongAnswer;
+  if (is_judged && job_.tests[index].scored) given = score_by(judge, judged);
   if (!given && result.verdict.ok()) result.verdict = broken_judge(role, given.error().text());
   record(index, std::move(result), given ? *given : JudgeScore(),
          judge.keeps_feedback ? std::move(judged.files) : Harvest());

@@ -155,6 +155,7 @@ bool read_tests(JsonReader& in, const Field& field, std::vector<TestCase>& tests
 
 bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
   if (in.peek() != Type::kObject) return in.expected("an object");
+  checker.scores = true;
   std::set<std::string> given;
   std::string key;
   in.open_object();

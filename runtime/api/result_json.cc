@@ -29,6 +29,12 @@ void number(const char* name, int64_t value, std::string& out) {
   append_json_integer(value, out);
 }
 
+void real(const char* name, const std::optional<double>& value, std::string& out) {
+  if (!value) return;
+  key(name, out);
+  append_json_double(*value, out);
+}
+
 void boolean(const char* name, bool value, std::string& out) {
   key(name, out);
   out += value ? "true" : "false";
@@ -188,6 +194,8 @@ void append_test(const TestResult& test, std::string& out) {
   text("by", name_of(test.verdict.by), out);
   boolean("ok", test.verdict.ok(), out);
   append_detail(test.verdict.detail, out);
+  real("score", test.given.score, out);
+  real("score_multiplier", test.given.multiplier, out);
   append_exit(test.exit, out);
   append_output("stdout", test.out, out);
   append_output("stderr", test.err, out);
@@ -200,11 +208,13 @@ void append_tests(const std::vector<TestResult>& tests, std::string& out) {
   if (tests.empty()) return;
   key("tests", out);
   int64_t passed = 0, skipped = 0;
+  std::optional<double> score;
   for (size_t i = 0; i < tests.size(); ++i) {
     out += i == 0 ? '[' : ',';
     append_test(tests[i], out);
     skipped += tests[i].skipped ? 1 : 0;
     passed += !tests[i].skipped && tests[i].verdict.ok() ? 1 : 0;
+    if (tests[i].given.score) score = score.value_or(0) + *tests[i].given.score;
   }
   out += ']';
   const auto total = static_cast<int64_t>(tests.size());
@@ -214,6 +224,7 @@ void append_tests(const std::vector<TestResult>& tests, std::string& out) {
   number("passed", passed, out);
   number("failed", total - passed - skipped, out);
   number("skipped", skipped, out);
+  real("score", score, out);
   out += '}';
 }
 

@@ -15,6 +15,7 @@ using nlohmann::ordered_json;
 
 ordered_json typed(const char* type) { return {{"type", type}}; }
 ordered_json text() { return typed("string"); }
+ordered_json number() { return typed("number"); }
 ordered_json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
 ordered_json boolean() { return typed("boolean"); }
 ordered_json list_of(ordered_json items) {
@@ -103,22 +104,24 @@ ordered_json determinism() {
 
 ordered_json test() {
   const ordered_json skipped = object_of({{"name", text()}, {"skipped", {{"const", true}}}});
-  const ordered_json ran = object_of({{"name", text()},
-                                      {"label", text()},
-                                      {"by", by()},
-                                      {"ok", boolean()},
-                                      {"detail", detail()},
-                                      {"exit", exit_status()},
-                                      {"stdout", output()},
-                                      {"stderr", output()},
-                                      {"usage", usage()}},
-                                     {{"exception", exception()}});
+  const ordered_json ran =
+      object_of({{"name", text()},
+                 {"label", text()},
+                 {"by", by()},
+                 {"ok", boolean()},
+                 {"detail", detail()},
+                 {"exit", exit_status()},
+                 {"stdout", output()},
+                 {"stderr", output()},
+                 {"usage", usage()}},
+                {{"exception", exception()}, {"score", number()}, {"score_multiplier", number()}});
   return {{"anyOf", ordered_json::array({ran, skipped})}};
 }
 
 ordered_json summary() {
   return object_of(
-      {{"total", whole()}, {"passed", whole()}, {"failed", whole()}, {"skipped", whole()}});
+      {{"total", whole()}, {"passed", whole()}, {"failed", whole()}, {"skipped", whole()}},
+      {{"score", number()}});
 }
 
 ordered_json outputs() {

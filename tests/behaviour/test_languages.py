@@ -374,6 +374,34 @@ class Tests(unittest.TestCase):
         self.assertEqual((result["label"], result["by"]), ("BadJob", "caller"))
         self.assertIn("checker: ended as NonZeroExit", result["detail"]["message"])
 
+    def test_a_checker_may_give_points(self) -> None:
+        """As testlib's quitp does, or in the file of the ICPC protocol."""
+        checker = {"template": "python", "source": (
+            "import sys\nright = open(sys.argv[2]).read() == open(sys.argv[3]).read()\n"
+            "sys.stderr.write(f'points {2.5 if right else 0.5} of 3\\n')\nsys.exit(7)\n")}
+        icpc = {"template": "python", "protocol": "icpc", "source": (
+            "import sys\nopen(sys.argv[3] + 'score_multiplier.txt', 'w').write('0.25')\nsys.exit(42)\n")}
+        tests = [{"stdin": "1 2", "expect": "3\n", "compare": "checker"},
+                 {"stdin": "1 1", "expect": "3\n", "compare": "checker"}, {"stdin": "1 1", "expect": "2"}]
+
+        result = self.run_tests(tests, checker=checker)
+        other = self.run_tests(tests[:1], checker=icpc)
+
+        self.assertEqual(self.labels(result), ["OK", "OK", "OK"])
+        self.assertEqual([test.get("score") for test in result["tests"]], [2.5, 0.5, None])
+        self.assertEqual(result["summary"], {"total": 3, "passed": 3, "failed": 0, "skipped": 0, "score": 3})
+        self.assertEqual(other["tests"][0]["score_multiplier"], 0.25)
+        self.assertNotIn("score", other["summary"])
+
+    def test_points_that_are_no_number_are_the_callers_mistake(self) -> None:
+        checker = {"template": "python", "source": "import sys\nsys.stderr.write('points many')\nsys.exit(7)\n"}
+
+        job = {"source": "print(3)", "tests": [{"expect": "3\n", "compare": "checker"}], "checker": checker}
+
+        result = json.loads(zygo.run_cli("batch", "-", stdin=zygo.lines_of([job])).out)
+
+        self.assertEqual((result["label"], result["detail"]["message"]), ("BadJob", "checker: points: expected a number"))
+
     def test_the_expected_answer_is_nowhere_in_the_sandbox(self) -> None:
         source = ("import os\nfound = []\nfor root, _, names in os.walk('/tmp'): found += names\n"
                   "print(found, 'needle-' + '42' in str(globals()))\n")

@@ -201,6 +201,17 @@ TEST_CASE("a score that is no number is the checker's mistake, unless the progra
   CHECK(CheckedMachine{43, "", "", {}, "many"}.run(job).label() == "WrongAnswer");
 }
 
+TEST_CASE("without a judgement there is no score", "[suite]") {
+  Job job = checked_job();
+  job.checker->scores = true;
+  CheckedMachine breaks{9, "", "", {}, "5"}, rejects{43, "", "", {}, "5"};
+
+  CHECK(breaks.run(job).label() == "BadJob");
+  CHECK_FALSE(breaks.kept.score);
+  CHECK(rejects.run(job).label() == "WrongAnswer");
+  CHECK(rejects.kept.score == 5);
+}
+
 TEST_CASE("a checker that keeps its feedback finds it again, and gives back all of it", "[suite]") {
   CheckedMachine machine{42, "", "said", {}};
   Job job = checked_job();
