@@ -100,6 +100,8 @@ Result<void> BlobStore::fill_in(Job& job) const {
   TRY(fill_in(job.files, "files"));
   for (size_t i = 0; i < job.tests.size(); ++i)
     TRY(fill_in(job.tests[i].files, "tests[" + std::to_string(i) + "].files"));
+  if (job.checker) TRY(fill_in(job.checker->files, "checker.files"));
+  if (job.interactor) TRY(fill_in(job.interactor->files, "interactor.files"));
   return {};
 }
 

@@ -124,7 +124,9 @@ class PooledEngine : public Engine {
     };
     const bool in_tests = std::any_of(job.tests.begin(), job.tests.end(),
                                       [&named](const TestCase& test) { return named(test.files); });
-    if (!job.source_blob.empty() || named(job.files) || in_tests)
+    const bool in_judge = (job.checker && named(job.checker->files)) ||
+                          (job.interactor && named(job.interactor->files));
+    if (!job.source_blob.empty() || named(job.files) || in_tests || in_judge)
       return sys::Error::because("blob: this engine has no store of blobs");
     return {};
   }

@@ -41,6 +41,17 @@ class Blobs(ZygoTestCase):
 
         self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", "größer\n\n"), zygo.brief(result))
 
+    def test_a_file_of_a_checker_by_digest(self) -> None:
+        checks = "import sys\nsys.exit(0 if open('value').read() == open(sys.argv[2]).read() else 1)\n"
+        job = {"source": "print(7)", "tests": [{"expect": "", "compare": "checker"}]}
+        value = self.put(b"7\n")
+
+        labels = [self.run_job(**job, checker={"template": "python", "source": checks, "files": {"value": {"blob": blob}}})
+                  for blob in (value, NOWHERE)]
+
+        self.assertEqual([result["label"] for result in labels], ["OK", "BadJob"], labels)
+        self.assertIn('checker.files["value"].blob: no blob', labels[1]["detail"]["message"])
+
     def test_one_that_is_not_there_is_the_callers_mistake_and_named(self) -> None:
         self.assertIn(f"source.blob: no blob {NOWHERE}", self.run_job(source={"blob": NOWHERE})["detail"]["message"])
         result = self.run_job(source="1", files={"a": {"blob": NOWHERE}})
