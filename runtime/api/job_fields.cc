@@ -147,9 +147,9 @@ constexpr Field kFields[] = {
      .fallback = "`{}`",
      .max = 16 << 20,
      .meaning =
-         "Compiled languages: further sources of the program, by relative path. Those with an "
-         "extension of the language are compiled together with `source`; others (headers) "
-         "lie beside them."},
+         "Compiled languages: further sources of the program, by relative path, each as `source`. "
+         "Those with an extension of the language are compiled together with it; others "
+         "(headers) lie beside them."},
     {.path = "compiler_flags",
      .kind = kFlags,
      .fallback = "`[]`",
@@ -406,6 +406,7 @@ std::string type_of(const Field& field) {
     case kFlags:
       return "list of strings";
     case kSources:
+      return "object of sources";
     case kEnvironment:
       return "object of strings";
     case kFiles:

@@ -13,8 +13,8 @@ using Number = JsonReader::Number;
 namespace {
 
 // files["a/b"]
-std::string place_of(const std::string& field, const InputFile& file) {
-  return field + "[\"" + printable(file.path) + "\"]";
+std::string place_of(const std::string& field, const std::string& path) {
+  return field + "[\"" + printable(path) + "\"]";
 }
 
 class JobParser {
@@ -75,7 +75,7 @@ class JobParser {
       case FieldKind::kBytes:
         return read_bytes(in_, field, job_.*field.text);
       case FieldKind::kSource:
-        return source(field);
+        return read_source(in_, field, job_.*field.text, job_.source_blob);
       case FieldKind::kJson:
         return tag(field);
       case FieldKind::kTexts:
@@ -163,19 +163,6 @@ class JobParser {
            in_.fail("longer than " + std::to_string(field.max) + " bytes");
   }
 
-  bool source(const Field& field) {
-    job_.source_blob.clear();
-    if (in_.peek() != Type::kObject) return text(field);
-    std::string key;
-    in_.open_object();
-    bool first = true;
-    for (; in_.next_key(first, key); first = false) {
-      if (key != "blob" || !first) return in_.fail(R"(expected a string or {"blob": "sha256:.."})");
-      if (!read_digest(in_, job_.source_blob)) return in_.at_field(".blob");
-    }
-    return in_.ok() && (!first || in_.fail(R"(expected a string or {"blob": "sha256:.."})"));
-  }
-
   bool tag(const Field& field) {
     std::string compact;
     if (!in_.skip(&compact)) return false;
@@ -192,27 +179,11 @@ class JobParser {
   std::vector<InputFile> sources_;
 };
 
-// Further sources are files of the job that are named. Empty: they fit; else the sentence.
-std::string take_sources(std::vector<InputFile> sources, Job& job) {
-  if (sources.empty()) return "";
-  const Paths taken = paths_of(job.files);
-  for (const InputFile& source : sources) {
-    if (taken.contains(source.path)) return place_of("sources", source) + ": given in files, too";
-  }
-  if (const InputFile* source = misplaced(taken, sources))
-    return place_of("sources", *source) + ": one of files is its folder, or lies in it";
-  for (InputFile& source : sources) {
-    job.sources.push_back(source.path);
-    job.files.push_back(std::move(source));
-  }
-  return "";
-}
-
 std::string objection_to_files_of_tests(const Job& job) {
   const Paths paths = job.tests.empty() ? Paths() : paths_of(job.files);
   for (size_t i = 0; i < job.tests.size(); ++i) {
     if (const InputFile* file = misplaced(paths, job.tests[i].files))
-      return place_of("tests[" + std::to_string(i) + "].files", *file) +
+      return place_of("tests[" + std::to_string(i) + "].files", file->path) +
              ": one of the job's files is its folder, or lies in it";
   }
   return "";
@@ -284,8 +255,9 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults) {
   JobParser parser(line, job);
   if (!parser.object("") || !parser.finish()) return parser.in().error();
   if (const char* wrong = objection(parser, job)) return sys::Error::because(wrong);
-  std::string wrong = take_sources(std::move(parser.sources()), job);
-  if (wrong.empty()) wrong = objection_to_files_of_tests(job);
+  if (auto misfit = take_sources(std::move(parser.sources()), job.files, job.sources))
+    return sys::Error::because(place_of("sources", misfit->path) + ": " + misfit->why);
+  const std::string wrong = objection_to_files_of_tests(job);
   if (!wrong.empty()) return sys::Error::because(wrong);
   return job;
 }

@@ -212,8 +212,42 @@ bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& fl
   return true;
 }
 
+bool read_source(JsonReader& in, const Field& field, std::string& text, std::string& blob) {
+  constexpr const char* kForms = R"(a string or {"blob": "sha256:.."})";
+  blob.clear();
+  if (in.peek() == Type::kString) {
+    if (!in.read_string(text)) return false;
+    return text.size() <= static_cast<size_t>(field.max) ||
+           in.fail("longer than " + std::to_string(field.max) + " bytes");
+  }
+  if (in.peek() != Type::kObject) return in.expected(kForms);
+  std::string key;
+  in.open_object();
+  bool first = true;
+  for (; in.next_key(first, key); first = false) {
+    if (key != "blob" || !first) return in.fail(std::string("expected ") + kForms);
+    if (!read_digest(in, blob)) return in.at_field(".blob");
+  }
+  return in.ok() && (!first || in.fail(std::string("expected ") + kForms));
+}
+
+std::optional<Misfit> take_sources(std::vector<InputFile> sources, std::vector<InputFile>& files,
+                                   std::vector<std::string>& names) {
+  const Paths taken = paths_of(files);
+  for (const InputFile& source : sources) {
+    if (taken.contains(source.path)) return Misfit{source.path, "given in files, too"};
+  }
+  if (const InputFile* source = misplaced(taken, sources))
+    return Misfit{source->path, "one of files is its folder, or lies in it"};
+  for (InputFile& source : sources) {
+    names.push_back(source.path);
+    files.push_back(std::move(source));
+  }
+  return std::nullopt;
+}
+
 bool read_sources(JsonReader& in, const Field& field, std::vector<InputFile>& sources) {
-  if (in.peek() != Type::kObject) return in.expected("an object of strings");
+  if (in.peek() != Type::kObject) return in.expected("an object of strings or blobs");
   sources.clear();
   std::set<std::string> paths;
   std::string path;
@@ -224,12 +258,7 @@ bool read_sources(JsonReader& in, const Field& field, std::vector<InputFile>& so
     if (wrong != nullptr) in.fail(wrong);
     InputFile source;
     source.path = path;
-    if (in.ok() && in.peek() != Type::kString) in.expected("a string");
-    if (!in.ok() || !in.read_string(source.content)) return in.at_key(path);
-    if (source.content.size() > static_cast<size_t>(field.max)) {
-      in.fail("longer than " + std::to_string(field.max) + " bytes");
-      return in.at_key(path);
-    }
+    if (!in.ok() || !read_source(in, field, source.content, source.blob)) return in.at_key(path);
     sources.push_back(std::move(source));
   }
   return in.ok() && paths_fit_together(in, sources);

@@ -2,6 +2,7 @@
 // The fields of a job that have rules of their own: names, arguments, environment, files, layers.
 // Internal to job_json. All leave the reason, and the path below the field, with the reader.
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,7 +31,9 @@ bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& arg
 bool read_env(JsonReader& in, const Field& field,
               std::vector<std::pair<std::string, std::string>>& env);
 bool read_files(JsonReader& in, std::vector<InputFile>& files);
-// Further sources of a program. They become files of the job when all of its fields are known.
+// A string into `text`, or {"blob": "sha256:.."} into `blob`.
+bool read_source(JsonReader& in, const Field& field, std::string& text, std::string& blob);
+// Further sources of a program. They become its files when all of its fields are known.
 bool read_sources(JsonReader& in, const Field& field, std::vector<InputFile>& sources);
 bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& flags);
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require);
@@ -40,6 +43,15 @@ bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& 
 using Paths = std::set<std::string_view>;  // as long as their files live
 Paths paths_of(const std::vector<InputFile>& files);
 const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more);
+
+// Makes files of sources, and notes their names. Or says of the first that cannot lie beside
+// `files` why; then nothing is changed.
+struct Misfit {
+  std::string path;
+  const char* why;
+};
+std::optional<Misfit> take_sources(std::vector<InputFile> sources, std::vector<InputFile>& files,
+                                   std::vector<std::string>& names);
 
 // A name out of a caller's JSON, bounded and without control characters, for an error.
 std::string printable(std::string_view name);

@@ -36,6 +36,14 @@ ordered_json any() { return ordered_json::object(); }
 
 ordered_json blob() { return {{"type", "string"}, {"pattern", "^sha256:[0-9a-f]{64}$"}}; }
 
+ordered_json source() { return {{"anyOf", {text(), object_of({{"blob", blob()}}, {"blob"})}}}; }
+
+ordered_json flags() {
+  ordered_json schema = list_of(text());
+  schema["maxItems"] = kMaxCompilerFlags;
+  return schema;
+}
+
 ordered_json file() {
   const ordered_json yes_or_no = {{"type", "boolean"}};
   return {{"anyOf",
@@ -62,6 +70,8 @@ ordered_json checker() {
   return object_of({{"template", text()},
                     {"source", text()},
                     {"files", map_of(file())},
+                    {"sources", map_of(source())},
+                    {"compiler_flags", flags()},
                     {"argv", list_of(text())},
                     {"protocol", {{"enum", {"testlib", "icpc"}}}}},
                    {"template", "source"});
@@ -74,12 +84,6 @@ ordered_json calls() {
 ordered_json tests() {
   ordered_json schema = list_of(test_case());
   schema["maxItems"] = kMaxTests;
-  return schema;
-}
-
-ordered_json flags() {
-  ordered_json schema = list_of(text());
-  schema["maxItems"] = kMaxCompilerFlags;
   return schema;
 }
 
@@ -108,7 +112,7 @@ ordered_json type_schema(const Field& field) {
     case FieldKind::kBytes:
       return bytes();
     case FieldKind::kSource:
-      return {{"anyOf", {text(), object_of({{"blob", blob()}}, {"blob"})}}};
+      return source();
     case FieldKind::kTexts:
     case FieldKind::kGlobs:
     case FieldKind::kRequire:
@@ -116,6 +120,7 @@ ordered_json type_schema(const Field& field) {
     case FieldKind::kFlags:
       return flags();
     case FieldKind::kSources:
+      return map_of(source());
     case FieldKind::kEnvironment:
       return map_of(text());
     case FieldKind::kFiles:

@@ -120,6 +120,10 @@ Paths paths_of_test(const Checker& checker) {
   return paths;
 }
 
+const Field& flags_of_a_job() {
+  return job_fields()[static_cast<size_t>(field_index("compiler_flags"))];
+}
+
 bool read_protocol(JsonReader& in, Checker& checker) {
   JsonReader before = in;
   std::string word;
@@ -157,6 +161,7 @@ bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
   if (in.peek() != Type::kObject) return in.expected("an object");
   checker.scores = true;
   std::set<std::string> given;
+  std::vector<InputFile> sources;
   std::string key;
   in.open_object();
   for (bool first = true; in.next_key(first, key); first = false) {
@@ -168,16 +173,27 @@ bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
       good = read_text(in, field, checker.source);
     } else if (key == "files") {
       good = read_files(in, checker.files);
+    } else if (key == "sources") {
+      good = read_sources(in, field, sources);
+    } else if (key == "compiler_flags") {
+      good = read_flags(in, flags_of_a_job(), checker.compiler_flags);
     } else if (key == "argv") {
       good = read_argv(in, field, checker.argv);
     } else if (key == "protocol") {
       good = read_protocol(in, checker);
     } else {
-      good = in.fail("unknown field; expected template, source, files, argv or protocol");
+      good = in.fail(
+          "unknown field; expected template, source, files, sources, compiler_flags, argv or "
+          "protocol");
     }
     if (!good) return in.at_field('.' + key);
   }
   if (!in.ok()) return false;
+  if (const auto misfit = take_sources(std::move(sources), checker.files, checker.sources)) {
+    in.fail(misfit->why);
+    in.at_key(misfit->path);
+    return in.at_field(".sources");
+  }
   if (const InputFile* file = misplaced(paths_of_test(checker), checker.files)) {
     in.fail("has no place beside the files of a test");
     in.at_key(file->path);

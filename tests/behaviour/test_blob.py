@@ -52,6 +52,16 @@ class Blobs(ZygoTestCase):
         self.assertEqual([result["label"] for result in labels], ["OK", "BadJob"], labels)
         self.assertIn('checker.files["value"].blob: no blob', labels[1]["detail"]["message"])
 
+    def test_further_sources_by_digest(self) -> None:
+        number = {"number.c": {"blob": self.put(b"int number(void) { return 7; }\n")}}
+        source = "int number(void);\nint main(void) { return number() - 7; }\n"
+        tests = [{"expect": "", "compare": "checker"}]
+
+        program = self.run_job(template="c", source=source, sources=number)
+        checked = self.run_job(source="", tests=tests, checker={"template": "c", "source": source, "sources": number})
+
+        self.assertEqual([program["label"], checked["label"]], ["OK", "OK"], (program, checked))
+
     def test_one_that_is_not_there_is_the_callers_mistake_and_named(self) -> None:
         self.assertIn(f"source.blob: no blob {NOWHERE}", self.run_job(source={"blob": NOWHERE})["detail"]["message"])
         result = self.run_job(source="1", files={"a": {"blob": NOWHERE}})

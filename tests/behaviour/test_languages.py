@@ -402,6 +402,15 @@ class Tests(unittest.TestCase):
 
         self.assertEqual((result["label"], result["detail"]["message"]), ("BadJob", "checker: points: expected a number"))
 
+    def test_a_checker_may_have_further_sources_and_flags(self) -> None:
+        checker = {"template": "cpp", "source": '#include "right.h"\nint main() { return right(LIMIT) ? 0 : 1; }\n',
+                   "sources": {"right.h": "bool right(int);\n", "right.cpp": "bool right(int n) { return n == 7; }\n"}}
+        tests = [{"stdin": "1 2", "expect": "3\n", "compare": "checker"}]
+
+        results = [self.run_tests(tests, checker={**checker, "compiler_flags": [f"-DLIMIT={limit}"]}) for limit in (7, 8)]
+
+        self.assertEqual([self.labels(result) for result in results], [["OK"], ["WrongAnswer"]], zygo.brief(results[0]))
+
     def test_the_expected_answer_is_nowhere_in_the_sandbox(self) -> None:
         source = ("import os\nfound = []\nfor root, _, names in os.walk('/tmp'): found += names\n"
                   "print(found, 'needle-' + '42' in str(globals()))\n")

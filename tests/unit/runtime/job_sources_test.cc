@@ -67,6 +67,38 @@ TEST_CASE("further sources that have no place are refused by name", "[job]") {
   CHECK_FALSE(parse_defaults(R"({"sources": {"b": ""}})").ok());
 }
 
+TEST_CASE("a further source may be a blob", "[job]") {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const auto job =
+      parse_job(R"({"source": "", "sources": {"b.cc": {"blob": ")" + digest + "\"}}}", {});
+  REQUIRE(job.ok());
+  CHECK(job->files[0].blob == digest);
+  CHECK(refusal(R"({"source": "", "sources": {"b.cc": {"blob": "x"}}})")
+            .starts_with("sources[\"b.cc\"].blob: expected sha256:"));
+  CHECK(refusal(R"({"source": "", "sources": {"b.cc": {}}})")
+            .starts_with("sources[\"b.cc\"]: expected a string or"));
+}
+
+TEST_CASE("a checker has further sources and flags by the rules of a job", "[job]") {
+  auto with = [](const std::string& fields) {
+    return R"({"source": "", "checker": {"template": "cpp", "source": "x", )" + fields + "}}";
+  };
+  const auto job = parse_job(
+      with(R"("sources": {"b.cc": "b"}, "files": {"c": {"text": ""}}, "compiler_flags": ["-O3"])"),
+      {});
+  REQUIRE(job.ok());
+  CHECK(job->checker->sources == Texts{"b.cc"});
+  CHECK(job->checker->files.size() == 2);
+  CHECK(job->checker->compiler_flags == Texts{"-O3"});
+  CHECK(job->checker->scores);
+  CHECK(refusal(with(R"("sources": {"c": ""}, "files": {"c": {"text": ""}})")) ==
+        R"(checker.sources["c"]: given in files, too)");
+  CHECK(refusal(with(R"("compiler_flags": [""])")) ==
+        "checker.compiler_flags[0]: a flag is not empty");
+  CHECK(refusal(with(R"("sources": {"input.txt/a": ""})"))
+            .starts_with("checker.files[\"input.txt/a\"]: has no place"));
+}
+
 TEST_CASE("a test brings files of its own, in every form that files have", "[job]") {
   const auto job = parse_job(
       R"({"source": "", "files": {"a": {"text": "all"}},
