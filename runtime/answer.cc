@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "sandbox/sys/huge_pages.h"
+
 namespace runtime {
 
 SharedAnswer& SharedAnswer::operator=(SharedAnswer&& other) noexcept {
@@ -35,7 +37,10 @@ std::optional<SharedAnswer::Answer> SharedAnswer::take(uint64_t nonce, size_t mo
   if (header.nonce != nonce) return std::nullopt;
   if (header.size > most || header.size > bytes() - sizeof(shim::AnswerRegion)) return std::nullopt;
   const char* payload = static_cast<const char*>(at_) + sizeof(shim::AnswerRegion);
-  return Answer{header.kind, std::string(payload, header.size)};
+  Answer answer{header.kind, {}};
+  sys::reserve_huge(answer.payload, header.size);
+  answer.payload.assign(payload, header.size);
+  return answer;
 }
 
 size_t SharedAnswer::size() const { return region()->header.size; }

@@ -78,7 +78,7 @@ class Writer {
   std::string_view since(size_t position) const { return std::string_view(out_).substr(position); }
   void truncate(size_t position) { out_.resize(position); }
   size_t size() const { return out_.size(); }
-  void reserve(size_t size) { out_.reserve(size); }
+  void reserve(size_t size);
   std::string take() { return std::move(out_); }
 
  private:

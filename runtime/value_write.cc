@@ -6,12 +6,16 @@
 #include "runtime/python_coding.h"
 #include "runtime/utf8.h"
 #include "runtime/value.h"
+#include "sandbox/sys/huge_pages.h"
 
 namespace runtime {
 
 static_assert(std::endian::native == std::endian::little, "the value format is little-endian");
 
 namespace {
+
+constexpr size_t kLong = size_t{4} << 20;
+
 template <typename T>
 void append_raw(std::string& out, T value) {
   char bytes[sizeof value];
@@ -60,7 +64,12 @@ void Writer::close(size_t mark, uint32_t count) {
 void Writer::counted(shim::Tag kind, std::string_view content) {
   VERIFY(content.size() <= UINT32_MAX);
   container(kind, static_cast<uint32_t>(content.size()));
+  if (content.size() >= kLong) reserve(out_.size() + content.size());
   out_.append(content);
+}
+
+void Writer::reserve(size_t size) {
+  size >= kLong ? sys::reserve_huge(out_, size) : out_.reserve(size);
 }
 
 // ---- The request

@@ -1,5 +1,7 @@
 #include "runtime/api/job_value.h"
 
+#include <utility>
+
 #include "runtime/api/converter.h"
 #include "runtime/value_walk.h"
 
@@ -23,29 +25,41 @@ void put_call(Writer& out, const std::string& args, const std::string& kwargs) {
   kwargs.empty() ? out.container(Tag::kDict, 0) : out.raw(kwargs);
 }
 
+bool read_args(JsonReader& in, Writer& out) {
+  if (in.peek() != Type::kArray) return in.expected("a list");
+  Converter(in, out).value(0);
+  return in.ok();
+}
+
 bool read_part(JsonReader& in, bool is_args, std::string& part) {
   if (!part.empty()) return in.fail("given twice");
-  if (is_args && in.peek() != Type::kArray) return in.expected("a list");
   if (!is_args && in.peek() != Type::kObject) return in.expected("an object");
   Writer writer;
-  Converter(in, writer).value(0);
+  is_args ? void(read_args(in, writer)) : void(Converter(in, writer).value(0));
   if (!in.ok()) return false;
   part = writer.take();
   return is_args || is_plain_dict(part) || in.fail("expected names of arguments and their values");
 }
 
-// {"args": [..], "kwargs": {..}}, both optional, in any order.
+// {"args": [..], "kwargs": {..}}, both optional, in any order. The arguments, which may be long, go
+// where they belong at once.
 bool read_call(JsonReader& in, Writer& out) {
   if (in.peek() != Type::kObject) return in.expected(R"({"args": [..], "kwargs": {..}})");
-  std::string key, args, kwargs;
+  std::string key, kwargs;
+  bool has_args = false;
+  out.container(Tag::kList, 2);
   in.open_object();
   for (bool first = true; in.next_key(first, key); first = false) {
     const bool is_args = key == "args";
     if (!is_args && key != "kwargs")
       return in.fail("unknown field " + key + "; expected args and kwargs");
-    if (!read_part(in, is_args, is_args ? args : kwargs)) return in.at_field('.' + key);
+    const bool fine = !is_args                        ? read_part(in, false, kwargs)
+                      : std::exchange(has_args, true) ? in.fail("given twice")
+                                                      : read_args(in, out);
+    if (!fine) return in.at_field('.' + key);
   }
-  put_call(out, args, kwargs);
+  if (!has_args) out.container(Tag::kList, 0);
+  kwargs.empty() ? out.container(Tag::kDict, 0) : out.raw(kwargs);
   return in.ok();
 }
 
