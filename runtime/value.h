@@ -26,7 +26,12 @@ sys::Result<void> check(std::string_view value);
 
 // The value as JSON text, in the tagged forms of docs/jobs.md. With `arrays_as_lists` an ndarray is
 // a plain nested list. A malformed value (check() says so) appends `null`.
-void append_json(std::string_view value, bool arrays_as_lists, std::string& out);
+// Where there is a `parts`, long bytes are put there, as views of `value`, in place of base64
+// (api/parts.h).
+void append_json(std::string_view value, bool arrays_as_lists, std::string& out,
+                 std::vector<std::string_view>* parts = nullptr);
+// How many bytes of the value those are.
+size_t bytes_in_parts(std::string_view value);
 
 // Where two values differ, as a path like `[0][3][1]` or `["key"]`; empty when at the root. Dicts
 // compare without regard to order, NaN equals NaN, 1 differs from 1.0. None when they are equal.

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "runtime/api/parts.h"
 #include "runtime/json_text.h"
 #include "runtime/value_walk.h"
 
@@ -12,8 +13,9 @@ namespace {
 // Writes one accepted value. Recursive; walk_value() has bounded the depth.
 class ValueJson {
  public:
-  ValueJson(ValueCursor cursor, bool arrays_as_lists, std::string& out)
-      : in_(cursor), arrays_as_lists_(arrays_as_lists), out_(out) {}
+  ValueJson(ValueCursor cursor, bool arrays_as_lists, std::string& out,
+            std::vector<std::string_view>* parts)
+      : in_(cursor), arrays_as_lists_(arrays_as_lists), out_(out), parts_(parts) {}
 
   void item() {
     switch (in_.tag()) {
@@ -78,9 +80,18 @@ class ValueJson {
   }
 
   void bytes() {
+    if (parts_ && in_.counted().size() >= kLeastPart && parts_->size() < kMaxParts) return part();
     out_ += R"({"$type":"bytes","data":")";
     append_base64(in_.counted(), out_);
     out_ += "\"}";
+    in_.skip();
+  }
+
+  void part() {
+    out_ += R"({"$type":"bytes","part":)";
+    append_json_integer(static_cast<int64_t>(parts_->size()), out_);
+    out_ += '}';
+    parts_->push_back(in_.counted());
     in_.skip();
   }
 
@@ -155,17 +166,61 @@ class ValueJson {
   ValueCursor in_;
   bool arrays_as_lists_;
   std::string& out_;
+  std::vector<std::string_view>* parts_;
 };
 
 }  // namespace
 
-void append_json(std::string_view value, bool arrays_as_lists, std::string& out) {
+void append_json(std::string_view value, bool arrays_as_lists, std::string& out,
+                 std::vector<std::string_view>* parts) {
   std::vector<ValueNode> nodes;
   if (walk_value(value, &nodes) != nullptr) {
     out += "null";
     return;
   }
-  ValueJson({.value = value, .nodes = &nodes}, arrays_as_lists, out).item();
+  ValueJson({.value = value, .nodes = &nodes}, arrays_as_lists, out, parts).item();
+}
+
+// The items of a value stand one behind the other, whatever contains them.
+size_t bytes_in_parts(std::string_view value) {
+  if (value.size() < kLeastPart || walk_value(value, nullptr) != nullptr) return 0;
+  size_t bytes = 0, parts = 0;
+  for (size_t at = 0; at < value.size();) {
+    const ValueCursor item{.value = value, .nodes = nullptr, .at = at};
+    switch (item.tag()) {
+      case Tag::kNone:
+      case Tag::kTrue:
+      case Tag::kFalse:
+      case Tag::kArray:
+        at += 1;
+        break;
+      case Tag::kSmall:
+        at += 2;
+        break;
+      case Tag::kInt:
+      case Tag::kFloat:
+        at += 9;
+        break;
+      case Tag::kComplex:
+        at += 17;
+        break;
+      case Tag::kBytes:
+        if (item.count() >= kLeastPart && parts++ < kMaxParts) bytes += item.count();
+        [[fallthrough]];
+      case Tag::kBigInt:
+      case Tag::kStr:
+        at += 5 + item.count();
+        break;
+      case Tag::kList:
+      case Tag::kTuple:
+      case Tag::kSet:
+      case Tag::kFrozenSet:
+      case Tag::kDict:
+        at += 5;
+        break;
+    }
+  }
+  return bytes;
 }
 
 }  // namespace runtime

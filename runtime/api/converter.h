@@ -49,6 +49,8 @@ class Converter {
   Hash set_of(shim::Tag kind, unsigned depth);
   void sort_items(size_t begin, const std::vector<Span>& spans);
   Hash bytes();
+  void base64();
+  void part_of_stream();
   Hash special_float();
   Hash complex(unsigned depth);
   double part(unsigned depth);

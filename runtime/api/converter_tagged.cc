@@ -19,7 +19,7 @@ Hash Converter::tagged(unsigned depth) {
   if (in_.peek() != Type::kString) return failed(in_.expected("a type name"));
   std::string type;
   if (!in_.read_string(type)) return Hash::kImpossible;
-  if (type == "bytes") return only("data", [this] { return bytes(); });
+  if (type == "bytes") return bytes();
   if (type == "float") return only("value", [this] { return special_float(); });
   if (type == "complex") return complex(depth);
   if (type == "tuple") return only("items", [&] { return list_of(Tag::kTuple, depth); });
@@ -81,12 +81,30 @@ void Converter::sort_items(size_t begin, const std::vector<Span>& spans) {
 }
 
 Hash Converter::bytes() {
-  if (in_.peek() != Type::kString) return failed(in_.expected("base64"));
+  std::string key;
+  if (!in_.next_key(false, key) || (key != "data" && key != "part")) return missing("data");
+  key == "data" ? base64() : part_of_stream();
+  if (!in_.ok()) return failed(in_.at_key(key));
+  if (in_.next_key(false, key)) in_.fail("unknown key in a tagged value: " + key);
+  return Hash::kPossible;
+}
+
+void Converter::base64() {
+  if (in_.peek() != Type::kString) return void(in_.expected("base64"));
   std::string raw;
   in_.read_string(text_);
   if (!append_from_base64(text_, raw)) in_.fail("not base64");
   out_.bytes(raw);
-  return Hash::kPossible;
+}
+
+void Converter::part_of_stream() {
+  Number number;
+  if (in_.peek() != Type::kNumber) return void(in_.expected("the number of a part"));
+  if (!in_.read_number(number)) return;
+  const bool whole = number.kind == Number::Kind::kInteger;
+  const auto part = whole ? in_.take_part(number.integer) : std::nullopt;
+  if (!part) return void(in_.fail("no such part, or used before"));
+  out_.bytes(*part);
 }
 
 Hash Converter::special_float() {

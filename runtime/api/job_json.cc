@@ -249,10 +249,11 @@ sys::Result<JobDefaults> parse_defaults(std::string_view json) {
   return defaults;
 }
 
-sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults) {
+sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, Parts parts) {
   if (line.size() > kMaxJobBytes) return too_long();
   Job job = defaults.job;
   JobParser parser(line, job);
+  parser.in().bring(std::move(parts));
   if (!parser.object("") || !parser.finish()) return parser.in().error();
   if (const char* wrong = objection(parser, job)) return sys::Error::because(wrong);
   if (auto misfit = take_sources(std::move(parser.sources()), job.files, job.sources))

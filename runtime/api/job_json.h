@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/api/parts.h"
 #include "runtime/job.h"
 #include "runtime/result.h"
 #include "sandbox/sys/result.h"
@@ -24,7 +25,8 @@ struct JobDefaults {
 sys::Result<JobDefaults> parse_defaults(std::string_view json);
 
 // One job. The id is empty when the line has none: the caller makes one.
-sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults);
+// `parts` came in front of the line.
+sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, Parts parts = {});
 
 // The reference page of all of this, from the table that validates.
 std::string jobs_reference_markdown();

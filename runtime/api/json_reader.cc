@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "runtime/json_text.h"
 #include "runtime/utf8.h"
@@ -324,6 +326,25 @@ bool JsonReader::finish() {
   white_space();
   if (!ok()) return false;
   return at_ == end_ || syntax("something behind the end");
+}
+
+struct JsonReader::Beside {
+  Parts parts;
+  std::vector<bool> taken;
+};
+
+void JsonReader::bring(Parts parts) {
+  if (parts.empty()) return;
+  std::vector<bool> taken(parts.size());
+  beside_ = std::make_shared<Beside>(Beside{std::move(parts), std::move(taken)});
+}
+
+std::optional<std::string> JsonReader::take_part(int64_t index) {
+  if (!beside_ || index < 0 || static_cast<size_t>(index) >= beside_->parts.size()) return {};
+  const auto at = static_cast<size_t>(index);
+  if (beside_->taken[at]) return std::nullopt;
+  beside_->taken[at] = true;
+  return std::move(beside_->parts[at]);
 }
 
 }  // namespace runtime

@@ -7,9 +7,12 @@
 // times as long on a job of grids. The unit and fuzz tests hold this reader against it.
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "runtime/api/parts.h"
 #include "sandbox/sys/result.h"
 
 namespace runtime {
@@ -59,6 +62,11 @@ class JsonReader {
   // Nothing but white space is left.
   bool finish();
 
+  // What came beside the text, in bytes that are no JSON.
+  void bring(Parts parts);
+  // The part of this number, which is then no more: each is used once. Nothing: there is none.
+  std::optional<std::string> take_part(int64_t index);
+
   // A grid's cell: one or two digits and the comma or bracket behind them, taken without ceremony.
   // False, and nothing taken, when something else is there.
   bool take_small_integer(int& value) {
@@ -88,6 +96,8 @@ class JsonReader {
   std::string error_;
   bool has_path_ = false;
   bool is_syntax_ = false;
+  struct Beside;
+  std::shared_ptr<Beside> beside_;  // of all copies: a look ahead costs no copy of it
 };
 
 }  // namespace runtime

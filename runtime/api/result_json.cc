@@ -85,9 +85,9 @@ void append_output(const char* name, const Output& output, std::string& out) {
   out += '}';
 }
 
-void append_value(const JobResult& result, std::string& out) {
+void append_value(const JobResult& result, std::string& out, std::vector<std::string_view>* parts) {
   key("value", out);
-  result.value.empty() ? void(out += "null") : append_json(result.value, result.array, out);
+  result.value.empty() ? void(out += "null") : append_json(result.value, result.array, out, parts);
 }
 
 void append_exception(const std::optional<Exception>& exception, std::string& out) {
@@ -298,11 +298,14 @@ size_t most_as_exception(const std::optional<Exception>& exception) {
 
 }  // namespace
 
-size_t most_bytes_of(const JobResult& result) {
+size_t bytes_in_parts(const JobResult& result) { return bytes_in_parts(result.value); }
+
+size_t most_bytes_of(const JobResult& result, size_t raw) {
   size_t bytes = kMostOfTheRest + most_as_string(result.id) + result.tag.size() +
                  most_as_string(result.out.bytes) + most_as_string(result.err.bytes) +
-                 kMostPerByteOfAValue * result.value.size() + most_as_exception(result.exception) +
-                 most_as_detail(result.verdict.detail) + 6 * result.template_id.size();
+                 kMostPerByteOfAValue * (result.value.size() - raw) + raw +
+                 most_as_exception(result.exception) + most_as_detail(result.verdict.detail) +
+                 6 * result.template_id.size();
   for (const TestResult& test : result.tests) {
     bytes += kMostOfAPart + most_as_string(test.name) + most_as_string(test.out.bytes) +
              most_as_string(test.err.bytes) + most_as_exception(test.exception) +
@@ -321,6 +324,11 @@ size_t most_bytes_of(const JobResult& result) {
 }
 
 void append_result(const JobResult& result, std::string& out) {
+  append_result(result, out, nullptr);
+}
+
+void append_result(const JobResult& result, std::string& out,
+                   std::vector<std::string_view>* parts) {
   out += "{\"id\":";
   append_json_string(result.id, out);
   key("tag", out);
@@ -332,7 +340,7 @@ void append_result(const JobResult& result, std::string& out) {
   append_exit(result.exit, out);
   append_output("stdout", result.out, out);
   append_output("stderr", result.err, out);
-  append_value(result, out);
+  append_value(result, out, parts);
   append_exception(result.exception, out);
   append_usage(result.usage, out);
   append_timing(result.timing, out);

@@ -4,15 +4,22 @@
 // valid JSON.
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runtime/result.h"
 
 namespace runtime {
 
-// At most so many bytes the object will have; a quick look, which writes nothing.
-size_t most_bytes_of(const JobResult& result);
+// The bytes of its value that can leave as parts (api/parts.h).
+size_t bytes_in_parts(const JobResult& result);
+// At most so many bytes the object will have, `raw` of its value being in parts beside it: a quick
+// look, which writes nothing.
+size_t most_bytes_of(const JobResult& result, size_t raw = 0);
 
 // Appends the object, without a newline behind it.
 void append_result(const JobResult& result, std::string& out);
+// The same, but long bytes of its value are put into `parts`, as views of it (api/parts.h).
+void append_result(const JobResult& result, std::string& out, std::vector<std::string_view>* parts);
 
 }  // namespace runtime

@@ -62,6 +62,24 @@ TEST_CASE("with --any-id an id may come again, and each of its jobs has a result
   CHECK(with_id(results, "a")["label"] == "OK");
 }
 
+TEST_CASE("a job finds the parts in front of its line, each of them once", "[cli][batch]") {
+  Batch batch;
+  const std::string call = R"("source": "1", "mode": "call", "func": "f", "inputs": )";
+  const std::string part = R"({"$type": "bytes", "part": 0})";
+
+  auto results = batch.run("{\"parts\":[3]}\na\nb{\"id\": \"used\", " + call + "[" + part + "]}\n" +
+                           "{\"id\": \"none\", " + call + "[" + part + "]}\n" +
+                           "{\"parts\":[1]}\nx{\"id\": \"twice\", " + call + "[" + part + "," +
+                           part + "]}\n{\"parts\":[2000000000]}\n");
+
+  REQUIRE(results.size() == 3);
+  CHECK(with_id(results, "used")["label"] == "OK");
+  CHECK(with_id(results, "none")["detail"]["message"] ==
+        "inputs[0][\"part\"]: no such part, or used before");
+  CHECK(with_id(results, "twice")["detail"]["message"] ==
+        "inputs[1][\"part\"]: no such part, or used before");
+}
+
 TEST_CASE("an id that is there twice is BadJob the second time, under a generated id",
           "[cli][batch]") {
   Batch batch;

@@ -65,3 +65,56 @@ TEST_CASE("an input that ends inside a line that is too long tells so", "[cli][l
 }
 
 }  // namespace cli
+namespace cli {
+
+TEST_CASE("parts go with the line behind them, in whatever pieces they come", "[cli][lines]") {
+  const std::string raw = "a\nb\n\0c", input = "first\n" + raw + raw + "second\nthird";
+  for (size_t piece = 1; piece <= input.size(); ++piece) {
+    LineReader reader(40);
+    std::vector<Line> seen;
+    std::vector<std::string> texts;
+    for (size_t at = 0; at <= input.size(); at += piece) {
+      reader.append(input.substr(at, piece));
+      if (at + piece > input.size()) reader.finish();
+      while (auto line = reader.next()) {
+        texts.emplace_back(line->text);
+        if (line->text == "first") reader.expect({raw.size(), 0, raw.size()});
+        seen.push_back(*line);
+      }
+    }
+    REQUIRE(texts == std::vector<std::string>{"first", "second", "third"});
+    CHECK(seen[0].parts.empty());
+    CHECK(seen[1].parts == runtime::Parts{raw, "", raw});
+    CHECK(seen[1].end == input.size() - 5);
+    CHECK(seen[2].parts.empty());
+  }
+}
+
+TEST_CASE("parts that are too long are passed over, and the line behind them says why",
+          "[cli][lines]") {
+  LineReader reader(40);
+  reader.append("x\n0123");
+  REQUIRE(reader.next());
+  reader.pass_over(6, "why");
+  CHECK_FALSE(reader.next());
+  reader.append("45line\nnext\n");
+
+  const auto line = reader.next();
+
+  REQUIRE(line);
+  CHECK(line->text == "line");
+  CHECK(line->objection == "why");
+  CHECK(reader.next()->objection.empty());
+}
+
+TEST_CASE("an input that ends within parts has no more lines", "[cli][lines]") {
+  LineReader reader(40);
+  reader.append("x\n01\n3");
+  REQUIRE(reader.next());
+  reader.expect({10});
+  reader.finish();
+
+  CHECK_FALSE(reader.next());
+}
+
+}  // namespace cli

@@ -58,13 +58,26 @@ void BatchLoop::take_lines() {
       full_ = false;
       return;
     }
-    accept(*line);
+    if (!announces_parts(*line)) accept(*std::move(line));
   }
 }
 
-void BatchLoop::accept(const Line& line) {
+// Who sends parts can read them, too; who sends none need not know of them.
+bool BatchLoop::announces_parts(const Line& line) {
+  auto sizes = runtime::announced_parts(line.text);
+  if (!sizes) return false;
+  outbox_->write_parts();
+  auto objection = runtime::objection_to_parts(*sizes);
+  objection ? reader_.pass_over(runtime::total_of(*sizes), *std::move(objection))
+            : reader_.expect(*std::move(sizes));
+  return true;
+}
+
+void BatchLoop::accept(Line line) {
   size_t bytes = line.text.size();
-  JobLines::Read read = lines_.read(line);
+  for (const std::string& part : line.parts) bytes += part.size();
+  const size_t number = line.number;
+  JobLines::Read read = lines_.read(std::move(line));
   if (auto* earlier = std::get_if<EarlierResult>(&read)) {
     outbox_->skipped(earlier->label, earlier->kind);
     return;
@@ -81,7 +94,7 @@ void BatchLoop::accept(const Line& line) {
   runtime::Job job = std::get<runtime::Job>(std::move(read));
   job.watch = under_way_->add(job.id);
   auto done = [outbox = outbox_, under_way = under_way_, id = job.id, watch = job.watch, bytes,
-               number = line.number](runtime::JobResult result) {
+               number](runtime::JobResult result) {
     under_way->remove(id, watch);
     add_line_number(result, number);
     outbox->finished(result, bytes);

@@ -38,7 +38,8 @@ class BatchLoop {
 
  private:
   void take_lines();
-  void accept(const Line& line);
+  bool announces_parts(const Line& line);
+  void accept(Line line);
   void wait();
   std::optional<Why> ended();
   void abandon();

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "tools/cli/text.h"
 
@@ -23,12 +24,16 @@ std::optional<Withdrawal> withdrawal_in(std::string_view text) {
 
 }  // namespace
 
-JobLines::Read JobLines::read(const Line& line) {
+JobLines::Read JobLines::read(Line line) {
   if (line.too_long) {
     return refused(line, fmt::format("longer than {} MiB", runtime::kMaxJobBytes >> 20), {});
   }
   if (auto withdrawal = withdrawal_in(line.text)) return *std::move(withdrawal);
-  sys::Result<runtime::Job> job = runtime::parse_job(line.text, defaults_);
+  if (!line.objection.empty()) {
+    return refused(line, line.objection, runtime::identity_of(line.text));
+  }
+  sys::Result<runtime::Job> job =
+      runtime::parse_job(line.text, defaults_, std::exchange(line.parts, {}));
   if (!job) return refused(line, job.error().text(), runtime::identity_of(line.text));
   if (job->id.empty()) {
     job->id = generated_id(line);

@@ -30,7 +30,7 @@ class JobLines {
       : defaults_(std::move(defaults)), earlier_(std::move(earlier)), ids_(ids) {}
 
   using Read = std::variant<runtime::Job, runtime::JobResult, EarlierResult, Withdrawal>;
-  Read read(const Line& line);
+  Read read(Line line);
 
  private:
   bool is_new(const std::string& id);

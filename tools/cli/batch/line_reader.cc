@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "sandbox/sys/huge_pages.h"
 
 namespace cli {
 namespace {
@@ -40,7 +43,42 @@ void LineReader::make_room() {
   if (buffer_.capacity() > 16 * kChunk && buffer_.size() < kChunk) buffer_.shrink_to_fit();
 }
 
+void LineReader::expect(std::vector<uint64_t> sizes) {
+  sizes_ = std::move(sizes);
+  parts_.assign(sizes_.size(), {});
+  whole_ = 0;
+}
+
+void LineReader::pass_over(uint64_t bytes, std::string why) {
+  expect({});
+  passing_ = bytes;
+  objection_ = std::move(why);
+}
+
+// Moves what has come of the parts out of the buffer. False: more is to come. No memory is taken
+// for what was announced before it is there: a reserve is not touched.
+bool LineReader::take_parts() {
+  const size_t from = start_;
+  const auto passed = static_cast<size_t>(std::min<uint64_t>(passing_, buffer_.size() - start_));
+  passing_ -= passed;
+  start_ += passed;
+  while (whole_ < sizes_.size()) {
+    std::string& part = parts_[whole_];
+    const auto lacks = static_cast<size_t>(sizes_[whole_]) - part.size();
+    const size_t there = std::min(lacks, buffer_.size() - start_);
+    sys::reserve_huge(part, static_cast<size_t>(sizes_[whole_]));
+    part.append(buffer_, start_, there);
+    start_ += there;
+    if (there < lacks) break;
+    ++whole_;
+  }
+  scanned_ = start_;
+  consumed_ += start_ - from;
+  return passing_ == 0 && whole_ == sizes_.size();
+}
+
 std::optional<Line> LineReader::next() {
+  if ((passing_ > 0 || whole_ < sizes_.size()) && !take_parts()) return std::nullopt;
   for (;;) {
     size_t newline = buffer_.find('\n', scanned_);
     std::optional<Line> line;
@@ -71,7 +109,15 @@ std::optional<Line> LineReader::take(size_t length, bool complete) {
   ++number_;
   if (too_long) text = {};
   if (!too_long && text.find_first_not_of(kBlanks) == std::string_view::npos) return std::nullopt;
-  return Line{number_, consumed_, text, too_long, complete};
+  Line line{number_,
+            consumed_,
+            text,
+            too_long,
+            complete,
+            std::exchange(parts_, {}),
+            std::exchange(objection_, {})};
+  expect({});
+  return line;
 }
 
 }  // namespace cli

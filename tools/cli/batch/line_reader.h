@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "runtime/api/parts.h"
 #include "sandbox/sys/result.h"
 
 namespace cli {
@@ -18,6 +20,8 @@ struct Line {
   std::string_view text;  // without the newline; valid until the next call of the reader
   bool too_long = false;  // text is empty then
   bool complete = true;   // false: the input ended without a newline
+  runtime::Parts parts;   // came in front of it
+  std::string objection;  // to them: they were passed over
 };
 
 class LineReader {
@@ -30,6 +34,11 @@ class LineReader {
   void append(std::string_view bytes);
   void finish() { finished_ = true; }
 
+  // What follows the last line is no line: parts of these sizes, which the next one comes with.
+  void expect(std::vector<uint64_t> sizes);
+  // So many bytes are thrown away, and the next line says why.
+  void pass_over(uint64_t bytes, std::string why);
+
   // The next line that is not blank, or nothing until there is more input.
   std::optional<Line> next();
   bool finished() const { return finished_; }
@@ -37,6 +46,7 @@ class LineReader {
  private:
   std::optional<Line> take(size_t length, bool complete);
   void make_room();
+  bool take_parts();
 
   size_t longest_;
   std::string buffer_;
@@ -44,6 +54,11 @@ class LineReader {
   size_t scanned_ = 0;   // no newline before this, in buffer_
   size_t consumed_ = 0;  // bytes of the input before buffer_[start_]
   size_t number_ = 0;
+  std::vector<uint64_t> sizes_;  // of the parts that are to come
+  runtime::Parts parts_;
+  size_t whole_ = 0;      // so many of them have come
+  uint64_t passing_ = 0;  // bytes that are thrown away
+  std::string objection_;
   bool skipping_ = false;  // inside a line that is too long
   bool finished_ = false;
 };

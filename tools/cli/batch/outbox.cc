@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "runtime/api/parts.h"
 #include "runtime/api/result_json.h"
 #include "tools/cli/verdict_text.h"
 
@@ -28,17 +29,23 @@ void Outbox::finished(const runtime::JobResult& result, size_t bytes) {
     settled(1, bytes);
     return;
   }
-  std::string line;
-  runtime::append_result(result, line);
+  std::string head, line;
+  std::vector<std::string_view> pieces;
+  runtime::append_result(result, line, with_parts_ ? &pieces : nullptr);
   line += '\n';
+  if (!pieces.empty()) {
+    runtime::append_announcement(pieces, head);
+    pieces.insert(pieces.begin(), head);
+  }
+  pieces.push_back(line);
   {
     std::lock_guard lock(mutex_);
     tally_.add(result.verdict.label(),
                is_trouble(result.verdict.outcome) ? Tally::Kind::kTrouble : Tally::Kind::kVerdict);
   }
-  bytes_ += line.size();
+  for (std::string_view piece : pieces) bytes_ += piece.size();
   bytes_ -= bytes;
-  writer_->push(line);
+  writer_->push(pieces);
 }
 
 void Outbox::skipped(std::string_view label, Tally::Kind kind) {

@@ -25,6 +25,9 @@ class Outbox {
   void began(size_t bytes);
   void finished(const runtime::JobResult& result, size_t bytes);  // any thread
   void skipped(std::string_view label, Tally::Kind kind);  // has a result from an earlier run
+  // From now on long bytes of results leave as parts (runtime/api/parts.h), unless they go into a
+  // file, which consists of lines.
+  void write_parts() { with_parts_ = writer_->may_block(); }
   void drop_cancelled() { dropping_ = true; }  // from now on Cancelled results are not written
 
   bool has_room() const { return jobs_ < bounds_.jobs && bytes_ < bounds_.bytes; }
@@ -48,7 +51,7 @@ class Outbox {
   sys::OwnedFd wake_;
   std::atomic<size_t> jobs_{0}, bytes_{0};
   std::atomic<Wake> wake_on_{Wake::kNever};
-  std::atomic<bool> dropping_{false};
+  std::atomic<bool> dropping_{false}, with_parts_{false};
   mutable std::mutex mutex_;
   Tally tally_;
   std::unique_ptr<ResultWriter> writer_;  // last: its thread calls settled()

@@ -2,21 +2,31 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
 #include <utility>
 
+#include "sandbox/sys/huge_pages.h"
 #include "sandbox/sys/thread.h"
 
 namespace cli {
 namespace {
 
+constexpr size_t kLong = size_t{4} << 20;
+
 bool is_regular(int fd) {
   struct stat about {};
   return ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+bool is_socket(int fd) {
+  struct stat about {};
+  return ::fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
 }  // namespace
@@ -33,6 +43,7 @@ sys::Result<std::unique_ptr<ResultWriter>> ResultWriter::start(int out, Settled 
 ResultWriter::ResultWriter(int out, Settled settled, sys::OwnedFd stop)
     : out_(out),
       may_block_(!is_regular(out)),
+      is_socket_(is_socket(out)),
       settled_(std::move(settled)),
       stop_(std::move(stop)) {}
 
@@ -47,10 +58,13 @@ ResultWriter::~ResultWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ResultWriter::push(std::string_view line) {
+void ResultWriter::push(std::span<const std::string_view> pieces) {
   {
     std::lock_guard lock(mutex_);
-    pending_ += line;
+    size_t bytes = pending_.size();
+    for (std::string_view piece : pieces) bytes += piece.size();
+    if (bytes > kLong) sys::reserve_huge(pending_, bytes);
+    for (std::string_view piece : pieces) pending_ += piece;
     ++pending_lines_;
   }
   changed_.notify_all();
@@ -84,7 +98,7 @@ void ResultWriter::work() {
     }
     write_batch(bytes);
     settled_(lines, bytes.size());
-    if (bytes.capacity() > (size_t{4} << 20)) bytes = {};  // one huge result is not kept for ever
+    if (bytes.capacity() > kLong) bytes = {};  // one huge result is not kept for ever
   }
 }
 
@@ -104,7 +118,9 @@ void ResultWriter::write_batch(std::string_view bytes) {
 }
 
 // A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking, so the thread can
-// always be stopped. O_NONBLOCK would do the same, but to everybody who shares the open file.
+// always be stopped. O_NONBLOCK would do the same, but to everybody who shares the open file;
+// RWF_NOWAIT (of pipes since Linux 6.4) does it for one call, which then writes what there is room
+// for.
 ssize_t ResultWriter::write_some(std::string_view bytes) {
   if (!may_block_) return ::write(out_, bytes.data(), bytes.size());
   pollfd entries[2] = {{out_, POLLOUT, 0}, {stop_.get(), POLLIN, 0}};
@@ -112,6 +128,13 @@ ssize_t ResultWriter::write_some(std::string_view bytes) {
   if (entries[1].revents != 0) {
     errno = ECANCELED;
     return -1;
+  }
+  if (is_socket_) return ::send(out_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (can_refuse_ && bytes.size() > PIPE_BUF) {
+    const iovec all{const_cast<char*>(bytes.data()), bytes.size()};
+    const ssize_t n = ::pwritev2(out_, &all, 1, -1, RWF_NOWAIT);
+    if (n >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS)) return n;
+    can_refuse_ = false;
   }
   return ::write(out_, bytes.data(), std::min(bytes.size(), size_t{PIPE_BUF}));
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -32,7 +33,9 @@ class ResultWriter {
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
-  void push(std::string_view line);  // with its newline; any thread
+  // A line with its newline, in pieces, behind what stands in front of it; any thread.
+  void push(std::span<const std::string_view> pieces);
+  bool may_block() const { return may_block_; }  // it is no regular file
   State state() const { return state_.load(); }
   sys::Error error() const;  // of kFailed
   // Waits until everything is written or cannot be: true when it was.
@@ -46,6 +49,8 @@ class ResultWriter {
 
   int out_;
   bool may_block_;  // not a regular file: written in pieces that cannot block past poll(2)
+  bool is_socket_;
+  bool can_refuse_ = true;  // the kernel can be asked to write what fits (RWF_NOWAIT)
   Settled settled_;
   sys::OwnedFd stop_;  // eventfd: readable when the thread is to end
 
