@@ -67,21 +67,60 @@ Result<BatchBody> BatchBody::read(std::string_view text) {
   return body;
 }
 
-BatchReader::BatchReader(BatchBody body, std::string_view text, runtime::JobDefaults defaults)
-    : body_(std::move(body)),
+BatchReader::BatchReader(BatchBody body, std::string_view text, runtime::JobDefaults defaults,
+                         PartsAre parts)
+    : parts_are_(parts),
+      body_(std::move(body)),
       defaults_(body_.defaults ? *body_.defaults : std::move(defaults)),
       left_(body_.is_object ? std::string_view(body_.elements) : text) {}
 
+std::string_view BatchReader::take_line() {
+  const size_t end = std::min(left_.find('\n'), left_.size());
+  const std::string_view line = left_.substr(0, end);
+  left_.remove_prefix(std::min(end + 1, left_.size()));
+  ++number_;
+  return line;
+}
+
+size_t BatchReader::next_bytes() const {
+  const size_t end = std::min(left_.find('\n'), left_.size());
+  const auto sizes = runtime::announced_parts(left_.substr(0, end));
+  return sizes && !sizes->empty() ? left_.size() : end;
+}
+
+// What is wrong with them; empty: nothing.
+std::string BatchReader::take_parts(const std::vector<uint64_t>& sizes, runtime::Parts& parts) {
+  parts.clear();
+  std::string_view raw =
+      left_.substr(0, std::min<uint64_t>(runtime::total_of(sizes), left_.size()));
+  left_.remove_prefix(raw.size());
+  if (parts_are_ == PartsAre::kRefused && !sizes.empty())
+    return "parts: only in a batch that is answered as it runs";
+  if (auto objection = runtime::objection_to_parts(sizes)) return *objection;
+  if (raw.size() < runtime::total_of(sizes)) return "parts: the body ends within them";
+  for (const uint64_t size : sizes) {
+    parts.emplace_back(raw.substr(0, size));
+    raw.remove_prefix(size);
+  }
+  wants_parts_ = parts_are_ == PartsAre::kRead;
+  return {};
+}
+
 std::optional<BatchReader::Item> BatchReader::next() {
   std::string_view line;
+  runtime::Parts parts;
+  std::string objection;
   while (line.find_first_not_of(" \t\r") == line.npos) {
-    if (left_.empty()) return std::nullopt;
-    const size_t end = std::min(left_.find('\n'), left_.size());
-    line = left_.substr(0, end);
-    left_.remove_prefix(std::min(end + 1, left_.size()));
-    ++number_;
+    if (left_.empty()) break;
+    line = take_line();
+    const auto sizes = runtime::announced_parts(line);
+    if (!sizes) continue;
+    objection = take_parts(*sizes, parts);
+    if (objection.empty() || !left_.empty()) line = {};
   }
-  Result<runtime::Job> job = runtime::parse_job(line, defaults_);
+  if (!objection.empty()) return bad_job(line, objection, runtime::identity_of(line));
+  if (line.find_first_not_of(" \t\r") == line.npos) return std::nullopt;
+  Result<runtime::Job> job = runtime::parse_job(line, defaults_, std::move(parts));
   if (!job) return bad_job(line, job.error().text(), runtime::identity_of(line));
   if (job->id.empty()) {
     job->id = generated_id();

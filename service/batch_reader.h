@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_set>
 #include <variant>
+#include <vector>
 
 #include "runtime/api/job_json.h"
 #include "sandbox/sys/result.h"
@@ -32,20 +33,30 @@ class BatchReader {
     std::string_view line;
     std::variant<runtime::Job, std::string> content;  // a job, or the result of what is none: JSON
   };
+  // Whether raw parts may stand in front of lines (runtime/api/parts.h); a job with refused ones is
+  // none.
+  enum class PartsAre : uint8_t { kRead, kRefused };
   // `text` is what the body was read from, and must stay where it is. `defaults` count where the
   // body has none.
-  BatchReader(BatchBody body, std::string_view text, runtime::JobDefaults defaults);
+  BatchReader(BatchBody body, std::string_view text, runtime::JobDefaults defaults,
+              PartsAre parts = PartsAre::kRefused);
   BatchReader(BatchReader&&) = delete;
 
   std::optional<Item> next();  // blank lines are passed over
-  size_t next_bytes() const { return std::min(left_.find('\n'), left_.size()); }  // of its line
+  size_t next_bytes() const;   // of its line, or of the parts in front of it
+  // Whoever sent parts, or said that there are none, can read them, too.
+  bool wants_parts() const { return wants_parts_; }
   bool at_end() const { return left_.empty(); }
   size_t line_number() const { return number_; }  // of the last item, from 1
 
  private:
   Item bad_job(std::string_view line, std::string message, runtime::JobIdentity identity);
   std::string generated_id();
+  std::string_view take_line();
+  std::string take_parts(const std::vector<uint64_t>& sizes, runtime::Parts& parts);
 
+  const PartsAre parts_are_;
+  bool wants_parts_ = false;
   const BatchBody body_;
   const runtime::JobDefaults defaults_;
   std::string_view left_;

@@ -40,7 +40,8 @@ BatchStream::BatchStream(ExchangePtr exchange, runtime::Loop& loop, Desk& desk, 
     : exchange_(std::move(exchange)),
       loop_(loop),
       desk_(desk),
-      reader_(std::move(body), exchange_->request.body, std::move(defaults)),
+      reader_(std::move(body), exchange_->request.body, std::move(defaults),
+              BatchReader::PartsAre::kRead),
       at_once_(at_once),
       over_(std::move(over)) {}
 
@@ -113,11 +114,15 @@ void BatchStream::submit(runtime::Job job) {
   order.share = std::move(next_share_);
   order.client = exchange_->client;
   order.trace = exchange_->trace;
+  order.with_parts = reader_.wants_parts();
   // The ticket is known when the result comes: that is never before submit() has returned.
   auto ticket = std::make_shared<Desk::Ticket>(0);
   order.done = [self = shared_from_this(), ticket](Finished finished) {
     self->under_way_.erase(*ticket);
-    self->exchange_->write(std::move(finished.json) + "\n", std::move(finished.held));
+    // The parts come first, and what is written with one call stays together.
+    std::string answer = finished.parts.empty() ? std::move(finished.json)
+                                                : std::move(finished.parts) + finished.json;
+    self->exchange_->write(std::move(answer) + "\n", std::move(finished.held));
     self->feed();
   };
   order.job = std::move(job);

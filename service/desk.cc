@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/api/parts.h"
 #include "runtime/api/result_json.h"
 #include "runtime/outer_limits.h"
 #include "service/failure_note.h"
@@ -45,17 +46,22 @@ void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::Held
 }
 
 Finished finished_from(runtime::JobResult result, std::string template_name,
-                       const std::shared_ptr<runtime::Holding>& holding) {
+                       const std::shared_ptr<runtime::Holding>& holding, bool with_parts = false) {
   Finished finished;
-  const size_t most = runtime::most_bytes_of(result) + kBehind;
+  const size_t raw = with_parts ? runtime::bytes_in_parts(result) : 0;
+  const size_t most = runtime::most_bytes_of(result, raw) + kBehind;
   std::shared_ptr<runtime::HeldBytes> held;
   if (holding) {
     held = std::make_shared<runtime::HeldBytes>(holding);
     give_up_if_too_long(result, most, *held);
   }
-  if (!held || held->bytes() > 0) finished.json.reserve(most);
-  runtime::append_result(result, finished.json);
-  if (held) held->shrink_to(finished.json.size() + kBehind);
+  if (!held || held->bytes() > 0) finished.json.reserve(most - raw);
+  std::vector<std::string_view> parts;
+  runtime::append_result(result, finished.json, with_parts ? &parts : nullptr);
+  if (!parts.empty()) runtime::append_announcement(parts, finished.parts);
+  finished.parts.reserve(finished.parts.size() + raw);
+  for (const std::string_view part : parts) finished.parts += part;
+  if (held) held->shrink_to(finished.json.size() + finished.parts.size() + kBehind);
   finished.held = std::move(held);
   finished.label = result.verdict.label();
   finished.template_name = std::move(template_name);
@@ -194,12 +200,12 @@ void Desk::start(Ticket ticket, Entry& entry) {
     return std::exchange(entry.order.run, nullptr)(engine_, entry.order.job.tenant, entry.watch,
                                                    std::move(told));
   }
-  auto done = [inbox = inbox_, ticket, name = entry.template_name,
-               held = entry.watch->held](runtime::JobResult result) {
+  auto done = [inbox = inbox_, ticket, name = entry.template_name, held = entry.watch->held,
+               with_parts = entry.order.with_parts](runtime::JobResult result) {
     if (!is_long(result)) return inbox->put(ticket, finished_from(std::move(result), name, held));
     auto long_one = std::make_shared<runtime::JobResult>(std::move(result));
-    inbox->put([inbox, ticket, name, held, long_one] {
-      inbox->put(ticket, finished_from(std::move(*long_one), name, held));
+    inbox->put([inbox, ticket, name, held, long_one, with_parts] {
+      inbox->put(ticket, finished_from(std::move(*long_one), name, held, with_parts));
     });
   };
   engine_.submit(std::move(entry.order.job), std::move(done));

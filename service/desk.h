@@ -26,6 +26,7 @@ namespace service {
 // How a job ended, as its client and the metrics want it.
 struct Finished {
   std::string json;            // the result, without a newline
+  std::string parts;           // what goes in front of it (runtime/api/parts.h)
   std::shared_ptr<void> held;  // counts it, for its client
   std::string label;           // of the closed set, or a program's own word
   std::string template_name;
@@ -57,6 +58,7 @@ class Desk {
     std::optional<TraceContext> trace;          // told in the result
     Allowance::Share share;                     // held until the job has ended
     std::optional<sys::Milliseconds> patience;  // to be started within
+    bool with_parts = false;                    // long bytes of its value may leave as parts
     bool bounded = false;                       // whoever sends it keeps the queue free for others
     std::function<void(Finished)> done;
   };

@@ -64,6 +64,7 @@ void Service::get_info(const ExchangePtr& exchange) {
                              {"level", sandbox::name_of(standing.level)},
                              {"enforced", names_of(standing.layers)},
                              {"workers", engine_.workers()},
+                             {"parts", true},  // batches may have raw parts
                              {"tenant_by", name_of(tenancy_.by())},
                              {"template", options_.defaults.job.template_name},
                              {"durable", durable_ != nullptr},
