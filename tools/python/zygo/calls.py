@@ -15,6 +15,7 @@ from . import bundle, pickles, shaped
 from .errors import InvalidResult, exception_of
 from .result import Result
 from .transport.base import ResultFuture
+from .transport.stream import LEAST_PART
 
 if TYPE_CHECKING:
     AnyFuture = Future[Any]
@@ -27,6 +28,15 @@ Convert = Callable[[Result], Any]
 # A function of the caller's own may take its time; a pool's limits can say otherwise.
 DAY_MS = 86_400_000
 LIMITS = {"wall_ms": DAY_MS, "cpu_ms": DAY_MS, "memory_mb": 2048, "value_kb": 65536, "disk_mb": 1024}
+MOST_VALUE_KB = 1 << 20
+
+
+def with_room_for_value(limits: Mapping[str, int]) -> Dict[str, int]:
+    """A value may be as long as the memory that its function has: that is counted there, too."""
+    memory = limits["memory_mb"]
+    if type(memory) is not int:  # the runtime says what is wrong with it
+        return dict(limits)
+    return {**limits, "value_kb": max(LIMITS["value_kb"], min(memory << 10, MOST_VALUE_KB))}
 
 _INTO_TEMPLATE = "from zygo_setup import call\n"
 
@@ -56,13 +66,23 @@ class Line:
             json.dumps({**head, "source": text}, separators=(",", ":")).encode()[:-1] + b',"calls":['
             for text in (source, _NUMPY_HABIT + source))
 
-    def of(self, calls: Sequence[Tuple[bytes, bytes]], trust: bool) -> bytes:
+    def of(self, calls: Sequence[Tuple[bytes, bytes]], trust: bool, takes_parts: Callable[[], bool]
+           ) -> Tuple[bytes, List[bytes]]:
+        """The line, and the parts that go before it. A function that several calls have is sent with each."""
         version = b'[%d,%d]' % sys.version_info[:2]
-        tail = b'"}],"kwargs":{"trust":%b}}' % (b"true" if trust else b"false")
-        return (self._numpy_head if uses_numpy(calls) else self._head) + b",".join(
-            b'{"args":[%b,{"$type":"bytes","data":"%b"},{"$type":"bytes","data":"%b%b'
-            % (version, base64.b64encode(function), base64.b64encode(arguments), tail)
+        tail = b'],"kwargs":{"trust":%b}}' % (b"true" if trust else b"false")
+        parts: List[bytes] = []
+
+        def form(data: bytes) -> bytes:
+            if len(data) >= LEAST_PART and takes_parts():
+                parts.append(data)
+                return b'{"$type":"bytes","part":%d}' % (len(parts) - 1)
+            return b'{"$type":"bytes","data":"%b"}' % base64.b64encode(data)
+
+        line = (self._numpy_head if uses_numpy(calls) else self._head) + b",".join(
+            b'{"args":[%b,%b,%b%b' % (version, form(function), form(arguments), tail)
             for function, arguments in calls) + b"]}"
+        return line, parts
 
 
 def value_of(item: Any, types: shaped.Types, trust: bool) -> Any:
@@ -80,7 +100,9 @@ def value_of(item: Any, types: shaped.Types, trust: bool) -> Any:
 
 
 def _with_hint(error: Exception) -> Exception:
-    if isinstance(error, InvalidResult):
+    if isinstance(error, InvalidResult) and "larger than" in str(error):
+        error.args = (f"{error}; limits.value_kb is that limit",)
+    elif isinstance(error, InvalidResult):
         error.args = (f"{error}; trust_results=True lets any value pass, and is for code that you would run yourself",)
     return error
 

@@ -170,7 +170,11 @@ class Pool:
     def _fields_of_call(self, fields: Mapping[str, Any]) -> Dict[str, Any]:
         name = self.template if self._options.url else self._options.base + standing.FUNCTIONS
         below = {"limits": calls.LIMITS, "template": name}
-        return job.fields_of(fields, job.fields_of(self._below, below))
+        asked = job.fields_of(fields, self._below)
+        found = job.fields_of(asked, below)
+        if not self._options.url and "value_kb" not in asked.get("limits", {}):  # a service has bounds of its own
+            found["limits"] = calls.with_room_for_value(found["limits"])
+        return found
 
 
 class Caller:
@@ -188,9 +192,11 @@ class Caller:
         """`many`: the future's value is the list of them, else the only one."""
         if is_inside():
             return _in_place(batch, many)
-        line = self._line.of((pickler or self._pickler).all(batch), self._trust)
+        pool = self._pool
+        line, parts = self._line.of((pickler or self._pickler).all(batch), self._trust,
+                                    lambda: pool.transport.takes_parts())
         into = calls.convert(self._types, self._trust, many)
-        return self._lane.add(calls.ValueFuture(lambda: self._pool.transport.submit(line), into, self._pool._echo))
+        return self._lane.add(calls.ValueFuture(lambda: pool.transport.submit(line, parts=parts), into, pool._echo))
 
 
 def is_inside() -> bool:

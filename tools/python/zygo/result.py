@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import values
 from .errors import InvalidResult, exception_of
@@ -136,8 +136,9 @@ def _record(name: str, fields: Any) -> Any:
     return _RECORDS[name](**{key: value for key, value in fields.items() if key in known})
 
 
-def result_of(line: bytes) -> Result:
-    """From one line of zygo. The line is zygo's own; what is in its value, output and exception is the program's."""
+def result_of(line: bytes, parts: Sequence[bytes] = ()) -> Result:
+    """From one line of zygo, and the parts before it. The line is zygo's own; what is in its value, output and exception
+    is the program's."""
     fields = json.loads(line)
     named: Dict[str, Any] = {}
     more: Dict[str, Any] = {}
@@ -151,13 +152,13 @@ def result_of(line: bytes) -> Result:
             more[name] = value
     result = Result(**named, more=more)
     if result.value is not None and b'"$type"' in line:
-        _decode_value(result)
+        _decode_value(result, parts)
     return result
 
 
-def _decode_value(result: Result) -> None:
+def _decode_value(result: Result, parts: Sequence[bytes]) -> None:
     try:
-        result.value = values.decode(result.value)
+        result.value = values.decode(result.value, parts)
     except InvalidResult as error:  # what zygo could say, but a caller should not build
         result.label, result.by, result.ok, result.value = "InvalidResult", "program", False, None
         result.detail = {"reason": str(error), "where": "decoding"}

@@ -8,7 +8,7 @@ import base64
 import binascii
 import math
 import sys
-from typing import Any, Callable, Dict, Iterable, List, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
 
 from .errors import InvalidResult
 
@@ -77,12 +77,25 @@ def _as(base: Any, value: Any) -> Any:
 
 # Out of the sandbox
 
-def decode(value: Any) -> Any:
-    """The Python value of a `value` that json.loads has read. InvalidResult if it is not of the form."""
+def decode(value: Any, parts: Sequence[bytes] = ()) -> Any:
+    """The Python value of a `value` that json.loads has read; `parts` came before its line. InvalidResult if it is not
+    of the form."""
     try:
-        return _decode(value)
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError, binascii.Error) as error:
+        return _decode(_with_parts(value, parts) if parts else value)
+    except (IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError, binascii.Error) as error:
         raise InvalidResult(f"the value is malformed: {type(error).__name__}: {error}"[:300]) from None
+
+
+def _with_parts(value: Any, parts: Sequence[bytes]) -> Any:
+    """The same with the bytes themselves where it names one of the parts."""
+    kind = type(value)
+    if kind is list:
+        return [_with_parts(item, parts) for item in value]
+    if kind is not dict:
+        return value
+    if value.get("$type") == "bytes" and "part" in value:
+        return parts[value["part"]]
+    return {key: _with_parts(item, parts) for key, item in value.items()}
 
 
 def _decode(value: Any) -> Any:

@@ -9,9 +9,10 @@ import os
 import threading
 import weakref
 from concurrent.futures import Future, InvalidStateError
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence
 
 from ..result import Result, failed, result_of
+from .stream import MOST_PART_BYTES, Part, announcement, in_one_line
 
 if TYPE_CHECKING:
     ResultFuture = Future[Result]
@@ -21,7 +22,8 @@ else:
 log = logging.getLogger("zygo")
 
 _ID_STARTS = len(b'{"id":"')
-_MOST_LINE_BYTES = (64 << 20) - 100
+_MOST_LINE_MIB = 64
+_MOST_LINE_BYTES = (_MOST_LINE_MIB << 20) - 100
 
 
 class JobFuture(ResultFuture):
@@ -58,20 +60,26 @@ class JobFuture(ResultFuture):
 
 
 class Ticket(NamedTuple):
-    """One job under way. `body` is its line without the opening brace, an id, and the newline."""
+    """One job under way. `body` is its line without the opening brace, an id, and the newline; `parts` go before it."""
 
     body: bytes
     future: JobFuture
     id: Optional[str]  # the caller's own
+    parts: Sequence[Part] = ()
+
+    def size(self) -> int:
+        """In bytes, of what is sent of it."""
+        return len(self.body) + sum(map(len, self.parts))
 
 
 def body_of(line: bytes) -> bytes:
     return line[1:] if line != b"{}" else b"}"
 
 
-def with_id(name: bytes, ticket: Ticket) -> bytes:
-    """The whole line, with the newline."""
-    return b'{"id":"%b"%b%b\n' % (name, b"" if ticket.body == b"}" else b",", ticket.body)
+def with_id(name: bytes, ticket: Ticket) -> List[bytes]:
+    """All that is sent of it: the whole line, with the newline, behind its parts."""
+    line = b'{"id":"%b"%b%b\n' % (name, b"" if ticket.body == b"}" else b",", ticket.body)
+    return [announcement(ticket.parts), *ticket.parts, line] if ticket.parts else [line]
 
 
 def id_of(line: bytes) -> bytes:
@@ -81,10 +89,15 @@ def id_of(line: bytes) -> bytes:
 
 def is_too_long(ticket: Ticket) -> bool:
     """Such a line could not even be given its id: it is settled here."""
-    if len(ticket.body) < _MOST_LINE_BYTES:
-        return False
-    settle(ticket, failed("BadJob", "caller", f"longer than {_MOST_LINE_BYTES >> 20} MiB"))
-    return True
+    if len(ticket.body) >= _MOST_LINE_BYTES:
+        settle(ticket, failed("BadJob", "caller", f"longer than {_MOST_LINE_MIB} MiB"))
+        return True
+    size = sum(map(len, ticket.parts))
+    if size > MOST_PART_BYTES:
+        settle(ticket, failed("BadJob", "caller", f"bytes and arrays of {size >> 20} MiB: more than "
+                              f"{MOST_PART_BYTES >> 20} MiB cannot be sent with one job"))
+        return True
+    return False
 
 
 def settle(ticket: Ticket, result: Result) -> None:
@@ -92,14 +105,15 @@ def settle(ticket: Ticket, result: Result) -> None:
         ticket.future.set_result(result)
 
 
-def settle_line(ticket: Ticket, line: bytes) -> None:
+def settle_line(ticket: Ticket, line: bytes, parts: Sequence[Part] = ()) -> None:
     try:
-        result = result_of(line)
+        result = result_of(line, parts)
     except Exception as error:  # what this interpreter refuses to read, such as integers longer than its own limit
         message = f"{type(error).__name__}: {error}"[:300]
         result = Result("InvalidResult", "program", False, detail={"reason": message, "where": "decoding"})
     if ticket.id is not None:
         result.id = ticket.id
+        line = in_one_line(line, parts)
         result.line = b'{"id":%b%b' % (json.dumps(ticket.id).encode(), line[line.find(b'"', _ID_STARTS) + 1:])
     settle(ticket, result)
 
@@ -121,9 +135,13 @@ class Transport:
         """How many jobs run at once."""
         raise NotImplementedError
 
-    def submit(self, line: bytes, id: Optional[str] = None) -> ResultFuture:
-        """One job without an id, as `job.encode` writes it."""
+    def submit(self, line: bytes, id: Optional[str] = None, parts: Sequence[Part] = ()) -> ResultFuture:
+        """One job without an id, as `job.encode` writes it; `parts` only where `takes_parts()`."""
         raise NotImplementedError
+
+    def takes_parts(self) -> bool:
+        """Whether bytes can travel beside a job's line."""
+        return False
 
     def put_blob(self, data: bytes) -> Optional[str]:
         """Keeps bytes that jobs then name; None where this way has no need of it."""

@@ -22,10 +22,11 @@ from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple, TypeV
 
 from ..errors import NoRuntime, RuntimeLost
 from .base import JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id
+from .stream import Answers, HELLO, Part
 
 _CHUNK = 1 << 20
 _AHEAD_PER_WORKER = 16  # jobs with the coprocess: enough to keep its cells busy
-_MOST_AHEAD_BYTES = 32 << 20
+_MOST_AHEAD_BYTES = 128 << 20  # a few of the longest
 _END_SECONDS = 5.0  # for the coprocess to end once its input has
 _STOP_SECONDS = 2.0  # where jobs are given up; zygo itself needs less than one
 _LAST_WORDS = 4000
@@ -169,8 +170,11 @@ class Embedded(Transport):
         """Of the coprocess; None while there is none."""
         return self._process.popen.pid if self._process else None
 
-    def submit(self, line: bytes, id: Optional[str] = None) -> JobFuture:
-        ticket = Ticket(body_of(line), JobFuture(), id)
+    def takes_parts(self) -> bool:
+        return True
+
+    def submit(self, line: bytes, id: Optional[str] = None, parts: Sequence[Part] = ()) -> JobFuture:
+        ticket = Ticket(body_of(line), JobFuture(), id, parts)
         if is_too_long(ticket):
             return ticket.future
         with self._lock:
@@ -183,6 +187,7 @@ class Embedded(Transport):
     def _start(self) -> None:
         process, self._heard = _Process(self.command()), False
         self._process = process
+        process.write(memoryview(HELLO))
 
         def begin() -> threading.Thread:
             thread = threading.Thread(target=self._serve, args=(process,), name="zygo", daemon=True)
@@ -204,14 +209,15 @@ class Embedded(Transport):
         """Hands over as much as there is room for. What the pipe does not take is left to the thread."""
         assert self._process
         while self._waiting and len(self._sent) < self._ahead and (
-                not self._sent or self._sent_bytes + len(self._waiting[0].body) <= _MOST_AHEAD_BYTES):
+                not self._sent or self._sent_bytes + self._waiting[0].size() <= _MOST_AHEAD_BYTES):
             ticket = self._waiting.popleft()
             name = b"%d" % next(self._numbers)
             if not ticket.future.sent(functools.partial(self._take_back, self._process, name)):
                 continue
             self._sent[name] = ticket
-            self._sent_bytes += len(ticket.body)
-            self._put(memoryview(with_id(name, ticket)))
+            self._sent_bytes += ticket.size()
+            for piece in with_id(name, ticket):
+                self._put(memoryview(piece))
 
     def _take_back(self, process: _Process, name: bytes) -> None:
         """Without the lock. Its result still comes, and is nobody's."""
@@ -239,7 +245,7 @@ class Embedded(Transport):
     # The thread
 
     def _serve(self, process: _Process) -> None:
-        partial: List[bytes] = []
+        answers = Answers()
         poll = select.poll()
         for fd in (process.stdout, process.stderr, process.wake):
             poll.register(fd, select.POLLIN)
@@ -256,10 +262,10 @@ class Embedded(Transport):
                 process.hear()
                 if events[process.stderr] & select.POLLHUP:
                     poll.unregister(process.stderr)
-            if process.stdout in events and not self._read(process, partial):
+            if process.stdout in events and not self._read(process, answers):
                 return self._ended(process)
 
-    def _read(self, process: _Process, partial: List[bytes]) -> bool:
+    def _read(self, process: _Process, answers: Answers) -> bool:
         """Takes in results; False at the end of them."""
         try:
             data = os.read(process.stdout, _CHUNK)
@@ -269,29 +275,31 @@ class Embedded(Transport):
             return False
         if not data:
             return False
-        if b"\n" not in data:
-            partial.append(data)
+        try:
+            complete = list(answers.feed(data))
+        except ValueError:
+            process.stray = data
+            return False
+        if not complete:
             return True
-        *lines, rest = (b"".join(partial) + data).split(b"\n")
-        partial[:] = [rest] if rest else []
-        answered: List[Tuple[Ticket, bytes]] = []
+        answered: List[Tuple[Ticket, bytes, Sequence[Part]]] = []
         with self._lock:
             if self._process is not process:
                 return True
-            for line in lines:
+            for line, parts in complete:
                 ticket = self._sent.pop(id_of(line), None)
                 if ticket is None:
                     process.stray = line
                     break
-                self._sent_bytes -= len(ticket.body)
-                answered.append((ticket, line))
+                self._sent_bytes -= ticket.size()
+                answered.append((ticket, line, parts))
             self._heard = self._heard or bool(answered)
             if process.stray is None:
                 self._send()
             if not self._sent and not self._waiting:
                 self._idle.notify_all()
-        for ticket, line in answered:
-            settle_line(ticket, line)
+        for ticket, line, parts in answered:
+            settle_line(ticket, line, parts)
         return process.stray is None
 
     def _ended(self, process: _Process) -> None:

@@ -15,15 +15,19 @@ import socket
 import threading
 import time
 import urllib.parse
-from typing import Any, Deque, Dict, List, Optional
+from typing import Any, Deque, Dict, List, Optional, Sequence
 
 from ..errors import NoRuntime, RuntimeLost
-from .base import JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id
+from ..result import failed
+from .base import (JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle, settle_line,
+                   with_id)
+from .stream import Answers, HELLO, Part
 
 _CONNECTIONS = 8
 _GROUP_JOBS, _GROUP_BYTES = 64, 16 << 20  # of one batch
 _TRIES = 3  # of a job whose connection broke: programs have no effects outside their sandbox
 _CONNECT_SECONDS = 10.0
+_AROUND = 4096  # bytes of a body beside a job's own
 _LONGEST_WAIT = 30.0  # between two tries of a busy service
 
 
@@ -69,7 +73,7 @@ class Http(Transport):
         self._headers = {"Content-Type": "application/x-ndjson"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._workers: Optional[int] = None
+        self._info: Optional[Dict[str, Any]] = None
         self._blobs: Dict[str, str] = {}
         self._begin_anew()
 
@@ -103,11 +107,31 @@ class Http(Transport):
         found: Dict[str, Any] = json.loads(self._ask("GET", "/v1/info"))
         return found
 
+    def _known(self) -> Dict[str, Any]:
+        """What it says of itself, asked for once."""
+        if self._info is None:
+            self._info = self.info()
+        return self._info
+
     @property
     def workers(self) -> int:
-        if self._workers is None:
-            self._workers = max(1, int(self.info().get("workers", 1)))
-        return self._workers
+        return max(1, int(self._known().get("workers", 1)))
+
+    def takes_parts(self) -> bool:
+        """Older services do not."""
+        try:
+            return self._known().get("parts") is True
+        except RuntimeLost:  # the jobs will say so
+            return False
+
+    def _is_too_large(self, ticket: Ticket) -> bool:
+        """By what the service has said, if it was asked. Such a job is settled here."""
+        most = (self._info or {}).get("limits", {}).get("body_bytes")
+        if not isinstance(most, int) or ticket.size() + _AROUND <= most:
+            return False
+        settle(ticket, failed("BadJob", "caller", f"{ticket.size()} bytes with all arguments: the service takes bodies of "
+                              f"{most} bytes"))
+        return True
 
     def put_blob(self, data: bytes) -> Optional[str]:
         digest = hashlib.sha256(data).hexdigest()
@@ -118,9 +142,9 @@ class Http(Transport):
 
     # Jobs
 
-    def submit(self, line: bytes, id: Optional[str] = None) -> JobFuture:
-        ticket = Ticket(body_of(line), JobFuture(), id)
-        if is_too_long(ticket):
+    def submit(self, line: bytes, id: Optional[str] = None, parts: Sequence[Part] = ()) -> JobFuture:
+        ticket = Ticket(body_of(line), JobFuture(), id, parts)
+        if is_too_long(ticket) or self._is_too_large(ticket):
             return ticket.future
         with self._changed:
             self._ending = False
@@ -152,12 +176,12 @@ class Http(Transport):
             group: Dict[bytes, Ticket] = {}
             size = 0
             while self._waiting and len(group) < _GROUP_JOBS and (
-                    not group or size + len(self._waiting[0].body) <= _GROUP_BYTES):
+                    not group or size + self._waiting[0].size() <= _GROUP_BYTES):
                 ticket = self._waiting.popleft()
                 name = b"%d" % next(self._numbers)
                 if ticket.future.sent(functools.partial(self._take_back, connection, name)):
                     group[name] = ticket
-                    size += len(ticket.body)
+                    size += ticket.size()
             self._under_way += len(group)
             self._groups[connection] = group
             return group
@@ -223,7 +247,10 @@ class Http(Transport):
 
     def _post(self, connection: http.client.HTTPConnection, group: Dict[bytes, Ticket]) -> None:
         """Settles what is answered and takes it out of the group."""
-        body = b"".join(with_id(name, ticket) for name, ticket in group.items())
+        pieces = [piece for name, ticket in group.items() for piece in with_id(name, ticket)]
+        if self.takes_parts():
+            pieces.insert(0, HELLO)
+        body = b"".join(pieces)
         connection.request("POST", "/v1/batches", body, self._headers)
         assert connection.sock
         connection.sock.settimeout(None)  # a job's own limits bound the wait
@@ -233,19 +260,18 @@ class Http(Transport):
             raise _Busy(min(_LONGEST_WAIT, max(0.05, float(answer.headers.get("Retry-After") or 1))))
         if answer.status != 200:
             return self._fail(group, _message(answer.status, answer.read()))
-        partial = b""
+        answers = Answers()
         while True:
             data = answer.read1(1 << 18)
             if not data:
                 break
-            *lines, partial = (partial + data).split(b"\n")
-            for line in lines:
+            for line, parts in answers.feed(data):
                 ticket = group.pop(id_of(line), None)
                 if ticket is None:
                     log.error("a result that nobody waits for: %.200r", line)
                     continue
                 self._tries.pop(id(ticket), None)
-                settle_line(ticket, line)
+                settle_line(ticket, line, parts)
         if group:
             raise http.client.HTTPException(f"{len(group)} jobs were not answered")
 
