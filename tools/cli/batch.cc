@@ -10,6 +10,7 @@
 #include "sandbox/sys/file.h"
 #include "tools/cli/batch/batch_loop.h"
 #include "tools/cli/batch/count_lines.h"
+#include "tools/cli/batch/guests.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -144,9 +145,45 @@ int conclude(const BatchLoop::Report& report, const CommandLine& line) {
   return report.tally.trouble() > 0 ? kExitSomeFailed : kExitOk;
 }
 
+// Of one that shares its engine. `stop` ends it, too.
+class SharedBatch {
+ public:
+  SharedBatch(runtime::Engine& engine, runtime::JobDefaults defaults, Outbox::Bounds bounds,
+              int stop)
+      : engine_(engine), defaults_(std::move(defaults)), bounds_(bounds), stop_(stop) {}
+
+  // Greets with our pid, so that whoever sees no greeting knows that nobody will answer.
+  void serve(int socket) {
+    if (!sys::write_all(socket, fmt::format("{{\"pid\":{}}}\n", ::getpid()))) return;
+    BatchLoop loop(engine_, JobLines(defaults_, {}, JobLines::Ids::kAny),
+                   Progress(Progress::Kind::kNone, STDERR_FILENO, std::nullopt), bounds_);
+    loop.run({.in = socket, .out = socket, .stop = stop_, .shared = true});
+  }
+
+ private:
+  runtime::Engine& engine_;
+  const runtime::JobDefaults defaults_;
+  const Outbox::Bounds bounds_;
+  const int stop_;
+};
+
+// Our own stream is over. While others are served, whoever started us is told so by the last line
+// on stderr, and finds our descriptors closed.
+void leave_to_guests(Guests& guests) {
+  const size_t users = guests.present();
+  if (users == 0) return;
+  write_error_line(fmt::format("{{\"users\":{}}}", users));
+  sys::Result<sys::OwnedFd> null = sys::open("/dev/null", O_RDWR);
+  for (int fd = 0; null && fd <= STDERR_FILENO; ++fd) ::dup2(null->get(), fd);
+  guests.see_out();
+}
+
 }  // namespace
 
 int batch_command(const CommandLine& line, const Parts& parts) {
+  if (line.batch.share >= 0 && ::fcntl(line.batch.share, F_SETFD, FD_CLOEXEC) < 0) {
+    return refuse("batch", {"--share: there is no such descriptor"});  // and no program gets it
+  }
   auto options =
       engine_options(line.common, parts.builtin_templates, line.batch.workers, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("batch", *refusal);
@@ -162,12 +199,25 @@ int batch_command(const CommandLine& line, const Parts& parts) {
   if (auto ready = prepare_results(line.batch, files); !ready) {
     return refuse("batch", {why(line.batch.results, ready.error()), kExitSandbox});
   }
+  Outbox::Bounds bounds{.jobs = kJobsPerWorker * std::max(1u, (*engine)->workers())};
+  int stop = parts.stop == nullptr ? -1 : parts.stop->fd();
+  SharedBatch shared(**engine, std::get<runtime::JobDefaults>(defaults), bounds, stop);
+  std::unique_ptr<Guests> guests;
+  if (line.batch.share >= 0) {
+    auto opened = Guests::open(line.batch.share, [&shared](int socket) { shared.serve(socket); });
+    if (!opened) return refuse("batch", {"--share: " + opened.error().text(), kExitSandbox});
+    guests = std::move(opened).value();
+  }
   JobLines lines(std::get<runtime::JobDefaults>(std::move(defaults)), std::move(files.earlier),
                  line.batch.any_id ? JobLines::Ids::kAny : JobLines::Ids::kUnique);
-  Outbox::Bounds bounds{.jobs = kJobsPerWorker * std::max(1u, (*engine)->workers())};
   BatchLoop loop(**engine, std::move(lines), make_progress(line.common, files), bounds);
-  int stop = parts.stop == nullptr ? -1 : parts.stop->fd();
-  return conclude(loop.run({files.in(), files.out(), stop}), line);
+  const auto report = loop.run({.in = files.in(),
+                                .out = files.out(),
+                                .stop = stop,
+                                .shared = guests != nullptr,
+                                .guests = guests.get()});
+  if (guests) leave_to_guests(*guests);
+  return conclude(report, line);
 }
 
 }  // namespace cli

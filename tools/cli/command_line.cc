@@ -203,6 +203,11 @@ void add_batch(CLI::App& app, BatchOptions& into) {
   app.add_flag("--any-id", into.any_id,
                "Ids may come again and are not remembered, so that a coprocess can stay for ever")
       ->excludes(resume);
+  app.add_option("--share", into.share,
+                 "Descriptor of a SEQPACKET socket: each stream socket that comes over it has a "
+                 "batch of its own, of the same workers")
+      ->type_name("FD")
+      ->check(CLI::Range(3, 1 << 20));
 }
 
 void add_judge(CLI::App& app, JudgeOptions& into) {

@@ -68,6 +68,7 @@ struct BatchOptions {
   std::string defaults;
   bool resume = false, overwrite = false;
   bool any_id = false;  // ids may come again, and none is remembered
+  int share = -1;       // the descriptor of batch/guests.h
 };
 
 struct ImageOptions {

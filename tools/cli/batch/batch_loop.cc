@@ -1,6 +1,7 @@
 #include "tools/cli/batch/batch_loop.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -126,14 +127,16 @@ void BatchLoop::wait() {
   int timeout = settled_meanwhile ? 0 : period ? static_cast<int>(period->count()) : -1;
 
   const bool wants_input = !full_ && !reader_.finished();
-  std::array<pollfd, 4> entries{{{wants_input ? ends_.in : -1, POLLIN, 0},
+  std::array<pollfd, 5> entries{{{wants_input ? ends_.in : -1, POLLIN, 0},
                                  {ends_.stop, POLLIN, 0},
                                  {outbox_->wake_fd(), POLLIN, 0},
-                                 {ends_.out, 0, 0}}};
+                                 {ends_.out, 0, 0},
+                                 {ends_.guests ? ends_.guests->door() : -1, POLLIN, 0}}};
   if (::poll(entries.data(), entries.size(), timeout) <= 0) return;
   if (entries[2].revents != 0) outbox_->calm();
   stopped_ = entries[1].revents != 0;
-  reader_gone_ = (entries[3].revents & POLLERR) != 0;
+  reader_gone_ = (entries[3].revents & (POLLERR | POLLHUP)) != 0;  // of a pipe, of a socket
+  if (entries[4].revents != 0) ends_.guests->answer_the_door();
   if (entries[0].revents == 0 || stopped_) return;
   sys::Result<bool> more = reader_.fill(ends_.in);
   if (!more) read_error_ = more.error();
@@ -142,14 +145,24 @@ void BatchLoop::wait() {
 // Takes back what runs. Results that are finished are still written, within a bound.
 void BatchLoop::abandon() {
   outbox_->drop_cancelled();
-  engine_.cancel_all();
+  if (ends_.shared) {
+    under_way_->withdraw_all();
+    engine_.cancel_withdrawn();
+  } else {
+    engine_.cancel_all();
+  }
   outbox_->wake_on(Outbox::Wake::kEmpty);
   sys::Nanoseconds deadline = sys::monotonic_now() + kCancelPatience;
   while (outbox_->under_way() > 0) {
     auto left = std::chrono::ceil<sys::Milliseconds>(deadline - sys::monotonic_now());
-    if (left.count() <= 0) break;
+    if (left.count() <= 0) {
+      if (!is_guest()) break;
+      // The next guest's socket may get this number, so nothing may be left to be written to it.
+      ::shutdown(ends_.out, SHUT_RDWR);
+    }
     pollfd entry{outbox_->wake_fd(), POLLIN, 0};
-    if (::poll(&entry, 1, static_cast<int>(left.count())) > 0) outbox_->calm();
+    const int patience = left.count() > 0 ? static_cast<int>(left.count()) : -1;
+    if (::poll(&entry, 1, patience) > 0) outbox_->calm();
   }
   outbox_->writer().drain(kWritePatience);
 }

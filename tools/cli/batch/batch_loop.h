@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/engine.h"
+#include "tools/cli/batch/guests.h"
 #include "tools/cli/batch/job_lines.h"
 #include "tools/cli/batch/outbox.h"
 #include "tools/cli/batch/progress.h"
@@ -18,7 +19,9 @@ class BatchLoop {
  public:
   struct Ends {
     int in = 0, out = 1;
-    int stop = -1;  // readable: end now
+    int stop = -1;             // readable: end now
+    bool shared = false;       // the engine has jobs of others, too
+    Guests* guests = nullptr;  // whose door is watched
   };
   enum class Why { kDone, kInterrupted, kReaderGone, kCannotRead, kCannotWrite };
   struct Report {
@@ -43,6 +46,7 @@ class BatchLoop {
   void wait();
   std::optional<Why> ended();
   void abandon();
+  bool is_guest() const { return ends_.shared && ends_.guests == nullptr; }
 
   runtime::Engine& engine_;
   JobLines lines_;

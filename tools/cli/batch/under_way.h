@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/job.h"
 
@@ -20,10 +21,12 @@ class UnderWay {
   void remove(const std::string& id, const Watch& watch);
   // False: there is none of this id. The engine is still to be told (Engine::cancel_withdrawn).
   bool withdraw(const std::string& id);
+  void withdraw_all();  // likewise
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::string, Watch> watches_;
+  std::unordered_map<std::string, Watch> last_;  // of each id
+  std::unordered_set<Watch> all_;
 };
 
 }  // namespace cli
