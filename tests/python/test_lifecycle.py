@@ -176,15 +176,23 @@ class Forks(support.OnEmbedded, unittest.TestCase):
         os.waitpid(pid, 0)
         return text
 
-    def test_a_child_gets_a_runtime_of_its_own(self) -> None:
+    def test_a_child_uses_the_runtime_of_its_parent(self) -> None:
         zygo.run("1")
         pid = zygo.default_pool().transport.pid
 
-        child = self.in_a_child(lambda: (zygo.run("print(5)").stdout.text, zygo.default_pool().transport.pid != pid))
+        child = self.in_a_child(lambda: (zygo.run("print(5)").stdout.text, zygo.default_pool().transport.pid == pid))
 
         self.assertEqual(child, "('5\\n', True)")
         self.assertEqual(zygo.run("print(6)").stdout.text, "6\n")
         self.assertEqual(zygo.default_pool().transport.pid, pid)
+
+    def test_a_child_of_a_process_without_a_runtime_starts_its_own(self) -> None:
+        pool = zygo.Pool("python", standing=False)
+        transport = pool.transport
+
+        self.assertEqual(self.in_a_child(lambda: pool.run("print(5)").stdout.text), "5\n")
+
+        self.assertIsNone(transport.pid)
 
     def test_a_child_that_does_not_use_the_pool_disturbs_nothing(self) -> None:
         pool = zygo.Pool("python", standing=False)

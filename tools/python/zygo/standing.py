@@ -73,7 +73,8 @@ class _Runtime(Embedded):
     def close(self, wait: bool = True) -> None:
         super().close(wait)
         if self._setup is not None:
-            self._setup.remove()
+            if not self._left:  # else templates may yet be started from it
+                self._setup.remove()
             self._setup = None
 
     def forget(self) -> None:

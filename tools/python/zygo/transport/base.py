@@ -124,8 +124,8 @@ def fail(ticket: Ticket, error: Exception) -> None:
 
 
 class Transport:
-    """`submit` never blocks: what the runtime has no room for waits here. A child of fork
-    has nothing of its parent's: its first job starts a runtime, or connections, of its own."""
+    """`submit` never blocks: what the runtime has no room for waits here. A child of fork has nothing of its parent's
+    jobs and streams: its first job opens some of its own."""
 
     def __init__(self) -> None:
         _all.add(self)
@@ -157,6 +157,17 @@ class Transport:
 
 
 _all: weakref.WeakSet[Any] = weakref.WeakSet()
+_forks = 0
+
+
+def forks() -> int:
+    """How many children this process has forked so far, by Python."""
+    return _forks
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
 
 
 def _after_fork() -> None:
@@ -164,4 +175,4 @@ def _after_fork() -> None:
         transport.forget()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(before=_count_fork, after_in_child=_after_fork)

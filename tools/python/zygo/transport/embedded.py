@@ -1,5 +1,5 @@
 """The embedded runtime: one `zygo batch` as a coprocess, jobs down its stdin and results up its stdout. No daemon, no
-port; it ends when its input does, so also when this process is killed.
+port; it ends when its input does, so also when this process is killed, unless children of fork still use it.
 
 A caller writes its line itself when the pipe has room. Everything else is done by one thread, which reads results,
 sends what waits, and notices the end. At most `_ahead` jobs are with the coprocess; the rest waits here.
@@ -8,132 +8,24 @@ sends what waits, and notices the end. At most `_ahead` jobs are with the coproc
 from __future__ import annotations
 
 import collections
-import errno
-import fcntl
 import functools
 import itertools
 import os
 import select
-import signal
-import subprocess
+import socket
 import threading
-import time
-from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple, TypeVar
+from typing import Deque, Dict, List, Optional, Sequence, Tuple
 
 from ..errors import NoRuntime, RuntimeLost
-from .base import JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle_line, with_id
+from .base import (JobFuture, Ticket, Transport, body_of, fail, forks, id_of, is_too_long, log, settle_line,
+                   with_id)
+from .coprocess import Channel, Guest, Process, when_there_is_room
 from .stream import Answers, HELLO, Part
 
 _CHUNK = 1 << 20
 _AHEAD_PER_WORKER = 16  # jobs with the coprocess: enough to keep its cells busy
 _MOST_AHEAD_BYTES = 128 << 20  # a few of the longest
-_END_SECONDS = 5.0  # for the coprocess to end once its input has
-_STOP_SECONDS = 2.0  # where jobs are given up; zygo itself needs less than one
-_LAST_WORDS = 4000
-_ROOM_SECONDS = 60.0  # for a process or a thread, as zygo itself waits
-
-T = TypeVar("T")
-
-
-def _when_there_is_room(start: Callable[[], T]) -> T:
-    """A process or a thread, which a crowded machine may refuse for a while."""
-    deadline = time.monotonic() + _ROOM_SECONDS
-    while True:
-        try:
-            return start()
-        except (OSError, RuntimeError) as error:  # the latter is a thread's
-            crowded = isinstance(error, RuntimeError) or error.errno in (errno.EAGAIN, errno.ENOMEM)
-            if not crowded or time.monotonic() >= deadline:
-                raise
-        time.sleep(0.05)
-
-
-class _Process:
-    """The coprocess and its pipes. Not thread-safe."""
-
-    def __init__(self, command: Sequence[str]) -> None:
-        try:
-            # A session of its own: Ctrl-C at the terminal is for the caller, who may go on.
-            self.popen = _when_there_is_room(lambda: subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-                start_new_session=True))
-        except OSError as error:
-            raise NoRuntime(f"{command[0]}: {error.strerror}") from error
-        assert self.popen.stdin and self.popen.stdout and self.popen.stderr
-        self.stdin, self.stdout, self.stderr = (self.popen.stdin.fileno(), self.popen.stdout.fileno(),
-                                                self.popen.stderr.fileno())
-        self.wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        for fd in (self.stdin, self.stdout, self.stderr):
-            os.set_blocking(fd, False)
-        for fd in (self.stdin, self.stdout):
-            try:
-                fcntl.fcntl(fd, 1031, _CHUNK)  # F_SETPIPE_SZ; an unprivileged user may be out of pipe memory
-            except OSError:
-                pass
-        self.said = b""
-        self.stray: Optional[bytes] = None  # what it wrote and nobody asked for
-
-    def write(self, data: memoryview) -> int:
-        try:
-            return os.write(self.stdin, data)
-        except BlockingIOError:
-            return 0
-        except OSError:  # it has ended, and the reader will see that
-            return len(data)
-
-    def nudge(self) -> None:
-        try:
-            os.write(self._waker, b"x")
-        except OSError:  # full, and so it is awake
-            pass
-
-    def hear(self) -> None:
-        """What it says on stderr: logged by lines, the last of it kept for an error's message."""
-        try:
-            data = os.read(self.stderr, 1 << 16)
-        except OSError:
-            return
-        self.said = (self.said + data)[-_LAST_WORDS:]
-        for line in data.decode(errors="replace").splitlines():
-            if line.strip():
-                log.info("%s", line)
-
-    def last_words(self) -> str:
-        self.hear()
-        words = self.said.decode(errors="replace").strip()
-        return f": {words[-600:]}" if words else ""
-
-    def close(self) -> None:
-        for stream in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
-            if stream:
-                try:
-                    stream.close()
-                except OSError:
-                    pass
-        for fd in (self.wake, self._waker):
-            os.close(fd)
-
-    def end(self) -> int:
-        """Waits, then insists."""
-        return self._wait(_END_SECONDS, signal.SIGTERM, signal.SIGKILL)
-
-    def stop(self) -> int:
-        """Ends it with jobs under way."""
-        self.popen.terminate()
-        return self._wait(_STOP_SECONDS, signal.SIGKILL)
-
-    def _wait(self, patience: float, *numbers: int) -> int:
-        try:
-            for number in numbers:
-                try:
-                    return self.popen.wait(patience)
-                except subprocess.TimeoutExpired:
-                    self.popen.send_signal(number)
-            return self.popen.wait()
-        except KeyboardInterrupt:  # who waits has no patience left
-            self.popen.kill()
-            self.popen.wait()
-            raise
+_END_SECONDS = 5.0  # for the thread, once the coprocess has ended
 
 
 class Embedded(Transport):
@@ -143,19 +35,22 @@ class Embedded(Transport):
         super().__init__()
         self._workers = workers
         self._ahead = _AHEAD_PER_WORKER * workers
+        self._door: Optional[socket.socket] = None  # of a runtime that this process has by fork
         self._begin_anew()
 
     def _begin_anew(self) -> None:
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._numbers = itertools.count()
-        self._process: Optional[_Process] = None
+        self._process: Optional[Channel] = None
         self._thread: Optional[threading.Thread] = None
         self._waiting: Deque[Ticket] = collections.deque()
         self._sent: Dict[bytes, Ticket] = {}
         self._sent_bytes = 0
         self._outgoing: Deque[memoryview] = collections.deque()
         self._heard = False  # whether this process has answered anything
+        self._forks_before = forks()
+        self._left = False  # to children that go on with it
 
     def command(self) -> Sequence[str]:
         """What to start; asked for each time."""
@@ -168,7 +63,7 @@ class Embedded(Transport):
     @property
     def pid(self) -> Optional[int]:
         """Of the coprocess; None while there is none."""
-        return self._process.popen.pid if self._process else None
+        return self._process.pid if self._process else None
 
     def takes_parts(self) -> bool:
         return True
@@ -185,8 +80,8 @@ class Embedded(Transport):
         return ticket.future
 
     def _start(self) -> None:
-        process, self._heard = _Process(self.command()), False
-        self._process = process
+        process = self._connect()
+        self._process, self._heard, self._left, self._forks_before = process, process.greeted, False, forks()
         process.write(memoryview(HELLO))
 
         def begin() -> threading.Thread:
@@ -195,13 +90,23 @@ class Embedded(Transport):
             return thread
 
         try:
-            self._thread = _when_there_is_room(begin)
+            self._thread = when_there_is_room(begin)
         except RuntimeError as error:
             self._process = None
-            process.popen.kill()
-            process.popen.wait()
+            process.end_input()
+            process.stop()
             process.close()
             raise NoRuntime(str(error)) from error
+
+    def _connect(self) -> Channel:
+        """To the runtime of the process that this one was forked from, or to one of its own."""
+        if self._door is not None:
+            try:
+                return Guest(self._door)
+            except OSError:  # it has ended, or has no room
+                self._door.close()
+                self._door = None
+        return Process(self.command())
 
     # Under the lock
 
@@ -219,7 +124,7 @@ class Embedded(Transport):
             for piece in with_id(name, ticket):
                 self._put(memoryview(piece))
 
-    def _take_back(self, process: _Process, name: bytes) -> None:
+    def _take_back(self, process: Channel, name: bytes) -> None:
         """Without the lock. Its result still comes, and is nobody's."""
         with self._lock:
             if self._process is process and name in self._sent:
@@ -244,17 +149,19 @@ class Embedded(Transport):
 
     # The thread
 
-    def _serve(self, process: _Process) -> None:
+    def _serve(self, process: Channel) -> None:
         answers = Answers()
         poll = select.poll()
         for fd in (process.stdout, process.stderr, process.wake):
-            poll.register(fd, select.POLLIN)
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
         while True:
             with self._lock:
                 if self._process is not process:  # closed, or of a parent
                     return
                 self._flush()
-                poll.register(process.stdin, select.POLLOUT if self._outgoing else 0)
+                wanted = select.POLLOUT if self._outgoing else 0
+                poll.register(process.stdin, wanted | (select.POLLIN if process.stdin == process.stdout else 0))
             events = dict(poll.poll())
             if process.wake in events:
                 _drain(process.wake)
@@ -265,7 +172,7 @@ class Embedded(Transport):
             if process.stdout in events and not self._read(process, answers):
                 return self._ended(process)
 
-    def _read(self, process: _Process, answers: Answers) -> bool:
+    def _read(self, process: Channel, answers: Answers) -> bool:
         """Takes in results; False at the end of them."""
         try:
             data = os.read(process.stdout, _CHUNK)
@@ -302,12 +209,12 @@ class Embedded(Transport):
             settle_line(ticket, line, parts)
         return process.stray is None
 
-    def _ended(self, process: _Process) -> None:
+    def _ended(self, process: Channel) -> None:
         """It is gone without having been asked. What it had fails; what still waits is for the next one, unless this
         one could not even begin."""
-        process.popen.stdin and process.popen.stdin.close()
+        process.end_input()
         if process.stray is None:
-            reason = f"zygo ended with status {process.end()}{process.last_words()}"
+            reason = f"{process.end()}{process.last_words()}"
         else:
             process.stop()
             reason = f"zygo wrote what is no result of a job it has: {process.stray[:200]!r}"
@@ -358,20 +265,22 @@ class Embedded(Transport):
         process.nudge()
         if self._thread and self._thread is not threading.current_thread():
             self._thread.join(_END_SECONDS)
-        if process.popen.stdin:
-            process.popen.stdin.close()
-        if lost:
+        if self._forks_before != forks():  # and so there may be others who use it
+            self._left = not process.leave(bool(lost))
+        elif lost:
+            process.end_input()
             process.stop()
         else:
+            process.end_input()
             process.end()
         process.close()
 
     def forget(self) -> None:
         process = self._process
-        self._begin_anew()
         if process:
-            process.close()
-            process.popen.returncode = 0  # it is not ours to wait for
+            self._door = process.door
+            process.disown()
+        self._begin_anew()
 
 
 def _drain(fd: int) -> None:
