@@ -64,8 +64,14 @@ void run(const std::vector<Kept>& lines, const cli::EarlierResults& earlier) {
   cli::JobLines jobs({}, earlier);
   std::unordered_set<std::string> ids;
   for (const Kept& kept : lines) {
-    const cli::Line line{kept.number, kept.end, kept.text, kept.too_long, kept.complete};
-    const auto read = jobs.read(line);
+    cli::Line line{.number = kept.number,
+                   .end = kept.end,
+                   .text = kept.text,
+                   .too_long = kept.too_long,
+                   .complete = kept.complete,
+                   .parts = {},
+                   .objection = {}};
+    const auto read = jobs.read(std::move(line));
     if (const auto* job = std::get_if<runtime::Job>(&read)) {
       VERIFY(!job->id.empty() && ids.insert(job->id).second && !earlier.by_id.contains(job->id));
       VERIFY(runtime::check(runtime::encode_request(*job)));
