@@ -14,11 +14,16 @@ import zoo
 import zygo
 from zygo import CHECKOUT, Job, Result
 
-sys.path.append(str(CHECKOUT / "tools/graders"))
-
-from arc_grader import dataset  # noqa: E402  (the grader lies elsewhere)
+# The grader lies elsewhere, and uses the package zygo, whose name is that of our own module here.
+OURS = sys.modules.pop("zygo")
+ELSEWHERE = [str(CHECKOUT / folder) for folder in ("tools/python", "tools/graders")]
+sys.path[:0] = ELSEWHERE
+from arc_grader import dataset  # noqa: E402
 from arc_grader.jobs import Candidate, candidates, job_lines  # noqa: E402
 from arc_grader.judge import judge, outputs_sha256  # noqa: E402
+
+sys.path = [folder for folder in sys.path if folder not in ELSEWHERE]
+sys.modules["zygo"] = OURS
 
 NAMESPACES = {"userns", "pidns", "mntns", "netns", "ipcns", "utsns", "cgroupns"}
 GROUPS = {"cgroup.memory", "cgroup.pids", "cgroup.cpu"}
