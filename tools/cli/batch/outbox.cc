@@ -6,9 +6,25 @@
 
 #include "runtime/api/parts.h"
 #include "runtime/api/result_json.h"
+#include "sandbox/sys/huge_pages.h"
 #include "tools/cli/verdict_text.h"
 
 namespace cli {
+namespace {
+
+// The line behind its parts and what announces them.
+std::string behind(std::span<const std::string_view> parts, std::string_view line) {
+  std::string all;
+  size_t size = line.size();
+  for (std::string_view part : parts) size += part.size();
+  sys::reserve_huge(all, size + size_t{32} * (parts.size() + 1));  // and the sizes in digits
+  runtime::append_announcement(parts, all);
+  for (std::string_view part : parts) all += part;
+  all += line;
+  return all;
+}
+
+}  // namespace
 
 sys::Result<std::shared_ptr<Outbox>> Outbox::open(int out, Bounds bounds) {
   sys::OwnedFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -29,23 +45,19 @@ void Outbox::finished(const runtime::JobResult& result, size_t bytes) {
     settled(1, bytes);
     return;
   }
-  std::string head, line;
-  std::vector<std::string_view> pieces;
-  runtime::append_result(result, line, with_parts_ ? &pieces : nullptr);
+  std::string line;
+  std::vector<std::string_view> parts;
+  runtime::append_result(result, line, with_parts_ ? &parts : nullptr);
   line += '\n';
-  if (!pieces.empty()) {
-    runtime::append_announcement(pieces, head);
-    pieces.insert(pieces.begin(), head);
-  }
-  pieces.push_back(line);
+  if (!parts.empty()) line = behind(parts, line);
   {
     std::lock_guard lock(mutex_);
     tally_.add(result.verdict.label(),
                is_trouble(result.verdict.outcome) ? Tally::Kind::kTrouble : Tally::Kind::kVerdict);
   }
-  for (std::string_view piece : pieces) bytes_ += piece.size();
+  bytes_ += line.size();
   bytes_ -= bytes;
-  writer_->push(pieces);
+  writer_->push(std::move(line));
 }
 
 void Outbox::skipped(std::string_view label, Tally::Kind kind) {

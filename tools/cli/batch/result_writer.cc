@@ -11,13 +11,12 @@
 #include <climits>
 #include <utility>
 
-#include "sandbox/sys/huge_pages.h"
 #include "sandbox/sys/thread.h"
 
 namespace cli {
 namespace {
 
-constexpr size_t kLong = size_t{4} << 20;
+constexpr size_t kShort = size_t{64} << 10;  // of lines that leave together
 
 bool is_regular(int fd) {
   struct stat about {};
@@ -58,14 +57,10 @@ ResultWriter::~ResultWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ResultWriter::push(std::span<const std::string_view> pieces) {
+void ResultWriter::push(std::string line) {
   {
     std::lock_guard lock(mutex_);
-    size_t bytes = pending_.size();
-    for (std::string_view piece : pieces) bytes += piece.size();
-    if (bytes > kLong) sys::reserve_huge(pending_, bytes);
-    for (std::string_view piece : pieces) pending_ += piece;
-    ++pending_lines_;
+    pending_.push_back(std::move(line));
   }
   changed_.notify_all();
 }
@@ -77,32 +72,40 @@ sys::Error ResultWriter::error() const {
 
 bool ResultWriter::drain(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
-  auto settled = [this] { return pending_lines_ == 0 && !busy_; };
+  auto settled = [this] { return pending_.empty() && !busy_; };
   return changed_.wait_for(lock, patience, settled) && state() == State::kOpen;
 }
 
 void ResultWriter::work() {
-  std::string bytes;
   for (;;) {
-    size_t lines = 0;
+    std::vector<std::string> lines;
     {
       std::unique_lock lock(mutex_);
       busy_ = false;
       changed_.notify_all();
-      changed_.wait(lock, [this] { return stopping_ || pending_lines_ > 0; });
+      changed_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
       if (stopping_) return;
-      bytes.clear();
-      std::swap(bytes, pending_);
-      lines = std::exchange(pending_lines_, 0);
+      std::swap(lines, pending_);
       busy_ = true;
     }
-    write_batch(bytes);
-    settled_(lines, bytes.size());
-    if (bytes.capacity() > kLong) bytes = {};  // one huge result is not kept for ever
+    write_all(std::move(lines));
   }
 }
 
-void ResultWriter::write_batch(std::string_view bytes) {
+// Short lines go many in one write. What has left is told as it leaves, so that the next jobs are
+// read while a long line is being written.
+void ResultWriter::write_all(std::vector<std::string> lines) {
+  for (auto line = lines.begin(); line != lines.end();) {
+    std::string bytes = std::move(*line++);
+    size_t count = 1;
+    for (; line != lines.end() && bytes.size() + line->size() <= kShort; ++line, ++count)
+      bytes += *line;
+    write_bytes(bytes);
+    settled_(count, bytes.size());
+  }
+}
+
+void ResultWriter::write_bytes(std::string_view bytes) {
   while (!bytes.empty() && state() == State::kOpen) {
     ssize_t n = write_some(bytes);
     if (n >= 0) {

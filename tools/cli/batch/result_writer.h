@@ -1,7 +1,8 @@
 #pragma once
 // ResultWriter: one thread that writes finished lines to one descriptor. Shards push from their own
-// threads and never wait for the disk or the reader. A line is written at once when nothing is
-// queued; under load many go in one write. Borrows the descriptor; owns the thread.
+// threads and never wait for the disk, the reader or a copy of what others have pushed: they keep
+// deadlines. A line is written at once when nothing is queued; under load many go in one write.
+// Borrows the descriptor; owns the thread.
 
 #include <sys/types.h>
 
@@ -11,10 +12,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
@@ -33,8 +34,8 @@ class ResultWriter {
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
-  // A line with its newline, in pieces, behind what stands in front of it; any thread.
-  void push(std::span<const std::string_view> pieces);
+  // A line with its newline, behind the parts that stand in front of it; any thread.
+  void push(std::string line);
   bool may_block() const { return may_block_; }  // it is no regular file
   State state() const { return state_.load(); }
   sys::Error error() const;  // of kFailed
@@ -44,7 +45,8 @@ class ResultWriter {
  private:
   ResultWriter(int out, Settled settled, sys::OwnedFd stop);
   void work();
-  void write_batch(std::string_view bytes);
+  void write_all(std::vector<std::string> lines);
+  void write_bytes(std::string_view bytes);
   ssize_t write_some(std::string_view bytes);
 
   int out_;
@@ -56,8 +58,7 @@ class ResultWriter {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::string pending_;
-  size_t pending_lines_ = 0;
+  std::vector<std::string> pending_;  // lines
   bool busy_ = false, stopping_ = false;
   int code_ = 0;
   std::atomic<State> state_{State::kOpen};
