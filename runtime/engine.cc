@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "runtime/blobs.h"
-#include "runtime/setting.h"
-#include "runtime/shard.h"
-#include "runtime/suite.h"
-#include "runtime/task.h"
+#include "runtime/builds/blobs.h"
+#include "runtime/judging/suite.h"
+#include "runtime/scheduler/setting.h"
+#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/task.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "images/store.h"
-#include "runtime/job.h"
-#include "runtime/result.h"
-#include "runtime/runtime_spec.h"
+#include "runtime/builds/runtime_spec.h"
+#include "runtime/job/job.h"
+#include "runtime/job/result.h"
 #include "sandbox/mounts.h"
 #include "sandbox/sys/result.h"
 

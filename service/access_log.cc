@@ -7,8 +7,8 @@
 #include <climits>
 #include <ctime>
 
-#include "runtime/json_text.h"
-#include "runtime/utf8.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 
 namespace service {
 

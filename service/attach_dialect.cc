@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/api/json_reader.h"
-#include "runtime/json_text.h"
-#include "runtime/utf8.h"
+#include "runtime/json/json_reader.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 #include "service/refusals.h"
 
 namespace service {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "runtime/api/job_json.h"
+#include "runtime/json/job_json.h"
 #include "service/dialect.h"
 #include "service/http/request.h"
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "runtime/api/json_reader.h"
-#include "runtime/api/result_json.h"
-#include "runtime/utf8.h"
+#include "runtime/json/json_reader.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/utf8.h"
 
 namespace service {
 

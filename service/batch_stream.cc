@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "runtime/api/result_json.h"
-#include "runtime/outer_limits.h"
+#include "runtime/host/outer_limits.h"
+#include "runtime/json/result_json.h"
 
 namespace service {
 

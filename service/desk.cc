@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/api/parts.h"
-#include "runtime/api/result_json.h"
-#include "runtime/outer_limits.h"
+#include "runtime/host/outer_limits.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/parts.h"
 #include "service/failure_note.h"
 
 namespace service {

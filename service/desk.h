@@ -26,7 +26,7 @@ namespace service {
 // How a job ended, as its client and the metrics want it.
 struct Finished {
   std::string json;            // the result, without a newline
-  std::string parts;           // what goes in front of it (runtime/api/parts.h)
+  std::string parts;           // what goes in front of it (runtime/values/parts.h)
   std::shared_ptr<void> held;  // counts it, for its client
   std::string label;           // of the closed set, or a program's own word
   std::string template_name;

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/job.h"
-#include "runtime/live.h"
+#include "runtime/job/job.h"
+#include "runtime/job/live.h"
 #include "service/desk.h"
 #include "service/http/frames.h"
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "runtime/json_text.h"
-#include "runtime/signal_names.h"
-#include "runtime/utf8.h"
+#include "runtime/judging/signal_names.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 
 namespace service {
 

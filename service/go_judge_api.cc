@@ -3,9 +3,9 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/result_json.h"
-#include "runtime/json_text.h"
-#include "runtime/outer_limits.h"
+#include "runtime/host/outer_limits.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/json_text.h"
 #include "service/foreign/go_judge_stream.h"
 #include "service/foreign/multipart.h"
 #include "service/http/handshake.h"

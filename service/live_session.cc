@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 
 namespace service {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/live.h"
+#include "runtime/job/live.h"
 #include "runtime/loop/loop.h"
 #include "service/dialect.h"
 #include "service/http/websocket.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "runtime/json_text.h"
-#include "runtime/utf8.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 
 namespace service {
 

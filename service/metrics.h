@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runtime/engine.h"
-#include "runtime/result.h"
+#include "runtime/job/result.h"
 #include "service/resources.h"
 
 namespace service {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/api/schema.h"
+#include "runtime/json/schema/schema.h"
 #include "service/router.h"
 
 namespace service {

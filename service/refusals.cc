@@ -1,6 +1,6 @@
 #include "service/refusals.h"
 
-#include "runtime/api/job_json.h"
+#include "runtime/json/job_json.h"
 
 namespace service {
 

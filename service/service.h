@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/api/job_json.h"
-#include "runtime/blobs.h"
+#include "runtime/builds/blobs.h"
 #include "runtime/engine.h"
+#include "runtime/json/job_json.h"
 #include "runtime/loop/loop.h"
 #include "service/access_log.h"
 #include "service/batch_stream.h"

@@ -4,8 +4,8 @@
 
 #include <ctime>
 
-#include "runtime/json_text.h"
-#include "runtime/utf8.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 #include "service/page.h"
 #include "service/service.h"
 #include "service/stats.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/json_text.h"
+#include "runtime/values/json_text.h"
 #include "sandbox/sys/result.h"
 
 namespace service {

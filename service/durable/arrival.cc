@@ -1,7 +1,7 @@
 #include "service/durable/arrival.h"
 
 #include "images/sha256.h"
-#include "runtime/api/result_json.h"
+#include "runtime/json/result_json.h"
 #include "service/batch_reader.h"
 
 namespace service {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/artefact.h"
+#include "runtime/builds/artefact.h"
 #include "sandbox/sys/result.h"
 #include "sandbox/sys/units.h"
 

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/api/job_json.h"
+#include "runtime/json/job_json.h"
 #include "sandbox/policy.h"
 #include "service/foreign/file_store.h"
 #include "service/http/request.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/api/job_parts.h"
+#include "runtime/json/job_parts.h"
 #include "service/foreign/go_judge.h"
 
 namespace service::go_judge {

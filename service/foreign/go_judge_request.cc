@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/job_parts.h"
 #include "runtime/engine.h"
+#include "runtime/json/job_parts.h"
 #include "service/foreign/go_judge.h"
 #include "service/foreign/go_judge_fields.h"
 #include "service/foreign/parsed.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "runtime/json_text.h"
+#include "runtime/values/json_text.h"
 #include "service/foreign/go_judge.h"
 
 namespace service::go_judge {

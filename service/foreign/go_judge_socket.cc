@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json_text.h"
+#include "runtime/values/json_text.h"
 #include "service/foreign/go_judge_fields.h"
 #include "service/foreign/parsed.h"
 

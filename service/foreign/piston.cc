@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runtime/api/job_parts.h"
-#include "runtime/json_text.h"
-#include "runtime/signal_names.h"
+#include "runtime/json/job_parts.h"
+#include "runtime/judging/signal_names.h"
+#include "runtime/values/json_text.h"
 #include "service/foreign/apis.h"
 #include "service/foreign/parsed.h"
 

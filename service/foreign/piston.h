@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/api/job_json.h"
+#include "runtime/json/job_json.h"
 #include "service/foreign/semver.h"
 #include "service/http/request.h"
 

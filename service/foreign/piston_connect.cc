@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json_text.h"
-#include "runtime/signal_names.h"
+#include "runtime/judging/signal_names.h"
+#include "runtime/values/json_text.h"
 #include "service/foreign/parsed.h"
 
 namespace service::piston {

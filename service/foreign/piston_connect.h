@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/api/job_json.h"
+#include "runtime/json/job_json.h"
 #include "service/dialect.h"
 #include "service/foreign/piston.h"
 

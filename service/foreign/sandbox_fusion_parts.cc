@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "runtime/json_text.h"
-#include "runtime/signal_names.h"
+#include "runtime/judging/signal_names.h"
+#include "runtime/values/json_text.h"
 #include "service/foreign/apis.h"
 #include "service/foreign/parsed.h"
 

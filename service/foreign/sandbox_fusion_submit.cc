@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "service/foreign/completion_code.h"
 #include "service/foreign/parsed.h"
 #include "service/foreign/sandbox_fusion_parts.h"

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/holding.h"
+#include "runtime/job/holding.h"
 
 namespace service {
 

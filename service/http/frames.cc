@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"
 
 namespace service {

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "runtime/json_text.h"
+#include "runtime/values/json_text.h"
 #include "sandbox/sys/result.h"
 
 namespace service {

@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "runtime/json_text.h"
-#include "runtime/utf8.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 
 namespace service {
 

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/result_json.h"
-#include "runtime/utf8.h"
-#include "runtime/value.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/utf8.h"
+#include "runtime/values/value.h"
 #include "sandbox/sys/result.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

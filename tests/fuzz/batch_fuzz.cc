@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "runtime/api/result_json.h"
-#include "runtime/value.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/value.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"
 #include "tools/cli/batch/count_lines.h"

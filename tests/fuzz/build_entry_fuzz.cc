@@ -5,7 +5,7 @@
 #include <string>
 
 #include "images/sha256.h"
-#include "runtime/build_cache.h"
+#include "runtime/builds/build_cache.h"
 #include "tests/fuzz/input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

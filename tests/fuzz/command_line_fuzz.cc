@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "shim/launch/options.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"

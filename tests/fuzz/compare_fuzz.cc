@@ -1,9 +1,9 @@
 // Comparators, and the globs of outputs: what is expected comes from a caller, what is compared
 // with it from a program.
 
-#include "runtime/api/compare.h"
-#include "runtime/harvest.h"
-#include "runtime/utf8.h"
+#include "runtime/cell/harvest.h"
+#include "runtime/judging/compare.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "runtime/answer.h"
-#include "runtime/frames.h"
+#include "runtime/cell/answer.h"
+#include "runtime/cell/frames.h"
 #include "tests/fuzz/input.h"
 
 namespace {

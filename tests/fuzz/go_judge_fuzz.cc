@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/job_parts.h"
-#include "runtime/artefact.h"
-#include "runtime/harvest.h"
+#include "runtime/builds/artefact.h"
+#include "runtime/cell/harvest.h"
+#include "runtime/json/job_parts.h"
 #include "service/foreign/go_judge.h"
 #include "service/foreign/go_judge_fields.h"
 #include "service/foreign/go_judge_socket.h"

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/utf8.h"
-#include "runtime/value.h"
+#include "runtime/values/utf8.h"
+#include "runtime/values/value.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"
 #include "tools/cli/run_job.h"

@@ -1,7 +1,7 @@
 // The names that are found in a Java source: a stranger's bytes become a file's name and an
 // argument of a command.
 
-#include "runtime/java_source.h"
+#include "runtime/builds/java_source.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
 

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/job_json.h"
-#include "runtime/api/json_reader.h"
-#include "runtime/api/result_json.h"
-#include "runtime/value.h"
+#include "runtime/json/job_json.h"
+#include "runtime/json/json_reader.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/value.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/notify_address.h"
 #include "sandbox/notify_words.h"
 #include "sandbox/sys/file.h"

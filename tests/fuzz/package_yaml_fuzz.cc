@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "runtime/suite_verdicts.h"
+#include "runtime/judging/suite_verdicts.h"
 #include "tests/fuzz/input.h"
 #include "tools/cli/judge/expectations.h"
 #include "tools/cli/judge/grading.h"

@@ -4,7 +4,7 @@
 
 #include <unordered_set>
 
-#include "runtime/api/parts.h"
+#include "runtime/values/parts.h"
 #include "service/batch_reader.h"
 #include "tests/fuzz/input.h"
 #include "tools/cli/batch/line_reader.h"

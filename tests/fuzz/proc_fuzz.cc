@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/proc_text.h"
+#include "runtime/host/proc_text.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"

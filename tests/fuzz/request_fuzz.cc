@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 #include "sandbox/sys/result.h"
 #include "shim/python/decode.h"
 #include "shim/python/encode.h"

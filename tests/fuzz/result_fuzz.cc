@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/result_json.h"
-#include "runtime/utf8.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
 

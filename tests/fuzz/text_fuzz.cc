@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json_text.h"
-#include "runtime/utf8.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
 #include "tools/cli/text.h"

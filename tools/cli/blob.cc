@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "images/store.h"
-#include "runtime/blobs.h"
+#include "runtime/builds/blobs.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/text.h"
 

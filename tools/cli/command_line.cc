@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "runtime/nearest_name.h"
+#include "runtime/values/nearest_name.h"
 #include "tools/cli/config_file.h"
 #include "tools/cli/documents.h"
 #include "tools/cli/environment.h"

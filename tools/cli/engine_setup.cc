@@ -7,8 +7,8 @@
 
 #include "images/pack.h"
 #include "images/sha256.h"
-#include "runtime/api/package_runtime.h"
-#include "runtime/build_cache.h"
+#include "runtime/builds/build_cache.h"
+#include "runtime/json/package_runtime.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/image_progress.h"
 #include "tools/cli/text.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "tools/cli/text.h"
 
 namespace cli {

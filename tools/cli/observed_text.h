@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/result.h"
+#include "runtime/job/result.h"
 #include "tools/cli/text.h"
 
 namespace cli {

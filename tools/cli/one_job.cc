@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 
-#include "runtime/live.h"
+#include "runtime/job/live.h"
 
 namespace cli {
 namespace {

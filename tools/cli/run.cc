@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/api/result_json.h"
-#include "runtime/value.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/value.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/observed_text.h"
 #include "tools/cli/one_job.h"

@@ -6,10 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/job_fields.h"
-#include "runtime/api/job_json.h"
-#include "runtime/python_coding.h"
-#include "runtime/utf8.h"
+#include "runtime/json/job_fields.h"
+#include "runtime/json/job_json.h"
+#include "runtime/values/python_coding.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {

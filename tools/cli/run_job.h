@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "sandbox/sys/fd.h"
 #include "tools/cli/engine_setup.h"
 #include "tools/cli/options.h"

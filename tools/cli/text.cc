@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {

@@ -1,6 +1,6 @@
 // Packages of the format from 2023-07 on.
 
-#include "runtime/suite_verdicts.h"
+#include "runtime/judging/suite_verdicts.h"
 #include "tests/unit/cli/judge_fixture.h"
 #include "tools/cli/judge/expectations.h"
 #include "tools/cli/judge/passes.h"

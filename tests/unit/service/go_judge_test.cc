@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runtime/artefact.h"
+#include "runtime/builds/artefact.h"
 #include "service/foreign/go_judge_socket.h"
 #include "service/foreign/multipart.h"
 

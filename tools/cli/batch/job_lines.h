@@ -9,9 +9,9 @@
 #include <unordered_set>
 #include <variant>
 
-#include "runtime/api/job_json.h"
-#include "runtime/job.h"
-#include "runtime/result.h"
+#include "runtime/job/job.h"
+#include "runtime/job/result.h"
+#include "runtime/json/job_json.h"
 #include "tools/cli/batch/line_reader.h"
 #include "tools/cli/batch/resume.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/api/parts.h"
+#include "runtime/values/parts.h"
 #include "sandbox/sys/result.h"
 
 namespace cli {

@@ -4,8 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "runtime/api/parts.h"
-#include "runtime/api/result_json.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/parts.h"
 #include "sandbox/sys/huge_pages.h"
 #include "tools/cli/verdict_text.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "runtime/result.h"
+#include "runtime/job/result.h"
 #include "tools/cli/batch/result_writer.h"
 #include "tools/cli/batch/tally.h"
 
@@ -25,8 +25,8 @@ class Outbox {
   void began(size_t bytes);
   void finished(const runtime::JobResult& result, size_t bytes);  // any thread
   void skipped(std::string_view label, Tally::Kind kind);  // has a result from an earlier run
-  // From now on long bytes of results leave as parts (runtime/api/parts.h), unless they go into a
-  // file, which consists of lines.
+  // From now on long bytes of results leave as parts (runtime/values/parts.h), unless they go into
+  // a file, which consists of lines.
   void write_parts() { with_parts_ = writer_->may_block(); }
   void drop_cancelled() { dropping_ = true; }  // from now on Cancelled results are not written
 

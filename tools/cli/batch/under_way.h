@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 namespace cli {
 

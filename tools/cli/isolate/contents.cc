@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "images/sha256.h"
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "sandbox/sys/result.h"
 #include "tools/cli/isolate/layout.h"
 

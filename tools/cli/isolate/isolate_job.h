@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/engine.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "tools/cli/isolate/contents.h"
 #include "tools/cli/isolate/layout.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/result.h"
+#include "runtime/job/result.h"
 #include "tools/cli/isolate/options.h"
 
 namespace cli {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/suite_verdicts.h"
+#include "runtime/judging/suite_verdicts.h"
 
 namespace cli {
 namespace {

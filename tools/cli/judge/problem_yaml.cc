@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/suite_verdicts.h"
+#include "runtime/judging/suite_verdicts.h"
 #include "tools/cli/judge/problem_2023.h"
 #include "tools/cli/judge/problem_limits.h"
 #include "tools/cli/judge/yaml_fields.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "runtime/java_source.h"
+#include "runtime/builds/java_source.h"
 #include "tools/cli/engine_setup.h"
 
 namespace cli {

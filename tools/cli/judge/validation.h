@@ -1,12 +1,12 @@
 #pragma once
 // How the output of a test is judged: by the default validator of the format (a comparator of
-// runtime/api/compare), or by the package's own program (a Checker, protocol icpc).
+// runtime/judging/compare), or by the package's own program (a Checker, protocol icpc).
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "tools/cli/judge/package.h"
 #include "tools/cli/judge/program.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/outcome.h"
+#include "runtime/job/outcome.h"
 
 namespace cli {
 

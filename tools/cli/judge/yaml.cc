@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "runtime/utf8.h"
+#include "runtime/values/utf8.h"
 
 namespace cli {
 namespace {

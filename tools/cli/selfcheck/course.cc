@@ -10,8 +10,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/job_json.h"
 #include "images/sha256.h"
+#include "runtime/json/job_json.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {

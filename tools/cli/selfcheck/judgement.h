@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/result.h"
+#include "runtime/job/result.h"
 #include "tools/cli/selfcheck/attempt.h"
 
 namespace cli {

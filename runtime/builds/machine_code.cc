@@ -1,0 +1,53 @@
+#include "runtime/builds/machine_code.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPackages[] = {"llvmlite",    "torch",    "jaxlib", "tensorflow",
+                                          "onnxruntime", "openvino", "taichi", "pyjion"};
+
+bool holds_one(const fs::path& packages) {
+  std::error_code ignored;
+  for (std::string_view name : kPackages) {
+    if (fs::is_directory(packages / name, ignored)) return true;
+  }
+  return false;
+}
+
+// PREFIX/lib/python3.11/site-packages, and Debian's dist-packages.
+bool holds_one_below(const fs::path& prefix) {
+  std::error_code ignored;
+  for (const char* library : {"lib", "lib64", "local/lib"}) {
+    for (const auto& entry : fs::directory_iterator(prefix / library, ignored)) {
+      if (!entry.path().filename().string().starts_with("python3")) continue;
+      if (holds_one(entry.path() / "site-packages") || holds_one(entry.path() / "dist-packages"))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool has_compiling_package(const sandbox::ImagePlan& plan, const std::string& python,
+                           const std::string& root) {
+  std::vector<fs::path> prefixes = {root + "/usr", root + "/usr/local"};
+  if (!python.empty()) prefixes.push_back(fs::path(root + python).parent_path().parent_path());
+  for (const sandbox::ImageEntry& entry : plan) {
+    if (entry.kind == sandbox::ImageEntry::Kind::kBind) prefixes.emplace_back(entry.source);
+  }
+  for (const fs::path& prefix : prefixes) {
+    if (holds_one_below(prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace runtime

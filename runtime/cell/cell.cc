@@ -1,0 +1,298 @@
+// A cell from its order to its end; run.cc leads it through its jobs.
+
+#include "runtime/cell/cell.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+
+#include "runtime/cell/frames.h"
+#include "runtime/host/outer_limits.h"
+#include "runtime/host/proc.h"
+#include "runtime/job/micros.h"
+#include "sandbox/sys/file.h"
+#include "sandbox/sys/socket.h"
+
+namespace runtime {
+
+using sandbox::Layer;
+using sys::Error;
+using sys::OwnedFd;
+using sys::Result;
+
+namespace {
+
+constexpr std::chrono::seconds kBirthPatience{60};  // a cell is made in milliseconds
+constexpr std::chrono::seconds kLeave{2};           // and goes in less
+
+}  // namespace
+
+CellShape shape_of(const Job& job) {
+  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value, job.observe};
+}
+
+Cell::Cell(Loop& loop, CellPlan plan, Events events)
+    : loop_(loop), plan_(std::move(plan)), events_(std::move(events)) {}
+
+Cell::~Cell() {
+  // Pid 1 dies with its namespace; the cgroup is removed afterwards, by its own owner.
+  if (pidfd_) kill_by_pidfd(pidfd_.get());
+  stop_collecting();
+  if (!plan_.scratch) return;
+  auto scratch = std::make_shared<Scratch>(std::move(plan_.scratch));  // it goes when it is wiped
+  plan_.helpers->run(Helpers::Where::kAnywhere, [scratch = std::move(scratch)] {}, {});
+}
+
+Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan plan,
+                                          Events events) {
+  std::unique_ptr<Cell> cell(new Cell(loop, std::move(plan), std::move(events)));
+  Cell* self = cell.get();
+  TRY(self->make_channels());
+  shim::CellOrder order = TRY(self->describe());
+  std::vector<int> fds = {self->their_socket_.get(), self->theirs_[0].get(),
+                          self->theirs_[1].get(),    self->theirs_[2].get(),
+                          self->answer_->fd(),       self->theirs_[3].get()};
+  if (order.has_scratch()) {
+    fds.insert(fds.end(), {self->plan_.scratch.fd(), self->plan_.ruleset.get()});
+  }
+  for (int fd : self->cgroup_.join_fds()) fds.push_back(fd);
+  TRY(zygote.order_cell(
+      order, fds, [weak = std::weak_ptr(self->self_)](const shim::CellBorn& born, OwnedFd pidfd) {
+        if (auto alive = weak.lock()) return (*alive)->on_born(born, std::move(pidfd));
+        if (pidfd) kill_by_pidfd(pidfd.get());
+      }));
+  self->their_socket_.reset();
+  for (OwnedFd& fd : self->theirs_) fd.reset();
+  self->socket_ready_->start();
+  // An early order waits for as long as the template takes to start.
+  if (zygote.state() == Zygote::State::kReady) self->timer_->start(kBirthPatience);
+  return cell;
+}
+
+Result<void> Cell::make_channels() {
+  sys::SocketPair socket = TRY(sys::seqpacket_pair());
+  socket_ = std::move(socket.ours);
+  their_socket_ = std::move(socket.theirs);
+  sys::Pipe out = TRY(sys::make_pipe_for_program(sys::PipeFor::kWriting));
+  sys::Pipe err = TRY(sys::make_pipe_for_program(sys::PipeFor::kWriting));
+  out_ = std::move(out.reader);
+  err_ = std::move(err.reader);
+  request_ = TRY(RequestMemory::create());
+  OwnedFd request = TRY(request_.for_reading());
+  OwnedFd filter = TRY(sys::sealed_memfd("zygo-filter", plan_.filter));
+  theirs_ = {std::move(out.writer), std::move(err.writer), std::move(request), std::move(filter)};
+  answer_ = std::make_shared<SharedAnswer>(TRY(SharedAnswer::create(plan_.shape.value.count)));
+  if (plan_.cgroups) {
+    cgroup_ =
+        TRY(sandbox::CellCgroup::create(*plan_.cgroups, "cell-" + std::to_string(plan_.number)));
+  }
+  layers_ = plan_.layers;
+  for (Layer layer : {Layer::kCgroupMemory, Layer::kCgroupPids, Layer::kCgroupCpu}) {
+    layers_ = cgroup_.layers().has(layer) && plan_.layers.has(layer) ? layers_.with(layer)
+                                                                     : layers_.without(layer);
+  }
+  Cell* self = this;
+  socket_ready_ = std::make_unique<Readable>(loop_, socket_.get(), [self] { self->on_socket(); });
+  out_ready_ = std::make_unique<Readable>(loop_, out_.get(), [self] { self->drain(); });
+  err_ready_ = std::make_unique<Readable>(loop_, err_.get(), [self] { self->drain(); });
+  timer_ = std::make_unique<LateTimer>(loop_, [self] { self->on_timer(); });
+  return {};
+}
+
+Result<shim::CellOrder> Cell::describe() const {
+  shim::CellOrder order;
+  order.cell = plan_.number;
+  order.layers = plan_.layers.bits();
+  order.init_id = plan_.ids.init;
+  order.job_id = plan_.ids.job;
+  order.broom_id = plan_.ids.broom;
+  order.inside_uid = plan_.ids.inside.uid;
+  order.inside_gid = plan_.ids.inside.gid;
+  order.readable_job = plan_.variant.dumpable;
+  order.trap_reports = !plan_.variant.masked.empty() || plan_.variant.masked_clone_flags;
+  const std::string& scratch = plan_.scratch.path();
+  if (scratch.size() >= sizeof order.scratch_path)
+    return Error::because("scratch " + scratch + ": the path is too long");
+  scratch.copy(order.scratch_path, sizeof order.scratch_path - 1);
+  order.scratch_exec = plan_.shape.runs_programs();
+  order.makes_code = plan_.variant.makes_code || plan_.shape.runs_programs();
+  order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
+  order.scratch_bytes = plan_.shape.disk.count;
+  order.scratch_inodes = plan_.shape.files;
+  order.answer_bytes = answer_->bytes();
+  order.filter_bytes = static_cast<uint32_t>(plan_.filter.size());
+  order.cgroup_count = static_cast<uint32_t>(cgroup_.join_fds().size());
+  return order;
+}
+
+void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
+  if (state_ == State::kDead) {  // what it said of itself came first, and was no good
+    if (pidfd) kill_by_pidfd(pidfd.get());
+    return;
+  }
+  if (born.failure.error != 0 || !pidfd) {
+    return lose({std::string("cell: ") + shim::name_of(born.failure.step), born.failure.error,
+                 "the cell was not born"});
+  }
+  pidfd_ = std::move(pidfd);
+  Cell* self = this;
+  exit_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), [self] { self->on_gone(); });
+  exit_ready_->start();
+  timer_->start(kBirthPatience);
+  settle();
+}
+
+void Cell::on_socket() {
+  std::array<std::byte, kLongestFrame> bytes;
+  Result<sys::Received> received = sys::receive_message(socket_.get(), bytes, MSG_DONTWAIT);
+  if (!received) {
+    const int error = received.error().code();
+    if (error == EAGAIN) return;
+    if (error == EMSGSIZE && state_ == State::kStarting)
+      return lose({"cell", EMFILE, "no descriptor was left for what the cell sent"});
+    return on_exit();
+  }
+  const bool hung_up = received->size == 0;
+  if (hung_up && state_ == State::kStarting &&
+      !pidfd_) {  // its template knows why, and will say so
+    socket_ready_->stop();
+    return;
+  }
+  const auto frame = decode_cell_frame(std::span(bytes).first(received->size), received->fds.size(),
+                                       sys::monotonic_now());
+  if (!frame) return on_exit();
+  if (const auto* done = std::get_if<shim::JobDone>(&*frame)) {
+    if (state_ == State::kRunning && done->nonce == nonce_) collect(*done);
+    return;
+  }
+  if (const auto* held = std::get_if<shim::JobHeld>(&*frame)) {
+    if (state_ == State::kRunning && held->nonce == nonce_ && !held_) on_held();
+    return;
+  }
+  if (state_ != State::kStarting || root_) return on_exit();  // ready once
+  on_ready(std::get<shim::CellReady>(*frame), std::move(received->fds));
+}
+
+void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
+  if (ready.failure.error != 0 || fds.empty()) {
+    return lose({std::string("cell: ") + shim::name_of(ready.failure.step), ready.failure.error,
+                 "the cell could not be completed"});
+  }
+  root_ = std::move(fds[0]);
+  if (ready.has_listener && fds.size() == 2) {
+    listener_ = std::move(fds[1]);
+    (void)sandbox::prepare_listener(listener_.get());
+  }
+  view_ = {-1,
+           root_.get(),
+           ready.scratch_device,
+           plan_.scratch.path(),
+           plan_.shape.profile,
+           plan_.ids.owner};
+  settle();
+}
+
+// Two messages make a cell: the template's that it was born, with its pidfd, and its own that it is
+// ready. They come by different sockets, in either order.
+void Cell::settle() {
+  if (state_ != State::kStarting || !pidfd_ || !root_) return;
+  view_.init_pid = pid_of_pidfd(pidfd_.get());
+  if (view_.init_pid <= 0) return on_exit();
+  if (listener_) {
+    Cell* self = this;
+    listener_ready_ =
+        std::make_unique<Readable>(loop_, listener_.get(), [self] { self->on_notice(); });
+    listener_ready_->start();
+  }
+  if (plan_.shape.observe) observer_.emplace(plan_.shape.profile, plan_.variant);
+  timer_->stop();
+  base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
+  inherited_data_ = data_of(view_.init_pid);
+  state_ = State::kIdle;
+  events_.ready();
+}
+
+void Cell::lose(Evidence::Fault fault) {
+  if (state_ == State::kDead) return;
+  bool running = state_ == State::kRunning;
+  state_ = State::kDead;
+  fault_ = std::move(fault);
+  stop_watching();
+  if (!running) {
+    const bool oom = cgroup_.oom_kills().value_or(oom_base_) > oom_base_;
+    if (fault_.error == 0 && oom) fault_.error = ENOMEM;
+    return events_.dead();
+  }
+  // The job dies with its cell. If the OOM counter moved, that was the reason and it is the job's
+  // limit; otherwise it is our trouble.
+  uint64_t kills = cgroup_.oom_kills().value_or(oom_base_) - oom_base_;
+  if (kills > 0 && memory_limit_is_far()) {
+    kills = 0;
+    fault_ = outer_memory_is_full();
+  }
+  result_.evidence.oom_kills = static_cast<uint32_t>(kills);
+  if (kills == 0 && !killed_) result_.evidence.fault = fault_;
+  killed_ = true;  // drain() has nothing left to kill
+  drain();
+  note_limits();
+  result_.usage.wall_us = micros(sys::monotonic_now() - started_at_);
+  result_.evidence.wall_ms = result_.usage.wall_us / 1000;
+  result_.evidence.cpu_ms = result_.usage.cpu_us / 1000;  // as far as it was seen
+  finish(false);
+}
+
+// By pid 1, which reaps the process and so cannot mean another one.
+void Cell::signal(int number) {
+  if (state_ != State::kRunning || killed_) return;
+  shim::JobOrder order;
+  order.kind = shim::OrderKind::kSignal;
+  order.signal = static_cast<uint32_t>(number);
+  (void)sys::send_message(socket_.get(), sys::bytes_of(order));
+}
+
+// What it had to say of its end comes first, whatever the loop has seen first.
+void Cell::on_gone() {
+  if (state_ == State::kStarting) on_socket();
+  on_exit();
+}
+
+void Cell::on_exit() { lose({"cell", 0, "the cell's first process ended"}); }
+
+void Cell::stop_watching() {
+  for (auto* readable :
+       {&socket_ready_, &out_ready_, &err_ready_, &listener_ready_, &exit_ready_}) {
+    if (*readable) (*readable)->stop();
+  }
+  timer_->stop();
+}
+
+void Cell::end(std::function<void()> gone) {
+  state_ = State::kDead;
+  stop_watching();
+  // Hung up but not closed: a descriptor lives as long as the handle that watched it, or its number
+  // would come back to another cell before that handle is gone.
+  ::shutdown(socket_.get(), SHUT_RDWR);
+  auto finished = [this, gone = std::move(gone)] {
+    if (gone_ready_) gone_ready_->stop();
+    timer_->stop();
+    gone_ = true;
+    gone();
+  };
+  if (!pidfd_) return finished();
+  // With a namespace, the kernel takes everything along. Without, pid 1 sweeps and goes by itself
+  // when it sees that we hung up, and is killed only if it takes too long: its broom sweeps then.
+  if (layers_.has(Layer::kPidNs)) {
+    kill_by_pidfd(pidfd_.get());
+  } else {
+    timer_->start(kLeave);
+  }
+  // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go. A
+  // watcher of its own, because this may be running inside the other one's callback.
+  gone_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), std::move(finished));
+  gone_ready_->start();
+}
+
+}  // namespace runtime

@@ -1,0 +1,273 @@
+#pragma once
+// Cell: the daemon's handle on one cell, a slot that runs one job at a time. It owns all that the
+// cell shares with the daemon (socket, output pipes, request and answer memory, cgroup, seccomp
+// listener, pidfd) and keeps the clock of the running job. Lives on its shard's loop. States:
+//
+//   starting -> idle <-> running -> ... -> dead
+//
+// A cell that is not provably clean after a job, or that lost its pid 1, is never idle again.
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cell/answer.h"
+#include "runtime/cell/last_moments.h"
+#include "runtime/cell/late_start.h"
+#include "runtime/cell/shared_memory.h"
+#include "runtime/cell/standing.h"
+#include "runtime/cell/zygote.h"
+#include "runtime/job/job.h"
+#include "runtime/job/outcome.h"
+#include "runtime/job/result.h"
+#include "runtime/loop/helpers.h"
+#include "runtime/loop/loop.h"
+#include "runtime/scheduler/setting.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/notify.h"
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/result.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+// What a cell is made for. Jobs that agree in these can share it, one after another.
+struct CellShape {
+  sandbox::Profile profile = sandbox::Profile::kDefault;
+  sys::Bytes disk;
+  uint32_t files = 0;
+  sys::Bytes value;
+  bool observe = false;
+  bool runs_programs() const {  // of its scratch
+    return profile == sandbox::Profile::kSubprocess || profile == sandbox::Profile::kBuild;
+  }
+  auto operator<=>(const CellShape&) const = default;
+};
+CellShape shape_of(const Job& job);
+
+struct CellPlan {
+  uint64_t number = 0;
+  CellShape shape;
+  sandbox::Layers layers;  // to put in force; the cgroup ones are added by what the group has
+  CellIds ids;
+  bool executes = false;    // its jobs are programs that take the place of the shim ...
+  bool in_place = false;    // ... but for those that its zygote, an interpreter, runs itself
+  std::string_view filter;  // compiled for shape.profile; outlives the cell
+  sandbox::FilterVariant variant;
+  const sandbox::CgroupRoot* cgroups = nullptr;
+  const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
+  LastMoments* last_moments = nullptr;           // of its shard; outlives the cell
+  Helpers* helpers = nullptr;                    // likewise
+  Crowd* crowd = nullptr;                        // likewise
+  // Without mounts; empty otherwise.
+  Scratch scratch;
+  sys::OwnedFd ruleset;
+};
+
+// One run of a job, as a cell sees it.
+struct RunOrder {
+  std::string_view request;              // encoded; outlives the run
+  const Job* job = nullptr;              // limits, policy, stdin; outlives the run
+  int stdin_fd = -1;                     // borrowed; the program's stdin, or -1 for none
+  int stdout_fd = -1;                    // borrowed; in place of the cell's, which is captured
+  int stderr_fd = -1;                    // borrowed; another description of the cell's
+  Live* live = nullptr;                  // outlives the run; is told the output as it comes
+  const RuntimeSpec* runtime = nullptr;  // of a job that is executed
+  int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
+  bool in_place = false;                 // the request is one for a warm interpreter
+  bool comes_first = false;              // before jobs of which this is not said
+};
+
+struct RunResult {
+  std::vector<ObservedCall> observed;
+  Evidence evidence;
+  Testimony testimony;
+  bool ran = false;  // the program was reached; exit is meaningful
+  Output out, err;
+  Harvest files;
+  std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count
+  sys::Nanoseconds ended_at{};
+  Usage usage;
+  Timing timing;
+};
+
+class Cell {
+ public:
+  enum class State { kStarting, kIdle, kRunning, kDead };
+  struct Events {
+    std::function<void()> ready;
+    std::function<void(RunResult)> finished;  // then idle() tells whether it may serve again
+    std::function<void()> dead;               // outside of a run; the owner drops the cell
+  };
+
+  // Orders the cell from `zygote` (ready). An error says which resource is missing.
+  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, CellPlan plan,
+                                                  Events events);
+  ~Cell();
+
+  State state() const { return state_; }
+  const CellShape& shape() const { return plan_.shape; }
+  sandbox::Layers layers() const { return layers_; }
+  // The end that we read.
+  int stderr_pipe() const { return err_.get(); }
+  // Why a cell died outside of a run.
+  const Evidence::Fault& fault() const { return fault_; }
+  // Renewal is due: too many jobs, a violation, memory left behind.
+  bool worn() const { return worn_; }
+
+  // Ends the cell for good; `gone` is called once its processes are no more (perhaps at once).
+  void end(std::function<void()> gone);
+  bool gone() const { return gone_; }
+
+  // Before run(). An error means that the cell cannot hold the job to its limits; is_fresh() tells
+  // whether another cell could.
+  sys::Result<void> set_limits(const Limits& limits);
+  bool is_fresh() const { return jobs_ == 0; }
+  void run(const RunOrder& order);
+  void cancel();            // of the running job: it ends as Cancelled
+  void signal(int number);  // to the first process of the running job
+
+ private:
+  static constexpr sys::Nanoseconds kNever = sys::Nanoseconds::max();
+  static constexpr sys::Nanoseconds kWipePatience = std::chrono::seconds(30);
+  static constexpr sys::Nanoseconds kWatch = std::chrono::milliseconds(10);  // how often at most
+
+  Cell(Loop& loop, CellPlan plan, Events events);
+  sys::Result<void> make_channels();
+  sys::Result<shim::CellOrder> describe() const;
+  void on_born(const shim::CellBorn& born, sys::OwnedFd pidfd);
+  void on_socket();
+  void on_ready(const shim::CellReady& ready, std::vector<sys::OwnedFd> fds);
+  void settle();
+  void stop_watching();
+  void on_notice();
+  void on_gone();
+  void on_exit();
+  void on_timer();
+  void record(const sandbox::Refusal& refusal);
+  void abandon(int error);
+  void lose(Evidence::Fault fault);
+
+  // run.cc
+  sys::Bytes most_data(const Limits& limits) const;
+  sys::Result<void> send_order();
+  void begin_clock(sys::Nanoseconds now);
+  void begin_wall_time(sys::Nanoseconds at);
+  void move_wall_time();
+  void arm(sys::Nanoseconds now);
+  void check_cpu(sys::Nanoseconds now);
+  void check_standing(sys::Nanoseconds now);
+  void stand_back(bool back);
+  sys::Nanoseconds cpu_now() const;
+  uint64_t outer_oom_kills() const;
+  bool starved() const;
+  void take_aim();
+  void on_wall_deadline(sys::Nanoseconds now);
+  bool has_ended();  // the program, whether or not pid 1 has come to say so
+  void kill_job();
+  void see_to_the_rest();
+  void note_stopped();
+  void count_processes();
+  void drain();
+  void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
+  bool keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream);
+  bool may_hold(size_t bytes);
+  // watch.cc
+  struct Sight;  // what the watch saw
+  void watch();
+  void on_watched(const Sight& seen);
+  std::vector<int> family() const;  // the job's processes
+  bool is_forgiven(const std::string& call);
+  bool becomes_its_program(const sandbox::Notice& notice);
+  void settle_notice(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
+  struct Lookout;
+  struct Question;  // that takes a look at the job
+  void ask_aside(const sandbox::Notice& notice);
+  bool take_up_lookout();
+  void ask_next();
+  void on_answer(const Question& question);
+  std::optional<sandbox::Ruling> rule(const sandbox::Notice& notice);
+  sandbox::Ruling decide(const sandbox::Notice& notice, const sandbox::Ruling& asked);
+  bool has_room_for_process();
+  int reach_error(int process) const;  // 0: it is of this job
+  int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
+  // collect.cc
+  void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
+  struct Collecting;  // what the job left is being read
+  void on_held();
+  void on_collected(Harvest files);
+  void stop_collecting();
+  sys::OwnedFd scratch_directory() const;
+  void collect(const shim::JobDone& done);
+  void measure(const shim::JobDone& done);
+  void count_refused_processes();
+  bool memory_limit_is_far() const;
+  void note_limits();
+  struct Reading;  // the answer is being read
+  void read_answer(bool clean);
+  void on_answer_read(Reading& reading, bool clean);
+  void finish(bool reusable);
+
+  Loop& loop_;
+  CellPlan plan_;
+  Events events_;
+  State state_ = State::kStarting;
+  bool worn_ = false;
+  bool gone_ = false;
+  std::shared_ptr<Cell*> self_ =
+      std::make_shared<Cell*>(this);  // for callbacks that may outlive us
+  sandbox::Layers layers_;
+  Evidence::Fault fault_;
+  uint64_t jobs_ = 0;
+
+  sandbox::CellCgroup cgroup_;
+  sys::OwnedFd socket_, their_socket_, out_, err_, pidfd_, listener_, root_;
+  std::array<sys::OwnedFd, 4> theirs_;  // stdout, stderr, request, filter: until the order is sent
+  RequestMemory request_;
+  std::shared_ptr<SharedAnswer> answer_;  // shared with who reads it beside the loop
+  sandbox::CellView view_{};
+  std::optional<Observer> observer_;
+  sys::Bytes base_memory_;
+  sys::Bytes inherited_data_;  // writable mappings of pid 1, which every job begins with
+  std::optional<Limits> limits_in_force_;
+
+  // Of the running job.
+  RunOrder order_;
+  RunResult result_;
+  uint64_t nonce_ = 0;
+  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_watch_{},
+      attention_at_{}, patience_until_{}, aim_at_{}, ended_by_{}, next_standing_{};
+  sys::Nanoseconds cpu_base_{};
+  uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
+  uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
+  int job_pid_ = 0;                    // of its first process; only where cells share a uid
+  std::vector<HeldProcess> in_sight_;  // the job's processes, shortly before its deadline
+  bool contended_ = false;             // as it looked then
+  bool killed_ = false;
+  bool full_ = false;     // no more may be held of what the job makes
+  bool forking_ = false;  // pid 1 was allowed to fork the job
+  LateStart late_start_;
+  Standing standing_;
+  std::optional<Crowd::Member> among_;  // while a job runs
+  bool stands_back_ = false;
+  bool executed_ = false;                     // the job's process has become its program
+  uint32_t overlooked_ = 0;                   // refusals that do not decide
+  std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
+  bool held_ = false;                         // its scratch has been or is being read
+  std::shared_ptr<Collecting> collecting_;
+  std::shared_ptr<const Lookout> lookout_;  // once there has been a question
+  std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop ...
+  sys::Nanoseconds looked_for_{};           // ... which costs CPU time that counts as the job's
+
+  std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
+      gone_ready_;
+  std::unique_ptr<LateTimer> timer_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,291 @@
+// The end of a cell's job: its files, its output, what it used, and what the cell is fit for then.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <utility>
+
+#include "runtime/cell/cell.h"
+#include "runtime/host/outer_limits.h"
+#include "runtime/host/proc.h"
+#include "runtime/job/micros.h"
+#include "runtime/values/value.h"
+#include "sandbox/sys/socket.h"
+
+namespace runtime {
+
+using sys::Nanoseconds;
+
+namespace {
+
+constexpr uint64_t kJobsPerCell = 10000;
+constexpr size_t kShortAnswer = size_t{64} << 10;  // is read before another thread would have begun
+// Collecting may take as much CPU time as the job itself, and this much in any case.
+constexpr std::chrono::seconds kCollectAtLeast{1};
+constexpr sys::Bytes kMemoryLeftBehind =
+    sys::mebibytes(24);  // page cache and slab; above it, renew
+
+// The counter of a group moves for every process of it that is killed, also when the limit that was
+// hit is an ancestor's. A kill for its own limit comes when the next charge, of 2 MiB at most, does
+// not fit.
+bool is_far_below(int64_t peak, sys::Bytes limit) {
+  const int64_t most = static_cast<int64_t>(limit.count);
+  return peak < most - std::min<int64_t>(most / 4, int64_t{8} << 20);
+}
+
+}  // namespace
+
+// `work` on another thread, and then `done` here, if the run that it belongs to still goes on.
+void Cell::aside(Helpers::Where where, std::function<void()> work, std::function<void()> done) {
+  plan_.helpers->run(
+      where, std::move(work),
+      [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
+        auto alive = weak.lock();
+        if (alive && (*alive)->state_ == State::kRunning && (*alive)->nonce_ == nonce) done();
+      });
+}
+
+struct Cell::Collecting {
+  sys::OwnedFd directory;
+  std::vector<std::string> globs;
+  HarvestBudget budget;
+  std::optional<uint32_t> owner;
+  std::atomic<bool> stop{false};
+  Harvest files;
+};
+
+// No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch;
+// nobody can say for how long, so it is done beside the loop.
+void Cell::on_held() {
+  held_ = true;
+  wall_deadline_ = aim_at_ = next_cpu_check_ = next_watch_ = patience_until_ = kNever;
+  next_standing_ = kNever;
+  stand_back(false);
+  const Job& job = *order_.job;
+  auto errand = std::make_shared<Collecting>();
+  errand->directory = scratch_directory();
+  if (!errand->directory) return on_collected({.files = {}, .refused = {}, .lack = errno});
+  errand->globs = job.outputs;
+  errand->budget = {.bytes = job.limits.outputs,
+                    .cpu = std::max<Nanoseconds>(job.limits.cpu, kCollectAtLeast),
+                    .stop = &errand->stop};
+  errand->owner = plan_.ids.owner;
+  collecting_ = errand;
+  aside(
+      Helpers::Where::kAnywhere,
+      [errand] {
+        errand->files =
+            harvest(errand->directory.get(), errand->globs, errand->budget, errand->owner);
+      },
+      [this, errand] {
+        collecting_.reset();
+        on_collected(std::move(errand->files));
+      });
+}
+
+void Cell::on_collected(Harvest files) {
+  const size_t bytes =
+      std::accumulate(files.files.begin(), files.files.end(), size_t{0},
+                      [](size_t sum, const InputFile& file) { return sum + file.content.size(); });
+  if (!may_hold(bytes)) files.files.clear();
+  result_.files = std::move(files);
+  if (const int lack = result_.files.lack; lack != 0) {
+    result_.evidence.fault = Evidence::Fault{
+        "collect", lack, "the files of the job could not be read, for want of means of our own"};
+  }
+  const Nanoseconds now = sys::monotonic_now();
+  patience_until_ = now + kWipePatience;
+  shim::JobOrder release;
+  release.kind = shim::OrderKind::kRelease;
+  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
+  arm(now);
+}
+
+// Nobody wants the files any more.
+void Cell::stop_collecting() {
+  if (collecting_) collecting_->stop = true;
+}
+
+// The root was opened by pid 1, so that its mounts count.
+sys::OwnedFd Cell::scratch_directory() const {
+  if (plan_.scratch) return sys::OwnedFd(::fcntl(plan_.scratch.fd(), F_DUPFD_CLOEXEC, 0));
+  return sys::OwnedFd(::openat(root_.get(), "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+void Cell::collect(const shim::JobDone& done) {
+  timer_->stop();
+  among_.reset();
+  stand_back(false);
+  if (out_ready_->active()) {
+    out_ready_->stop();
+    err_ready_->stop();
+  }
+  if (listener_ready_) on_notice();  // a refusal that was read too late to be seen by the loop
+  Evidence& seen = result_.evidence;
+  if (done.failure.error != 0) {
+    seen.fault = Evidence::Fault{shim::name_of(done.failure.step), done.failure.error,
+                                 "the sandbox of the job could not be completed"};
+  }
+  seen.exit = {done.signalled != 0, done.code};
+  if (!killed_ && done.signalled != 0 && done.code == SIGKILL && !seen.fault &&
+      outer_oom_kills() > outer_oom_base_) {
+    seen.fault = outer_memory_is_full();
+  }
+  result_.ran = done.confined_at_ns != 0;
+  killed_ = true;  // nothing is left to kill: drain() must not try
+  drain();
+  measure(done);
+  if (observer_) result_.observed = observer_->take();
+  read_answer(done.clean != 0);
+}
+
+struct Cell::Reading {
+  std::shared_ptr<SharedAnswer> answer;
+  uint64_t nonce;
+  size_t most;
+  bool call_mode, may_hold;
+  Testimony testimony{};
+  bool cleared = false;
+
+  void run() {
+    std::optional<SharedAnswer::Answer> said;
+    if (may_hold) said = answer->take(nonce, most);
+    testimony.call_mode = call_mode;
+    if (said) testimony = decode_answer(said->kind, said->payload, call_mode);
+    cleared = answer->clear();
+  }
+};
+
+// A long one beside the loop, like all that is of a job's making.
+void Cell::read_answer(bool clean) {
+  const Job& job = *order_.job;
+  // The answer's own word for its length is not believed beyond this.
+  const size_t most = job.limits.value.count;
+  const size_t bytes = std::min(answer_->size(), most);
+  auto reading = std::make_shared<Reading>(
+      Reading{.answer = answer_,
+              .nonce = nonce_,
+              .most = most,
+              .call_mode = job.mode == shim::Mode::kCall,
+              .may_hold = may_hold(2 * bytes)});  // as it was written, and decoded
+  if (bytes <= kShortAnswer) {
+    reading->run();
+    return on_answer_read(*reading, clean);
+  }
+  aside(
+      Helpers::Where::kAnywhere, [reading] { reading->run(); },
+      [this, reading, clean] { on_answer_read(*reading, clean); });
+}
+
+void Cell::on_answer_read(Reading& reading, bool clean) {
+  result_.testimony = std::move(reading.testimony);
+  const bool cleared = request_.clear() && reading.cleared;
+  const uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
+  if (!clean || jobs_ >= kJobsPerCell || result_.evidence.oom_kills > 0 ||
+      used > base_memory_.count + kMemoryLeftBehind.count) {
+    worn_ = true;
+  }
+  finish(clean && cleared);
+}
+
+// For the detail of a verdict.
+void Cell::note_limits() {
+  const Limits& limits = order_.job->limits;
+  Evidence& seen = result_.evidence;
+  seen.wall_limit_ms = limits.wall.count();
+  seen.cpu_limit_ms = limits.cpu.count();
+  seen.memory_limit_bytes = static_cast<int64_t>(limits.memory.count);
+  seen.stdout_limit_bytes = static_cast<int64_t>(limits.out.count);
+  seen.stderr_limit_bytes = static_cast<int64_t>(limits.err.count);
+  seen.disk_limit_bytes = static_cast<int64_t>(limits.disk.count);
+  seen.files_limit = limits.files;
+  seen.pids_limit = limits.pids;
+}
+
+void Cell::measure(const shim::JobDone& done) {
+  const Limits& limits = order_.job->limits;
+  Evidence& seen = result_.evidence;
+  Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : started_at_;
+  Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
+  end = std::min(end, ended_by_);  // when pid 1 came to reap it is pid 1's time
+  Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
+  result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(looked_for_));
+  // Its start is known by ticks only where the kernel took long to fork it.
+  result_.usage.wall_us = std::max<int64_t>(0, micros(end - started_at_));
+  result_.usage.max_rss_kb = done.max_rss_kb;
+  result_.usage.switches_voluntary = done.switches_voluntary;
+  result_.usage.switches_forced = done.switches_forced;
+  result_.ended_at = end;
+  std::optional<sys::Bytes> peak = cgroup_.peak();
+  uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
+  int64_t peak_bytes =
+      peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count)
+           : static_cast<int64_t>(rss_or_watched);
+  result_.usage.memory_peak_bytes =
+      std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
+  result_.usage.contended = seen.contended;
+  seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
+  if (seen.oom_kills > 0 && memory_limit_is_far()) {
+    seen.oom_kills = 0;
+    if (!seen.fault) seen.fault = outer_memory_is_full();
+  }
+  count_refused_processes();
+  seen.disk_full |= done.blocks_full != 0 || done.inodes_full != 0;
+  seen.inodes_full |= done.inodes_full != 0;
+  if (plan_.scratch) seen.disk_watch = seen.disk_full;
+  // The kernel's second fence may come first by a tick; the reason is the same.
+  if (seen.deadline == DeadlineKind::kNone && seen.exit.signalled &&
+      done.cpu_ns >= Nanoseconds(limits.cpu).count() &&
+      (seen.exit.code == SIGKILL || seen.exit.code == SIGXCPU)) {
+    seen.deadline = DeadlineKind::kCpu;
+  }
+  seen.wall_ms = result_.usage.wall_us / 1000;
+  // Its first process may have left others behind long before they met their deadline.
+  if (seen.deadline == DeadlineKind::kWall)
+    seen.wall_ms = std::max(seen.wall_ms, result_.usage.stopped_us.value_or(0) / 1000);
+  seen.cpu_ms = result_.usage.cpu_us / 1000;
+  seen.memory_peak_bytes = result_.usage.memory_peak_bytes;
+  note_limits();
+  result_.timing.fork = micros(begin - sent_at_);
+  result_.timing.confine = micros(confined - begin);
+  result_.timing.run = micros(end - confined);
+  result_.timing.collect = micros(sys::monotonic_now() - end);
+}
+
+bool Cell::memory_limit_is_far() const {
+  const std::optional<sys::Bytes> peak = cgroup_.peak();
+  return peak && is_far_below(static_cast<int64_t>(peak->count - base_memory_.count),
+                              order_.job->limits.memory);
+}
+
+// The counter of a group moves for every fork in it that is refused, also when the limit that was
+// hit is an ancestor's.
+void Cell::count_refused_processes() {
+  Evidence& seen = result_.evidence;
+  const uint64_t refused = cgroup_.pids_refused().value_or(refused_base_) - refused_base_;
+  seen.pids_refused = static_cast<uint32_t>(refused + tasks_refused_);
+  if (refused == 0) return;
+  worn_ = true;  // the group's peak would speak of this job for ever
+  if (tasks_refused_ > 0 || cgroup_.reached_pids_limit(order_.job->limits.pids + 1).value_or(true))
+    return;
+  seen.pids_refused = 0;
+  if (!seen.fault) seen.fault = outer_processes_are_used_up();
+}
+
+void Cell::finish(bool reusable) {
+  if (state_ == State::kRunning) state_ = reusable ? State::kIdle : State::kDead;
+  RunResult result = std::move(result_);
+  result_ = {};
+  order_ = {};
+  in_sight_.clear();
+  questions_.clear();
+  stop_collecting();
+  collecting_.reset();
+  events_.finished(std::move(result));
+}
+
+}  // namespace runtime

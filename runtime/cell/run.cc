@@ -1,0 +1,454 @@
+// A cell's path through one job: order, clock, output.
+
+#include <signal.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cell/cell.h"
+#include "runtime/host/outer_limits.h"
+#include "runtime/host/proc.h"
+#include "runtime/job/live.h"
+#include "runtime/job/micros.h"
+#include "sandbox/supervisor.h"
+#include "sandbox/sys/socket.h"
+
+namespace runtime {
+
+using sandbox::Layer;
+using std::chrono::milliseconds;
+using sys::Error;
+using sys::Nanoseconds;
+using sys::Result;
+
+namespace {
+
+// Output is not watched in the first moments of a job: most jobs end before, and are drained then.
+constexpr Nanoseconds kAttention = milliseconds(2);
+// After a kill the cell must be empty within this, or it is destroyed.
+constexpr Nanoseconds kPatience = std::chrono::seconds(2);
+// So long before the wall deadline the job's processes are looked up, so that nothing is left to do
+// at the deadline but to kill them.
+constexpr Nanoseconds kForesight = milliseconds(4);
+// Cells that began together do not all look at the same time.
+constexpr uint64_t kSpread = 16;
+constexpr Nanoseconds kLookAgain = milliseconds(5);
+// What an interpreter with its modules holds of private writable memory before the job begins;
+// added to RLIMIT_DATA, which counts it.
+constexpr sys::Bytes kImageData = sys::mebibytes(96);
+// Of mappings that a program may have without ever writing to them, stacks of threads aside.
+constexpr sys::Bytes kEmpty = sys::mebibytes(1024);
+constexpr sys::Bytes kUsualStack = sys::mebibytes(8);
+// RLIMIT_NPROC stands behind the count of processes, so that the count comes first.
+constexpr uint64_t kBehindTheCount = 8;
+
+uint64_t random_nonce() {
+  uint64_t value = 0;
+  while (value == 0) VERIFY(::getrandom(&value, sizeof value, 0) == sizeof value);
+  return value;
+}
+
+shim::Habit habit_of(const Job& job) {
+  const bool numpy = job.source.find("numpy") != job.source.npos;
+  if (job.mode == shim::Mode::kCall) {
+    return numpy ? shim::Habit::kNumpyCall : shim::Habit::kCall;
+  }
+  return numpy ? shim::Habit::kNumpyScript : shim::Habit::kScript;
+}
+
+void set_execution(const Execution& wanted, shim::JobOrder& order) {
+  static_assert(static_cast<int>(Execution::Errors::kNowhere) ==
+                static_cast<int>(shim::Errors::kNowhere));
+  order.errors = static_cast<shim::Errors>(wanted.errors);
+  order.program = {wanted.file_size, wanted.stack, wanted.address_space};
+}
+
+}  // namespace
+
+void Cell::run(const RunOrder& order) {
+  VERIFY(state_ == State::kIdle);
+  state_ = State::kRunning;
+  ++jobs_;
+  order_ = order;
+  result_ = {};
+  killed_ = full_ = forking_ = false;
+  late_start_.begin(plan_.shape.runs_programs());
+  executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
+  held_ = false;
+  looked_for_ = {};
+  forgiven_.clear();
+  overlooked_ = 0;
+  watched_peak_ = 0;
+  tasks_allowed_ = 1;
+  job_pid_ = 0;
+  tasks_refused_ = memfds_ = 0;
+  patience_until_ = kNever;
+  nonce_ = random_nonce();
+  oom_base_ = cgroup_.oom_kills().value_or(0);
+  outer_oom_base_ = outer_oom_kills();
+  refused_base_ = cgroup_.pids_refused().value_or(0);
+  cgroup_.reset_peak();
+  sent_at_ = sys::monotonic_now();
+  Result<void> sent = send_order();
+  if (!sent) return lose({"send order", sent.error().code(), sent.error().text()});
+  begin_clock(sent_at_);
+}
+
+// What the limit of memory will not let a program use is refused when it is asked for, and not page
+// by page. Mappings that stay empty count, too, and so there is room for those of honest programs.
+sys::Bytes Cell::most_data(const Limits& limits) const {
+  const uint64_t stacks = limits.pids * std::max(limits.stack, kUsualStack).count;
+  const uint64_t inherited = std::max(inherited_data_, kImageData).count;
+  return {inherited + limits.memory.count + stacks + kEmpty.count};
+}
+
+Result<void> Cell::send_order() {
+  const Limits& limits = order_.job->limits;
+  const sys::OwnedFd request = TRY(request_.put(order_.request));
+  shim::JobOrder order;
+  order.has_stdin = order_.stdin_fd >= 0;
+  order.nonce = nonce_;
+  order.request_bytes = order_.request.size();
+  order.value_bytes = limits.value.count;
+  order.rlimits.open_files = limits.open_files;
+  const bool has_our_uid = plan_.ids.job == 0 && !plan_.ids.owner;
+  if (has_our_uid) {
+    order.rlimits.open_files =
+        std::min(order.rlimits.open_files, sandbox::most_open_files_beside_us());
+  }
+  order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
+  // Where no cgroup counts, the second fence is the first.
+  // The kernel counts by uid (and user namespace): where cells share one, it would count them all.
+  if (!layers_.has(Layer::kCgroupPids) && !plan_.variant.shared_uid) {
+    order.rlimits.processes = limits.pids + kBehindTheCount;
+  }
+  if (!layers_.has(Layer::kCgroupMemory)) {
+    order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
+    // Files in memory, of the scratch or by memfd_create, are bounded one by one at least.
+    order.rlimits.file_size = sys::Bytes{std::min(limits.memory.count, limits.disk.count)};
+  } else if (plan_.scratch) {
+    order.rlimits.file_size = limits.disk;
+  }
+  // Programs of other languages, and compilers' sanitizers, reserve far more than they use.
+  const bool is_python = !plan_.executes && !plan_.shape.runs_programs();
+  if (layers_.has(Layer::kCgroupMemory) && is_python) order.rlimits.data = most_data(limits);
+  // A job that may be read may be dumped, too: a limit of one byte stops even a core_pattern that
+  // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
+  const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;
+  if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
+  if (limits.stack.count > 0) order.rlimits.stack = limits.stack;
+  order.has_stdout = order_.stdout_fd >= 0;
+  order.has_stderr = order_.stderr_fd >= 0;
+  order.has_program = order_.program_fd >= 0;
+  order.has_request = request.get() >= 0;
+  order.comes_first = order_.comes_first;
+  order.hold = !order_.job->outputs.empty();
+  order.habit = habit_of(*order_.job);
+  if (order_.job->execution) set_execution(*order_.job->execution, order);
+  std::vector<int> fds;
+  for (int fd :
+       {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
+    if (fd >= 0) fds.push_back(fd);
+  }
+  return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
+}
+
+Result<void> Cell::set_limits(const Limits& limits) {
+  const std::optional<Limits> known = std::exchange(limits_in_force_, std::nullopt);
+  if (layers_.has(Layer::kCgroupMemory) && (!known || known->memory != limits.memory)) {
+    TRY(cgroup_.set_memory_limit({base_memory_.count + limits.memory.count}));
+  }
+  if (layers_.has(Layer::kCgroupPids) && (!known || known->pids != limits.pids)) {
+    TRY(cgroup_.set_pids_limit(limits.pids + 1));
+  }
+  limits_in_force_ = limits;
+  return {};
+}
+
+uint64_t Cell::outer_oom_kills() const {
+  return plan_.outer_oom ? plan_.outer_oom->kills().value_or(0) : 0;
+}
+
+Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseconds(0)); }
+
+void Cell::begin_wall_time(Nanoseconds at) {
+  started_at_ = at;
+  const Nanoseconds wall = order_.job->limits.wall;
+  wall_deadline_ = at + wall;
+  const Nanoseconds foresight = kForesight + milliseconds(plan_.number % kSpread);
+  aim_at_ = wall_deadline_ - std::min<Nanoseconds>(foresight, wall / 4);
+  patience_until_ = ended_by_ = kNever;
+}
+
+void Cell::begin_clock(Nanoseconds now) {
+  begin_wall_time(now);
+  attention_at_ = now + kAttention;
+  cpu_base_ = cpu_now();
+  next_cpu_check_ = now + order_.job->limits.cpu;
+  bool watched = !layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kRlimits);
+  next_watch_ = watched || plan_.scratch ? now + kWatch : kNever;
+  standing_.begin(now);
+  among_.emplace(*plan_.crowd);
+  // The turns of a conversation are short, however much CPU time they come to.
+  const bool may_stand_back = cgroup_.can_stand_back() && !order_.comes_first;
+  next_standing_ = may_stand_back ? now + Standing::kFirstLook : kNever;
+  arm(now);
+}
+
+void Cell::arm(Nanoseconds now) {
+  Nanoseconds next = std::min({attention_at_, aim_at_, wall_deadline_, next_cpu_check_, next_watch_,
+                               patience_until_, next_standing_});
+  timer_->start(next - now);
+}
+
+void Cell::on_timer() {
+  if (state_ == State::kStarting)
+    return lose({"cell", ETIME, "the cell was not ready within the time allowed"});
+  if (state_ == State::kDead && pidfd_) return void(kill_by_pidfd(pidfd_.get()));
+  if (state_ != State::kRunning) return;
+  Nanoseconds now = sys::monotonic_now();
+  // Deadlines first; before the one of wall time that of CPU time, which decides.
+  if (now >= next_cpu_check_) check_cpu(now);
+  if (now >= aim_at_) take_aim();
+  if (now >= wall_deadline_) on_wall_deadline(now);
+  if (now >= attention_at_) {
+    attention_at_ = kNever;
+    count_processes();
+    out_ready_->start();
+    err_ready_->start();
+  }
+  if (now >= patience_until_) {
+    kill_by_pidfd(pidfd_.get());
+    return lose({"kill", ETIME,
+                 killed_ ? "the job did not die within the time allowed"
+                         : "the job's cell did nothing more within the time allowed"});
+  }
+  if (now >= next_watch_) watch();
+  if (now >= next_standing_) check_standing(now);
+  if (state_ == State::kRunning) arm(now);
+}
+
+// What is needed at the deadline, looked up a little before.
+void Cell::take_aim() {
+  aim_at_ = kNever;
+  if (killed_) return;
+  count_processes();
+  in_sight_ = hold_processes(view_.init_pid, family());
+  contended_ = starved();
+  move_wall_time();
+}
+
+// See LateStart.
+void Cell::move_wall_time() {
+  std::optional<Nanoseconds> oldest;
+  for (const HeldProcess& process : in_sight_) {
+    if (runtime::has_ended(process)) continue;
+    const Nanoseconds began = start_of(process.pid).value_or(started_at_);
+    oldest = std::min(oldest.value_or(began), began);
+  }
+  if (!oldest) return;
+  if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
+}
+
+void Cell::on_wall_deadline(Nanoseconds now) {
+  wall_deadline_ = kNever;
+  if (killed_) return;
+  const bool killed = plan_.last_moments->end(std::exchange(in_sight_, {}));
+  // The program has ended, and what is left to wipe is not its time; or pid 1 has not come to fork
+  // it yet. Both are soon over.
+  if (!killed && has_ended()) {
+    late_start_.found_nobody();
+    wall_deadline_ = aim_at_ = now + kLookAgain;
+    patience_until_ = std::min(patience_until_, now + kWipePatience);
+    return;
+  }
+  result_.evidence.deadline = DeadlineKind::kWall;
+  result_.evidence.contended = contended_;
+  if (!killed) return kill_job();
+  killed_ = true;
+  note_stopped();
+  see_to_the_rest();
+}
+
+// Nobody lives below pid 1. Those that it has not reaped, because it was stopped or starved itself,
+// are dead all the same. Whoever forks and ends all the time is not: each look finds another.
+bool Cell::has_ended() {
+  std::vector<int> dead;
+  for (const HeldProcess& process : hold_processes(view_.init_pid, family())) {
+    if (!runtime::has_ended(process)) return false;
+    dead.push_back(process.pid);
+  }
+  for (int process : family()) {
+    if (std::find(dead.begin(), dead.end(), process) == dead.end()) return false;
+  }
+  // Nobody looked before the deadline.
+  if (!dead.empty()) ended_by_ = std::min(ended_by_, started_at_ + order_.job->limits.wall);
+  return true;
+}
+
+// One CPU second takes at least one second: the next look is due when the rest could be used up.
+void Cell::check_cpu(Nanoseconds now) {
+  Nanoseconds limit = order_.job->limits.cpu;
+  Nanoseconds used = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of(family());
+  used += looked_for_;
+  if (killed_) {
+    next_cpu_check_ = kNever;
+  } else if (used >= limit) {
+    next_cpu_check_ = kNever;
+    result_.evidence.deadline = DeadlineKind::kCpu;
+    result_.usage.cpu_us = micros(used);  // children that nobody waits for are in no rusage
+    kill_job();
+  } else {
+    unsigned cpus = plan_.shape.profile == sandbox::Profile::kPure ? 1 : usable_cpus();
+    next_cpu_check_ = now + std::max<Nanoseconds>(milliseconds(1), (limit - used) / cpus);
+  }
+}
+
+void Cell::check_standing(Nanoseconds now) {
+  next_standing_ = now + Standing::kPeriod;
+  stand_back(standing_.stands_back(now, cpu_now() - cpu_base_, plan_.crowd->share()));
+}
+
+void Cell::stand_back(bool back) {
+  if (std::exchange(stands_back_, back) != back) cgroup_.set_back(back);
+}
+
+// A wall limit on a machine that had no CPU to give: the job was ready to run and was not run.
+bool Cell::starved() const {
+  Nanoseconds wall = order_.job->limits.wall;
+  return waiting_time_of(family()) > wall / 5;
+}
+
+// No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we
+// looked.
+void Cell::count_processes() {
+  uint64_t now = cgroup_.pids().value_or(tasks_allowed_ + 1);  // pid 1 is one of them
+  result_.usage.pids_peak =
+      std::max(result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, 2) - 1));
+}
+
+void Cell::kill_job() {
+  count_processes();
+  killed_ = true;
+  in_sight_.clear();
+  if (plan_.last_moments->end(hold_processes(view_.init_pid, family()))) note_stopped();
+  see_to_the_rest();
+}
+
+// Work that takes longer than a signal waits until all others that are due have had theirs:
+// programs may have started others since, and pid 1 takes the CPU from us as soon as it has its
+// order.
+void Cell::see_to_the_rest() {
+  patience_until_ = sys::monotonic_now() + kPatience;
+  auto rest = [weak = std::weak_ptr(self_), nonce = nonce_] {
+    auto alive = weak.lock();
+    if (!alive || (*alive)->state_ != State::kRunning || (*alive)->nonce_ != nonce) return;
+    Cell& cell = **alive;
+    cell.next_standing_ = kNever;
+    cell.stand_back(false);  // who has to die needs the CPU once more
+    if (cell.plan_.shape.runs_programs() &&
+        cell.plan_.last_moments->end(hold_processes(cell.view_.init_pid, cell.family())))
+      cell.note_stopped();
+    shim::JobOrder order;
+    order.kind = shim::OrderKind::kKill;
+    Result<void> sent = sys::send_message(cell.socket_.get(), sys::bytes_of(order));
+    if (!sent) kill_by_pidfd(cell.pidfd_.get());
+  };
+  // Without a namespace pid 1 has a broom sweep behind each kill, and must hear of it before it
+  // hears that the program is dead.
+  if (!layers_.has(Layer::kPidNs)) return rest();
+  plan_.last_moments->afterwards(std::move(rest));
+}
+
+void Cell::note_stopped() { result_.usage.stopped_us = micros(sys::monotonic_now() - started_at_); }
+
+void Cell::cancel() {
+  if (state_ != State::kRunning) return;
+  stop_collecting();
+  if (killed_) return;
+  result_.evidence.cancelled = true;
+  if (collecting_) return;  // nobody is left to be killed
+  kill_job();
+  arm(sys::monotonic_now());
+}
+
+void Cell::drain() {
+  drain_one(out_.get(), result_.out, order_.job ? order_.job->limits.out : sys::Bytes{0},
+            Stream::kStdout);
+  drain_one(err_.get(), result_.err, order_.job ? order_.job->limits.err : sys::Bytes{0},
+            Stream::kStderr);
+}
+
+namespace {
+
+// A move touches the whole output at once, while others wait; a reserve takes no memory before it
+// is written. So a long output reserves much, and is moved seldom.
+size_t next_capacity(size_t size) {
+  constexpr size_t kLong = size_t{1} << 20;
+  return size < kLong ? 2 * size : 8 * size;
+}
+
+}  // namespace
+
+// Reads what is there. Past the cap the program is killed; what follows until it is dead is counted
+// and thrown away, within a bound.
+void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
+  char chunk[65536];
+  // More than a pipe has room for, once nobody writes any more; others have their turn before.
+  const int rounds = killed_ ? 64 : 8;
+  for (int round = 0; round < rounds; ++round) {
+    ssize_t n = ::read(fd, chunk, sizeof chunk);
+    if (n <= 0) return;
+    output.total += static_cast<uint64_t>(n);
+    size_t room = static_cast<size_t>(cap.count) -
+                  std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
+    const size_t kept = std::min(room, static_cast<size_t>(n));
+    if (!keep(output, {chunk, kept}, cap, stream)) continue;
+    if (output.total <= cap.count) continue;
+    output.truncated = true;
+    if (result_.evidence.overflow == Stream::kNone) result_.evidence.overflow = stream;
+    if (!killed_ && state_ == State::kRunning) {
+      kill_job();
+      arm(sys::monotonic_now());
+    }
+  }
+}
+
+// Counted before it is there. False: so much may not be held for whoever sent the job, which ends
+// it; that is no fault of the program's.
+bool Cell::keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream) {
+  const size_t wanted = output.bytes.size() + bytes.size();
+  const bool grows = wanted > output.bytes.capacity();
+  const size_t moved = grows ? output.bytes.size() : 0;  // then it is there twice for a moment
+  const size_t copied = order_.live ? bytes.size() : 0;
+  if (!may_hold(bytes.size() + copied + moved)) return false;
+  if (grows) {
+    std::string larger;  // a string that has bytes would double
+    larger.reserve(std::max(wanted, std::min<size_t>(next_capacity(moved), cap.count)));
+    larger += output.bytes;
+    output.bytes.swap(larger);
+    if (result_.held) result_.held->shrink_to(result_.held->bytes() - moved);
+  }
+  output.bytes.append(bytes);
+  if (order_.live) order_.live->put(stream, bytes);
+  return true;
+}
+
+bool Cell::may_hold(size_t bytes) {
+  const JobWatch* watch = order_.job ? order_.job->watch.get() : nullptr;
+  if (bytes == 0 || !watch || !watch->held) return true;
+  if (!result_.held) result_.held = std::make_shared<HeldBytes>(watch->held);
+  if (!full_ && result_.held->grow(bytes)) return true;
+  if (!std::exchange(full_, true)) {
+    result_.evidence.fault = held_too_much();
+    if (!killed_ && state_ == State::kRunning) {
+      kill_job();
+      arm(sys::monotonic_now());
+    }
+  }
+  return false;
+}
+
+}  // namespace runtime

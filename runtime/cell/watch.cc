@@ -1,0 +1,367 @@
+// What a cell's supervisor looks at while a job runs, beside the clock: the calls that the filter
+// asks about, and, where no cgroup and no tmpfs counts, memory, scratch and processes.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <memory>
+
+#include "runtime/cell/cell.h"
+#include "runtime/host/proc.h"
+#include "sandbox/notify_files.h"
+
+namespace runtime {
+
+using sandbox::Asks;
+using sandbox::Layer;
+using sandbox::Notice;
+using sandbox::Ruling;
+using sandbox::SignalAsked;
+using std::chrono::milliseconds;
+using sys::Nanoseconds;
+using sys::Result;
+
+namespace {
+
+// A program that goes on after so many refused calls is killed: it only burns the supervisor's
+// time.
+constexpr uint32_t kMostRefusals = 1000;
+// Of one cell in one turn of the loop; the others wait meanwhile.
+constexpr int kNoticesPerTurn = 64;
+constexpr Nanoseconds kTurn = milliseconds(2);  // of many calls, each of them short
+// How seldom the watch looks, however dear a look is.
+constexpr Nanoseconds kWatchSlowest = milliseconds(200);
+// Files in memory that are mapped nowhere are seen by no watch: each is bounded by RLIMIT_FSIZE,
+// and all of them by this.
+constexpr uint64_t kMostMemfds = 8;
+
+// setpgid() of a process on itself.
+bool makes_own_group(const Notice& notice) {
+  auto is_self = [&](uint64_t arg) {
+    const int pid = static_cast<int>(static_cast<uint32_t>(arg));
+    return pid == 0 || pid == notice.pid;
+  };
+  return is_self(notice.args[0]) && is_self(notice.args[1]);
+}
+
+bool is_call(const Notice& notice, long number) { return notice.nr == static_cast<int>(number); }
+
+}  // namespace
+
+// ---- calls that are asked about
+
+void Cell::on_notice() {
+  const Nanoseconds until = sys::monotonic_now() + kTurn;  // each is looked at quickly
+  for (int turn = 0; turn < kNoticesPerTurn && sys::monotonic_now() < until; ++turn) {
+    Result<std::optional<Notice>> got = sandbox::receive_notice(listener_.get());
+    if (!got) {
+      listener_ready_->stop();  // every process under the filter is gone
+      return;
+    }
+    if (!*got) return;
+    Notice& notice = **got;
+    notice.reader = plan_.ids.reader;
+    const bool by_init = notice.pid == view_.init_pid;
+    const std::optional<Ruling> ruling = by_init ? sandbox::go_on() : rule(notice);
+    if (!ruling) {
+      ask_aside(notice);
+      continue;
+    }
+    // Pid 1 forking: from here on the program's clock runs.
+    if (state_ == State::kRunning && by_init && !forking_ && is_call(notice, SYS_clone)) {
+      forking_ = true;
+      begin_clock(sys::monotonic_now());
+    }
+    settle_notice(notice, *ruling);
+  }
+}
+
+void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
+  const bool by_init = notice.pid == view_.init_pid;
+  if (!by_init && observer_) observer_->count(notice, ruling);
+  // The note is read while the program waits inside the call.
+  if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
+  if (ruling.unseen && state_ == State::kRunning && !killed_) abandon(ruling.error);
+  // A job that is to die is not answered: it waits inside the call until the kill comes, and does
+  // nothing more.
+  const bool doomed = state_ == State::kRunning && killed_ && !by_init;
+  if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
+}
+
+// ---- questions that take a look at the job
+
+// The descriptors that a look needs, shared with it because the cell may be destroyed meanwhile.
+struct Cell::Lookout {
+  sandbox::CellView view;
+  sys::OwnedFd listener, root;
+};
+
+struct Cell::Question {
+  std::shared_ptr<const Lookout> lookout;
+  sandbox::Notice notice;
+  bool may_answer;  // where it looks; what is to be counted is answered in the loop
+  Ruling ruling{};
+  bool answered = false;
+  Nanoseconds cost{};
+
+  void look() {
+    const Nanoseconds began = cpu_of_this_thread();
+    const int asked = lookout->listener.get();
+    ruling = sandbox::rule(asked, lookout->view, notice);
+    answered = may_answer && !ruling.refusal && !ruling.unseen && ruling.asks == Asks::kNothing;
+    if (answered) (void)sandbox::answer(asked, notice, ruling);
+    cost = cpu_of_this_thread() - began;
+  }
+};
+
+// A path can lead through forty links to paths of two thousand names each, and a page of its text
+// can be locked by a program that has no CPU. Only the program that asked waits for the look, and
+// what it costs is the program's CPU time: one at a time, so that no job has more of us than one
+// CPU.
+void Cell::ask_aside(const Notice& notice) {
+  if (state_ != State::kRunning) {
+    (void)sandbox::answer(listener_.get(), notice, sandbox::fail_quietly(EPERM));
+    return;
+  }
+  questions_.push_back(notice);
+  if (questions_.size() == 1) ask_next();
+}
+
+bool Cell::take_up_lookout() {
+  if (lookout_) return true;
+  auto lookout = std::make_shared<Lookout>();
+  lookout->listener = sys::OwnedFd(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
+  lookout->root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!lookout->listener || !lookout->root) return false;
+  lookout->view = view_;
+  lookout->view.root_fd = lookout->root.get();
+  lookout_ = std::move(lookout);
+  return true;
+}
+
+void Cell::ask_next() {
+  const bool counts = observer_ || plan_.variant.shared_uid;
+  if (!take_up_lookout()) {
+    Question unseen{.lookout = nullptr, .notice = questions_.front(), .may_answer = false};
+    unseen.ruling = sandbox::fail_quietly(errno);
+    unseen.ruling.unseen = true;
+    return on_answer(unseen);
+  }
+  auto question = std::make_shared<Question>(
+      Question{.lookout = lookout_, .notice = questions_.front(), .may_answer = !counts});
+  aside(
+      Helpers::Where::kNear, [question] { question->look(); },
+      [this, question] { on_answer(*question); });
+}
+
+void Cell::on_answer(const Question& question) {
+  constexpr Nanoseconds kDear = milliseconds(1);
+  looked_for_ += question.cost;
+  if (!question.answered) settle_notice(question.notice, decide(question.notice, question.ruling));
+  if (state_ != State::kRunning) return;
+  questions_.pop_front();
+  if (killed_) return questions_.clear();
+  if (question.cost > kDear) {
+    const Nanoseconds now = sys::monotonic_now();
+    check_cpu(now);
+    arm(now);
+  }
+  if (!killed_ && !questions_.empty()) ask_next();
+}
+
+// The first execve of a job is the shim's own, by code that nobody has touched: the program's first
+// instruction comes after it.
+bool Cell::becomes_its_program(const Notice& notice) {
+  if (!plan_.executes || executed_ || state_ != State::kRunning) return false;
+  return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
+}
+
+// Without a look at the job itself: nothing if that is not enough.
+std::optional<Ruling> Cell::rule(const Notice& notice) {
+  if (becomes_its_program(notice)) return sandbox::go_on();
+  if (observer_) {
+    if (std::optional<Ruling> settled = observer_->settle(notice)) return settled;
+  }
+  const std::optional<Ruling> ruling = sandbox::rule_by_registers(view_, notice);
+  return ruling ? decide(notice, *ruling) : ruling;
+}
+
+// What is legal, within limits that only we know.
+Ruling Cell::decide(const Notice& notice, const Ruling& asked) {
+  switch (asked.asks) {
+    case Asks::kNothing:
+      break;
+    case Asks::kProcess:
+      return has_room_for_process() ? sandbox::go_on() : sandbox::fail_quietly(EAGAIN);
+    case Asks::kMemfd:
+      return memfds_++ < kMostMemfds ? sandbox::go_on() : sandbox::fail_quietly(EMFILE);
+    case Asks::kSignal: {
+      int error = signal_error(notice, asked.signal);
+      return error == 0 ? sandbox::go_on() : sandbox::fail_quietly(error);
+    }
+  }
+  if (!plan_.variant.shared_uid) return asked;
+  // Leaving the group would be leaving the broom's reach. The job's first process makes it, by the
+  // first call that is notified at all (shim/run_job.cc); again, it changes nothing.
+  if (job_pid_ == 0) job_pid_ = notice.pid;
+  if (is_call(notice, SYS_setsid)) return sandbox::fail_quietly(EPERM);
+  if (is_call(notice, SYS_setpgid))
+    return makes_own_group(notice) && notice.pid == job_pid_ ? sandbox::go_on()
+                                                             : sandbox::fail_quietly(EPERM);
+  if (is_call(notice, SYS_pidfd_open)) {
+    const int error = reach_error(static_cast<int>(notice.args[0]));
+    return error == 0 ? sandbox::go_on() : sandbox::fail_quietly(error);
+  }
+  return asked;
+}
+
+// Each new task adds one to an upper bound; only at the limit are those that live counted again.
+// Between two threads that ask at once one too many may come through, which RLIMIT_NPROC bounds.
+bool Cell::has_room_for_process() {
+  if (state_ != State::kRunning) return false;
+  const uint64_t limit = order_.job->limits.pids;
+  if (tasks_allowed_ >= limit) tasks_allowed_ = tasks_of(family());
+  if (tasks_allowed_ >= limit) {
+    ++tasks_refused_;
+    return false;
+  }
+  ++tasks_allowed_;
+  return true;
+}
+
+// Where all cells have one uid the kernel lets a job signal any of them. It may signal what it has
+// started itself; for everything else it gets the answer that a namespace of its own would give.
+int Cell::signal_error(const Notice&, const SignalAsked& asked) const {
+  if (asked.to == SignalAsked::To::kPidfd) return EPERM;
+  int process = asked.process != 0 ? asked.process : asked.target;
+  if (process == 0 && asked.to == SignalAsked::To::kProcess) return 0;  // its own group
+  if (process == std::numeric_limits<int>::min()) return ESRCH;
+  if (asked.to == SignalAsked::To::kThread && asked.process == 0) {
+    process = process_of_thread(asked.target);
+  }
+  return reach_error(process < -1 ? -process : process);  // a group: its leader
+}
+
+int Cell::reach_error(int process) const {
+  if (process == view_.init_pid) return EPERM;
+  const std::vector<int> own = family();
+  if (std::find(own.begin(), own.end(), process) != own.end()) return 0;
+  return ::kill(process, 0) == 0 || errno == EPERM ? EPERM : ESRCH;
+}
+
+// What it did or left cannot be looked at: nothing can be said of it, for want of our own means.
+void Cell::abandon(int error) {
+  if (!result_.evidence.fault)
+    result_.evidence.fault = Evidence::Fault{
+        "watch", error, "zygo has run out of descriptors or memory, and could not look at the job"};
+  if (killed_) return;
+  kill_job();
+  arm(sys::monotonic_now());
+}
+
+// What the language did, not the program.
+bool Cell::is_forgiven(const std::string& call) {
+  if (!order_.runtime) return false;
+  for (const auto& [name, times] : order_.runtime->forgiven) {
+    if (name == call) return forgiven_[call]++ < times;
+  }
+  return false;
+}
+
+void Cell::record(const sandbox::Refusal& refusal) {
+  if (is_forgiven(refusal.call)) return;
+  worn_ = true;
+  if (order_.job->policy.refusals == Refusals::kOverlooked && ++overlooked_ < kMostRefusals) return;
+  std::optional<Violation>& violation = result_.evidence.violation;
+  if (violation) {
+    ++violation->count;
+  } else {
+    SharedAnswer::Note note = answer_->note();
+    violation = Violation{refusal.call, refusal.argument, note.line, note.event, 1};
+  }
+  bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
+                violation->count >= kMostRefusals;
+  if (enough && !killed_) {
+    result_.evidence.killed_for_violation = true;
+    kill_job();
+    arm(sys::monotonic_now());
+  }
+}
+
+// ---- what nobody else counts
+
+std::vector<int> Cell::family() const {
+  const bool forks = plan_.shape.runs_programs();
+  return descendants_of(view_.init_pid, forks ? Offspring::kAll : Offspring::kChildren);
+}
+
+// Where to look, and what was seen there.
+struct Cell::Sight {
+  int init_pid = -1;
+  Offspring offspring = Offspring::kAll;
+  std::optional<uint32_t> reader;
+  bool memory_counts = false;
+  sys::OwnedFd scratch;
+  uint64_t scratch_device = 0, most_entries = 0;
+
+  sys::Bytes memory{};
+  sandbox::Contents held;
+  Nanoseconds cost{};
+
+  void look() {
+    const Nanoseconds began = sys::monotonic_now();
+    const std::vector<int> family = descendants_of(init_pid, offspring);
+    if (memory_counts) memory = memory_of(family, reader);
+    if (scratch) {
+      held = Scratch::measure(scratch.get(), most_entries);
+      held.bytes += nameless_bytes_of(family, scratch_device, reader);
+    }
+    cost = sys::monotonic_now() - began;
+  }
+};
+
+// May be late by one period, plus what a look costs: it goes over all memory, files and processes
+// that the job has made, beside the loop.
+void Cell::watch() {
+  next_watch_ = kNever;
+  if (killed_) return;
+  auto sight = std::make_shared<Sight>();
+  sight->init_pid = view_.init_pid;
+  if (!plan_.shape.runs_programs()) sight->offspring = Offspring::kChildren;
+  sight->reader = plan_.ids.reader;
+  sight->memory_counts = !layers_.has(Layer::kCgroupMemory);
+  sight->scratch_device = view_.scratch_device;
+  sight->most_entries = order_.job->limits.files + uint64_t{1};
+  if (plan_.scratch) {
+    sight->scratch = sys::OwnedFd(::fcntl(plan_.scratch.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!sight->scratch) return abandon(errno);
+  }
+  aside(
+      Helpers::Where::kAnywhere, [sight] { sight->look(); }, [this, sight] { on_watched(*sight); });
+}
+
+// Memory: the second fence, beside RLIMIT_DATA, which sees neither shared mappings nor the sum over
+// processes.
+void Cell::on_watched(const Sight& sight) {
+  if (killed_ || held_) return;
+  const Limits& limits = order_.job->limits;
+  Evidence& seen = result_.evidence;
+  watched_peak_ = std::max(watched_peak_, sight.memory.count);
+  seen.memory_watch = sight.memory.count > limits.memory.count;
+  seen.inodes_full = sight.held.entries > limits.files;
+  seen.disk_full = seen.inodes_full || sight.held.bytes > limits.disk.count;
+  const Nanoseconds now = sys::monotonic_now();
+  if (seen.memory_watch || seen.disk_full) {
+    kill_job();
+  } else {
+    next_watch_ = now + std::clamp(20 * sight.cost, kWatch, kWatchSlowest);
+  }
+  arm(now);
+}
+
+}  // namespace runtime

@@ -1,0 +1,227 @@
+#include "runtime/cell/zygote.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <span>
+#include <utility>
+
+#include "sandbox/sys/file.h"
+#include "sandbox/sys/socket.h"
+
+namespace runtime {
+
+using sandbox::ImageEntry;
+using sys::Error;
+using sys::OwnedFd;
+using sys::Result;
+
+namespace {
+
+constexpr int kRefusedStatus = 3;        // bootstrap.py: the template's definition is at fault
+constexpr int kSignalled = 128;          // plus the signal: sys::Child::wait()
+constexpr size_t kTalkLimit = 16 << 10;  // of a template's stderr
+
+std::vector<std::string> launch_command(const ZygotePlan& plan) {
+  std::vector<std::string> argv = {plan.launcher,
+                                   "--layers",
+                                   std::to_string(plan.layers.bits()),
+                                   "--id-base",
+                                   std::to_string(plan.id_base),
+                                   "--id-count",
+                                   std::to_string(plan.id_count)};
+  if (plan.proc) argv.push_back("--proc");
+  if (plan.core_cookie) argv.push_back("--core-cookie");
+  if (plan.plain) argv.insert(argv.end(), {"--plain", "--run-as", std::to_string(plan.run_as)});
+  for (const ImageEntry& entry : plan.plain ? sandbox::ImagePlan{} : plan.image) {
+    constexpr std::array<const char*, 6> kOptions = {"--bind", "--device",    "--symlink",
+                                                     "--file", "--directory", "--data"};
+    argv.insert(argv.end(),
+                {kOptions[static_cast<size_t>(entry.kind)], entry.target, entry.source});
+  }
+  argv.push_back("--");
+  argv.insert(argv.end(), plan.command.begin(), plan.command.end());
+  return argv;
+}
+
+// Built from nothing. Thread pools of numerical libraries are held at one thread: a zygote must be
+// single-threaded to fork.
+std::vector<std::string> environment_of(const ZygotePlan& plan) {
+  // Any two seeds give two hash orders; python's own random seeding would not be reproducible.
+  unsigned hash_seed = 1000003u * (plan.seed + 1) % 4294967291u;
+  std::vector<std::string> environment = {"ZYGO_HEAP=" + plan.heap,
+                                          "LD_BIND_NOW=1",
+                                          "PATH=/usr/local/bin:/usr/bin:/bin",
+                                          "HOME=/tmp",
+                                          "TMPDIR=/tmp",
+                                          "USER=sandbox",
+                                          "LOGNAME=sandbox",
+                                          "LANG=C.UTF-8",
+                                          "PYTHONHASHSEED=" + std::to_string(hash_seed),
+                                          "PYTHONDONTWRITEBYTECODE=1",
+                                          "OMP_NUM_THREADS=1",
+                                          "OPENBLAS_NUM_THREADS=1",
+                                          "MKL_NUM_THREADS=1",
+                                          "BLIS_NUM_THREADS=1",
+                                          "NUMEXPR_NUM_THREADS=1",
+                                          "NUMEXPR_MAX_THREADS=1",
+                                          "VECLIB_MAXIMUM_THREADS=1",
+                                          "MPLBACKEND=Agg"};
+  for (const std::string& entry : plan.environment) {
+    const std::string name = entry.substr(0, entry.find('=') + 1);
+    std::erase_if(environment, [&name](const std::string& old) { return old.starts_with(name); });
+    environment.push_back(entry);
+  }
+  return environment;
+}
+
+}  // namespace
+
+Zygote::Zygote(std::function<void()> changed) : changed_(std::move(changed)) {}
+
+Zygote::~Zygote() {
+  launcher_ = sys::Child();  // ended and reaped: it says no more
+  // The launcher hands the template over in its first message; that it came is all we know here.
+  std::vector<std::byte> bytes(256);
+  while (!process_ && control_) {
+    Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
+    if (!received || received->size == 0) break;
+    if (received->fds.size() == 1) process_.emplace(std::move(received->fds[0]));
+  }
+}
+
+Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan,
+                                              std::function<void()> changed) {
+  std::unique_ptr<Zygote> zygote(new Zygote(std::move(changed)));
+  sys::SocketPair control = TRY(sys::seqpacket_pair());
+  sys::Pipe talk = TRY(sys::make_pipe());
+  OwnedFd null = TRY(sys::open("/dev/null", O_RDWR));
+  zygote->launcher_ =
+      TRY(sys::spawn({launch_command(plan),
+                      environment_of(plan),
+                      {null.get(), talk.writer.get(), talk.writer.get(), control.theirs.get()}}));
+  zygote->control_ = std::move(control.ours);
+  zygote->talk_fd_ = std::move(talk.reader);
+  Zygote* self = zygote.get();
+  zygote->control_ready_ =
+      std::make_unique<Readable>(loop, self->control_.get(), [self] { self->on_control(); });
+  zygote->talk_ready_ =
+      std::make_unique<Readable>(loop, self->talk_fd_.get(), [self] { self->on_talk(); });
+  zygote->control_ready_->start();
+  zygote->talk_ready_->start();
+  return zygote;
+}
+
+void Zygote::end() {
+  if (state_ != State::kReady && state_ != State::kStarting) return;
+  ending_ = true;
+  process_ ? process_->kill() : launcher_.kill();
+}
+
+Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
+                                Born born) {
+  VERIFY(state_ == State::kReady || state_ == State::kStarting);
+  TRY(sys::send_message(control_.get(), sys::bytes_of(order), fds));
+  orders_.emplace_back(order.cell, std::move(born));
+  return {};
+}
+
+// All that has come: an order that was answered must not be found late.
+void Zygote::on_control() {
+  while (control_ready_->active() && take_message()) {
+  }
+}
+
+bool Zygote::take_message() {
+  std::array<std::byte, kLongestFrame> bytes;
+  Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
+  if (!received) {
+    const int error = received.error().code();
+    // No descriptor was left for the pidfd of a cell, which goes by itself when we hang up.
+    if (error == EMSGSIZE && process_ && !orders_.empty()) {
+      fail_first_order(EMFILE);
+    } else if (error != EAGAIN) {
+      ended();
+    }
+    return error != EAGAIN;
+  }
+  const auto frame =
+      decode_template_frame(std::span(bytes).first(received->size), received->fds.size());
+  if (frame) {
+    on_frame(*frame, std::move(received->fds));
+  } else {
+    ended();
+  }
+  return true;
+}
+
+void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
+  if (std::holds_alternative<shim::TemplateBorn>(frame)) {
+    if (process_) return ended();
+    process_.emplace(std::move(fds[0]));
+    if (ending_) process_->kill();
+    return;
+  }
+  if (const auto* ready = std::get_if<shim::TemplateReady>(&frame)) {
+    if (state_ != State::kStarting || !process_) return ended();
+    in_place_ = ready->in_place != 0;
+    (void)launcher_.wait();  // its work was done before this process could begin
+    state_ = State::kReady;
+    return changed_();
+  }
+  const auto& born = std::get<shim::CellBorn>(frame);
+  if (orders_.empty() || orders_.front().first != born.cell) return ended();
+  Born answer = std::move(orders_.front().second);
+  orders_.erase(orders_.begin());
+  answer(born, fds.empty() ? OwnedFd() : std::move(fds[0]));
+}
+
+void Zygote::on_talk() {
+  char chunk[4096];
+  ssize_t n = ::read(talk_fd_.get(), chunk, sizeof chunk);
+  if (n > 0) {
+    talk_.append(chunk, static_cast<size_t>(n));
+    if (talk_.size() > kTalkLimit) talk_.erase(0, talk_.size() - kTalkLimit);
+  } else if (n == 0) {
+    talk_ready_->stop();
+  }
+}
+
+// The control socket is closed: the launcher or the template ended. What they said last is the
+// reason.
+void Zygote::ended() {
+  control_ready_->stop();
+  talk_ready_->stop();
+  int status = 0;
+  if (process_) {
+    process_->kill();  // no-op when it is gone; a template that closed its socket is of no use
+    if (auto waited = process_->wait(); waited.ok()) status = *waited;
+    process_.reset();
+  } else if (auto waited = launcher_.wait(); waited.ok()) {
+    status = *waited;  // it could not make one
+  }
+  killed_ = status > kSignalled && status <= kSignalled + SIGRTMAX;
+  error_ = shim::error_of_launch(status);
+  ::fcntl(talk_fd_.get(), F_SETFL, O_NONBLOCK);
+  char chunk[4096];
+  for (ssize_t n; (n = ::read(talk_fd_.get(), chunk, sizeof chunk)) > 0;)
+    talk_.append(chunk, static_cast<size_t>(n));
+  while (!talk_.empty() && talk_.back() == '\n') talk_.pop_back();
+  state_ = status == kRefusedStatus ? State::kRefused : State::kFailed;
+  reason_ = talk_.empty() ? "template ended with status " + std::to_string(status) : talk_;
+  while (!orders_.empty()) fail_first_order(ECHILD);
+  changed_();
+}
+
+void Zygote::fail_first_order(int error) {
+  shim::CellBorn never;
+  never.cell = orders_.front().first;
+  never.failure = {shim::Step::kClone, error};
+  Born born = std::move(orders_.front().second);
+  orders_.erase(orders_.begin());
+  born(never, OwnedFd());
+}
+
+}  // namespace runtime

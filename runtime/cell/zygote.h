@@ -1,0 +1,99 @@
+#pragma once
+// Zygote: the daemon's handle on one template process, warm and confined, that forks cells on
+// order. Owned by a shard, used on its loop only. Dropping it ends the template and,
+// because it is the init process of their pid namespace, every cell of it.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cell/frames.h"
+#include "runtime/job/outcome.h"
+#include "runtime/loop/loop.h"
+#include "sandbox/mounts.h"
+#include "sandbox/policy.h"
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/result.h"
+#include "sandbox/sys/spawn.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+// All that a template process is made from. The same for every shard; `seed` alone tells templates
+// of one name apart.
+struct ZygotePlan {
+  std::string name;                      // of the template
+  std::string identity;                  // "python-numpy@sha256:..."
+  unsigned seed = 0;                     // 0, 1, ...: which hash seed and address layout
+  std::string launcher;                  // path of zygo-launch
+  std::vector<std::string> command;      // what the template process executes, as its image sees it
+  std::string heap;                      // see EngineOptions
+  std::vector<std::string> environment;  // of the image, NAME=value; over our own
+  sandbox::ImagePlan image;
+  sandbox::Layers layers;
+  uint32_t id_base = 0;  // host ids of the template; id_count 0: only the caller's own id
+  uint32_t id_count = 0;
+  bool proc = false;         // cells have a /proc of their own
+  bool core_cookie = false;  // see EngineOptions
+  bool plain = false;        // no namespaces: levels contained and minimal
+  uint32_t run_as = 0;       // plain: the uid to take; 0: the daemon's
+};
+
+class Zygote {
+ public:
+  enum class State { kStarting, kReady, kRefused, kFailed };
+  // Called with CellBorn of an order and the cell's pidfd.
+  using Born = std::function<void(const shim::CellBorn&, sys::OwnedFd)>;
+
+  // Starts the launcher. `changed` is called when the state leaves kStarting, and again if a ready
+  // template dies.
+  static sys::Result<std::unique_ptr<Zygote>> start(Loop& loop, const ZygotePlan& plan,
+                                                    std::function<void()> changed);
+  ~Zygote();
+
+  State state() const { return state_; }
+  bool runs_in_place() const { return in_place_; }  // in kReady; see shim/protocol.h
+  // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed
+  // (ours).
+  const std::string& reason() const { return reason_; }
+  // In kFailed: that, as evidence; its error is that of the launcher, if it gave one.
+  Evidence::Fault fault() const { return {"start template", error_, reason_}; }
+  // In kFailed: it was there, and a signal ended it. Another one may well live.
+  bool was_killed() const { return killed_; }
+
+  // Kills it, without waiting until its memory has been given back; kFailed follows.
+  void end();
+  bool is_ending() const { return ending_ && state_ != State::kFailed; }
+
+  // Orders a cell; only in kReady, or in kStarting: it is then forked as soon as the template can,
+  // which may be before its heap image. The answer comes through `born`; if the zygote dies first,
+  // it is a failure.
+  sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
+                               Born born);
+
+ private:
+  explicit Zygote(std::function<void()> changed);
+  void on_control();
+  bool take_message();  // false: there is none
+  void on_frame(const TemplateFrame& frame, std::vector<sys::OwnedFd> fds);
+  void on_talk();
+  void ended();
+  void fail_first_order(int error);
+
+  std::function<void()> changed_;
+  State state_ = State::kStarting;
+  bool in_place_ = false;
+  bool killed_ = false;
+  bool ending_ = false;
+  int error_ = 0;
+  std::string reason_, talk_;
+  sys::OwnedFd control_, talk_fd_;
+  sys::Child launcher_;
+  std::optional<sys::Child> process_;
+  std::vector<std::pair<uint64_t, Born>> orders_;  // in order; answers come in the same order
+  std::unique_ptr<Readable> control_ready_, talk_ready_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,172 @@
+#pragma once
+// Job: one program with its inputs and limits, as the caller asked for it. A plain value; made by
+// json/job_json from bytes, read by the engine. The field meanings are the contract's
+// (docs/jobs.md).
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/job/pairing.h"
+#include "runtime/judging/compare.h"
+#include "sandbox/policy.h"
+#include "sandbox/sys/units.h"
+#include "shim/value_format.h"
+
+namespace runtime {
+
+struct Limits {
+  sys::Milliseconds wall{10000};
+  sys::Milliseconds cpu{5000};
+  sys::Bytes memory = sys::mebibytes(512);  // what the job adds, not what it shares
+  uint32_t pids = 64;                       // processes and threads, the first one included
+  sys::Bytes out = sys::kibibytes(4096);
+  sys::Bytes err = sys::kibibytes(1024);
+  sys::Bytes value = sys::kibibytes(16384);
+  sys::Bytes disk = sys::mebibytes(64);
+  uint32_t files = 4096;  // inodes of the scratch
+  uint32_t open_files = 256;
+  sys::Bytes outputs = sys::kibibytes(16384);  // of the files that are collected, together
+  sys::Bytes stack{0};  // of each program that is executed; 0: the host's usual one
+  bool operator==(const Limits&) const = default;
+};
+
+struct InputFile {
+  std::string path;  // relative, inside the working directory; "NAME/": an empty directory
+  std::string content;
+  bool executable = false;
+  bool link = false;      // a symbolic link, to what the content names
+  std::string blob = {};  // a digest in place of the content, until the engine has filled it in
+  bool operator==(const InputFile&) const = default;
+};
+
+// Whether a call that the policy refuses decides how the job ended. It is refused either way.
+enum class Refusals : uint8_t {
+  kDecide,      // UnsafeCode, also when the program got over it
+  kOverlooked,  // an error like others: tools try what they can do without
+};
+
+struct Policy {
+  sandbox::Profile profile = sandbox::Profile::kDefault;
+  bool has_profile = false;  // named by the caller; else a runtime's own takes its place
+  // Of a command: profile and refusals are those of its program (command_rule.h).
+  bool by_program = false;
+  Refusals refusals = Refusals::kDecide;
+  sandbox::OnViolation on_violation = sandbox::OnViolation::kDeny;
+  std::vector<std::string> require;  // a level and/or layers this job insists on
+  bool operator==(const Policy&) const = default;
+};
+
+// One test of a program. Script mode gives stdin and argv, call mode one call.
+struct TestCase {
+  std::string name;
+  std::string stdin_bytes;
+  std::vector<std::string> argv;
+  std::string calls;                  // value format, as in a Job: a list of one
+  std::optional<std::string> expect;  // on stdout; in call mode the value, as JSON
+  Comparator comparator = Comparator::kLines;
+  double tolerance = 0;
+  TokenRules rules;                       // of Comparator::kRules
+  std::vector<std::string> checker_argv;  // of this test, after the checker's own
+  std::vector<InputFile> files;           // this test's alone, over the job's
+  std::vector<InputFile> judge_files;     // what checker or interactor finds of it in feedback/
+  bool scored = true;                     // whether a score that its judge gives counts
+};
+
+// A program that says whether an output is right. It runs in a cell of its own and sees the test.
+struct Checker {
+  // kTestlib: arguments input, output, answer; 0 is right, 1 and 2 are wrong. kIcpc: arguments
+  // input, answer, feedback/, then argv; the output on stdin; 42 is right, 43 wrong.
+  enum class Protocol : uint8_t { kTestlib, kIcpc };
+  std::string template_name, source;
+  std::vector<InputFile> files;
+  std::vector<std::string> sources, compiler_flags;  // as in Job
+  std::vector<std::string> argv;
+  Protocol protocol = Protocol::kTestlib;
+  bool scores = false;          // the scores that it gives are wanted: a TestResult's JudgeScore
+  bool keeps_feedback = false;  // kIcpc: all of feedback/ is wanted, in TestResult::feedback
+  Limits limits;
+};
+
+// How a program of the template `command` is started as it stands: found by its path alone, in the
+// job's scratch or in the image, with no variable and no limit but those that are named.
+struct Execution {
+  enum class Errors : uint8_t { kApart, kWithOutput, kNowhere };
+  std::string directory;  // where it starts; empty: the scratch
+  // Of each of its processes; none: no such limit. `stack` is the only one with a usual value.
+  std::optional<sys::Bytes> address_space, file_size, stack;
+  Errors errors = Errors::kApart;  // where standard error goes
+  int stdout_fd = -1;              // a pipe in place of what is captured; borrowed
+};
+
+class Holding;
+
+// What the caller and the engine tell each other about a job that is under way; any thread.
+struct JobWatch {
+  std::atomic<bool> withdrawn{false};  // by the caller; Engine::cancel_withdrawn() acts on it
+  std::atomic<bool> started{false};    // by the engine: a cell has it
+  std::shared_ptr<Holding> held;       // what its runs write is counted there; none: nowhere
+  // The client that takes turns with others for the workers (Shares); set before the job is
+  // submitted. Empty: none.
+  std::string client;
+};
+
+class Live;
+struct Artefact;
+
+struct Job {
+  std::string id;
+  std::string tag = "null";  // any JSON, echoed
+  // Whose it is: cells, templates, builds and blobs of one tenant are never another's. Empty: the
+  // common one. Any bytes; who may choose it is the front end's to say.
+  std::string tenant;
+  std::string template_name = "python";
+  std::string source;
+  std::string source_blob;  // in its place, as in InputFile
+  // The bytes of a file, whose coding line counts (PEP 263). Else text: it is UTF-8.
+  bool source_has_coding = false;
+  // For runtimes that are packages: what the source is called, and the names that the compiler is
+  // called with. Empty: as the runtime says, and that one.
+  std::string source_name;
+  std::vector<std::string> source_names;
+  shim::Mode mode = shim::Mode::kScript;
+  std::string func;
+  std::string calls;  // value format: list of [args, kwargs]; empty in script mode
+  bool array = false;
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string stdin_bytes;
+  int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
+  std::vector<InputFile> files;
+  // The same, but nothing that a compiler sees. One takes the place of the file of that name.
+  std::vector<InputFile> run_files;
+  std::vector<std::string> sources;  // paths among `files`: compiled together with the source
+  std::vector<std::string> compiler_flags;
+  // Of a command: what is executed, in the place of a program of the image.
+  std::shared_ptr<const Artefact> program;
+  std::vector<std::string> outputs;  // globs: files of the scratch that are collected at the end
+  std::vector<TestCase> tests;       // empty: the job is run once, as it is
+  bool stop_at_failure = false;
+  // Of the tests' output, so much is kept in all beyond what is kept of each.
+  sys::Bytes tests_output{0};
+  std::optional<Checker> checker;
+  std::optional<Checker> interactor;  // talks with the program; its argv as a checker's
+  std::optional<Execution> execution;
+  bool build_only = false;           // ends when there is something to run
+  std::shared_ptr<Pairing> pairing;  // of one side of a conversation
+  Pairing::Side side = Pairing::Side::kProgram;
+  Limits limits;
+  Policy policy;
+  unsigned determinism_runs = 1;
+  int priority = 0;
+  std::optional<sys::Milliseconds> deadline;
+  std::shared_ptr<Live> live;       // somebody takes part while it runs; it is run once
+  std::shared_ptr<JobWatch> watch;  // none: only all jobs can be cancelled together
+  bool is_withdrawn() const { return watch && watch->withdrawn; }
+  bool observe = false;  // `zygo run --observe`: count every system call
+};
+
+}  // namespace runtime

@@ -1,0 +1,86 @@
+#include "runtime/job/pairing.h"
+
+#include <fcntl.h>
+
+#include <string>
+#include <utility>
+
+#include "sandbox/sys/file.h"
+
+namespace runtime {
+
+sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
+  auto pairing = std::make_shared<Pairing>();
+  auto& [program, interactor] = pairing->ends_;
+  sys::Pipe asked = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
+  sys::Pipe answered = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
+  program = {std::move(asked.reader), std::move(answered.writer)};
+  interactor = {std::move(answered.reader), std::move(asked.writer)};
+  pairing->departures_.emplace(program.stdin_fd.get(), interactor.stdin_fd.get());
+  return pairing;
+}
+
+sys::Result<std::shared_ptr<Pairing>> Pairing::one_way() {
+  auto pairing = std::make_shared<Pairing>();
+  sys::Pipe said = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
+  pairing->ends_[index(Side::kProgram)].stdout_fd = std::move(said.writer);
+  pairing->ends_[index(Side::kInteractor)].stdin_fd = std::move(said.reader);
+  return pairing;
+}
+
+Pairing::Fate Pairing::arrive(Side side, std::function<void()> wake) {
+  std::function<void()> other;
+  {
+    std::lock_guard lock(mutex_);
+    here_[index(side)] = true;
+    if (left_) return Fate::kAlone;
+    if (!here_[0] || !here_[1]) {
+      wake_ = std::move(wake);
+      return Fate::kWaiting;
+    }
+    other = std::exchange(wake_, nullptr);
+  }
+  if (other) other();
+  return Fate::kTogether;
+}
+
+void Pairing::leave() {
+  std::function<void()> other;
+  {
+    std::lock_guard lock(mutex_);
+    if (here_[0] && here_[1]) return;
+    left_ = true;
+    other = std::exchange(wake_, nullptr);
+  }
+  if (other) other();
+}
+
+bool Pairing::retreat(Side side) {
+  std::lock_guard lock(mutex_);
+  if (here_[0] && here_[1]) return false;
+  if (std::exchange(here_[index(side)], false)) wake_ = nullptr;
+  return true;
+}
+
+sys::OwnedFd Pairing::stderr_of(Side side, int reader) {
+  if (!departures_) return {};
+  auto own = sys::open("/proc/self/fd/" + std::to_string(reader), O_WRONLY);
+  if (!own) return {};
+  departures_->watch_errors(
+      side == Side::kProgram ? Departures::Side::kOne : Departures::Side::kOther, reader);
+  return std::move(own).value();
+}
+
+std::optional<Pairing::Side> Pairing::first_to_leave() const {
+  const auto first = departures_ ? departures_->first() : std::nullopt;
+  if (!first) return std::nullopt;
+  return *first == Departures::Side::kOne ? Side::kProgram : Side::kInteractor;
+}
+
+Pairing::Fate Pairing::fate() const {
+  std::lock_guard lock(mutex_);
+  if (left_) return Fate::kAlone;
+  return here_[0] && here_[1] ? Fate::kTogether : Fate::kWaiting;
+}
+
+}  // namespace runtime

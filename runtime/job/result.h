@@ -1,0 +1,100 @@
+#pragma once
+// JobResult: everything zygo says about one job. Written as JSON by json/result_json.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cell/harvest.h"
+#include "runtime/cell/observer.h"
+#include "runtime/job/holding.h"
+#include "runtime/job/outcome.h"
+#include "sandbox/policy.h"
+#include "sandbox/sys/units.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+struct Output {
+  std::string bytes;   // what was kept, raw
+  uint64_t total = 0;  // what the program wrote, as far as it was read
+  bool truncated = false;
+};
+
+struct Usage {
+  int64_t cpu_us = 0, wall_us = 0;  // until its first process was reaped
+  // When zygo ended the program: until every process of it had been sent its kill. It does nothing
+  // more from then on, but has to be scheduled once more to be reaped.
+  std::optional<int64_t> stopped_us = {};
+  int64_t memory_peak_bytes = 0;  // approximate: the cell's peak above its base
+  uint32_t pids_peak = 1;
+  bool contended = false;
+  // Of the first process and those it waited for; not in JSON.
+  int64_t max_rss_kb = 0, switches_voluntary = 0, switches_forced = 0;
+};
+
+struct Timing {  // microseconds spent at each station
+  int64_t admit = 0, lease = 0, fork = 0, confine = 0, run = 0, collect = 0, judge = 0;
+};
+
+struct DeterminismReport {
+  unsigned runs = 1;
+  bool same = true;
+  std::string axis;   // "outcome", "value", "stdout"
+  std::string where;  // "[0][3][1]" or "byte 17"
+};
+
+// How the program of a runtime that compiles came about.
+struct CompileReport {
+  bool cached = false;
+  int64_t wall_us = 0;  // of the build, whoever had it done
+};
+
+// What a checker or an interactor gives for a test, where scores are wanted.
+struct JudgeScore {
+  std::optional<double> score;       // feedback/score.txt, or testlib's points
+  std::optional<double> multiplier;  // feedback/score_multiplier.txt
+  bool operator==(const JudgeScore&) const = default;
+};
+
+struct TestResult {
+  std::string name;
+  bool skipped = false;  // an earlier one failed, and that was enough
+  Verdict verdict;
+  std::optional<ExitStatus> exit;
+  Output out, err;  // cut short
+  std::optional<Exception> exception;
+  Usage usage;
+  JudgeScore given;
+  Harvest feedback;                   // where the judge keeps it; not in JSON
+  std::shared_ptr<HeldBytes> held{};  // as below
+};
+
+struct JobResult {
+  std::string id;
+  std::string tag = "null";
+  Verdict verdict;
+  std::optional<ExitStatus> exit;  // none when the program never ran
+  sys::Nanoseconds ended_at{};     // its first process, by the monotonic clock; not in JSON
+  Output out, err;
+  std::string value;   // value format; empty: null
+  bool array = false;  // arrays in the value become plain lists
+  std::optional<Exception> exception;
+  Usage usage;
+  Timing timing;
+  std::optional<DeterminismReport> determinism;
+  std::optional<CompileReport> compile;
+  std::vector<TestResult> tests;       // of a job that has some, in their order
+  Harvest files;                       // that the job asked for
+  std::vector<ObservedCall> observed;  // of a job that was to be observed
+  sandbox::Layers enforced;
+  std::optional<sandbox::Level> level;  // none when the job never reached a cell
+  std::string template_id;              // "python-numpy@sha256:..."
+  std::shared_ptr<HeldBytes> held{};    // what all this counts, where its job is counted
+};
+
+// Of what a program made, as it is held: outputs, value, files, calls. It says how long the result
+// takes to be compared or written down, to a small factor.
+size_t bytes_made(const JobResult& result);
+
+}  // namespace runtime

@@ -1,0 +1,67 @@
+#pragma once
+// Converter: one JSON value of a caller to the value format, in one pass and without a tree.
+// Internal to job_value. Plain JSON is in converter.cc, the tagged forms in converter_tagged.cc.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/json/json_reader.h"
+#include "runtime/values/value.h"
+
+namespace runtime {
+
+// Whether Python can hash a value: what a set or a dict key must be. A child that had to refuse an
+// input would be our fault, so it is the job that is refused, here.
+enum class Hash : uint8_t { kPossible, kImpossible };
+
+class Converter {
+ public:
+  // The request wraps inputs in lists of its own, and the whole stays within the format's depth.
+  static constexpr unsigned kMaxInputDepth = shim::kMaxValueDepth - 8;
+
+  Converter(JsonReader& in, Writer& out) : in_(in), out_(out) {}
+
+  // Appends one value. After a failure the reader is not ok() and the result means nothing.
+  Hash value(unsigned depth);
+
+ private:
+  struct Span {  // of out_
+    size_t begin, size;
+  };
+
+  static Hash failed(bool) { return Hash::kImpossible; }
+  bool too_deep(unsigned depth) { return depth >= kMaxInputDepth && !in_.fail("nested too deep"); }
+  bool has_repeats(const std::vector<Span>& spans) const;
+
+  Hash boolean();
+  Hash number();
+  Hash string();
+  Hash items(shim::Tag kind, unsigned depth);  // of a JSON list: a list or tuple
+  Hash object(unsigned depth);
+
+  // The reader stands at the value of "$type".
+  Hash tagged(unsigned depth);
+  template <typename Read>
+  Hash only(std::string_view field, Read read);
+  Hash missing(std::string_view fields);
+  Hash list_of(shim::Tag kind, unsigned depth);
+  Hash set_of(shim::Tag kind, unsigned depth);
+  void sort_items(size_t begin, const std::vector<Span>& spans);
+  Hash bytes();
+  void base64();
+  void part_of_stream();
+  Hash special_float();
+  Hash complex(unsigned depth);
+  double part(unsigned depth);
+  Hash pairs(unsigned depth);
+  Span pair(unsigned depth);
+  Hash array(unsigned depth);
+  std::vector<int64_t> shape();
+
+  JsonReader& in_;
+  Writer& out_;
+  std::string text_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,448 @@
+#include "runtime/json/job_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "runtime/values/nearest_name.h"
+
+namespace runtime {
+
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+constexpr int64_t kTibMb = int64_t{1} << 20;
+constexpr int64_t kGibKb = int64_t{1} << 20;
+
+constexpr std::array<std::string_view, 2> kModes = {"script", "call"};
+constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
+constexpr std::array<std::string_view, 2> kStops = {"never", "first_fail"};
+constexpr std::array<std::string_view, 2> kReactions = {"deny", "kill"};
+
+template <sys::Milliseconds Limits::*M>
+constexpr NumberAccess duration() {
+  return {[](const Job& job) -> int64_t { return (job.limits.*M).count(); },
+          [](Job& job, int64_t value) { job.limits.*M = sys::Milliseconds(value); }};
+}
+template <sys::Bytes Limits::*M, unsigned Shift>
+constexpr NumberAccess size() {
+  return {[](const Job& job) { return static_cast<int64_t>((job.limits.*M).count >> Shift); },
+          [](Job& job, int64_t value) {
+            (job.limits.*M).count = static_cast<uint64_t>(value) << Shift;
+          }};
+}
+template <uint32_t Limits::*M>
+constexpr NumberAccess count() {
+  return {[](const Job& job) { return int64_t{job.limits.*M}; },
+          [](Job& job, int64_t value) { job.limits.*M = static_cast<uint32_t>(value); }};
+}
+template <typename E, E Job::*M>
+constexpr NumberAccess choice() {
+  return {[](const Job& job) { return static_cast<int64_t>(job.*M); },
+          [](Job& job, int64_t value) { job.*M = static_cast<E>(value); }};
+}
+template <typename E, E Policy::*M>
+constexpr NumberAccess policy_choice() {
+  return {[](const Job& job) { return static_cast<int64_t>(job.policy.*M); },
+          [](Job& job, int64_t value) { job.policy.*M = static_cast<E>(value); }};
+}
+
+constexpr unsigned kKilo = 10, kMega = 20;
+using enum FieldKind;
+
+constexpr Field kFields[] = {
+    {.path = "id",
+     .kind = kText,
+     .fallback = "generated",
+     .max = 256,
+     .text = &Job::id,
+     .meaning = "Comes back in the result. Unique in a batch."},
+    {.path = "tag",
+     .kind = kJson,
+     .fallback = "`null`",
+     .max = 64 << 10,
+     .text = &Job::tag,
+     .meaning = "Comes back in the result, as it is."},
+    {.path = "tenant",
+     .kind = kText,
+     .fallback = "the common one",
+     .max = 128,
+     .text = &Job::tenant,
+     .meaning = "Whose it is: templates, cells, builds and blobs of one tenant serve no other. "
+                "Letters, digits and `._:@-`. A service decides who may say it "
+                "([http.md](http.md#tenants))."},
+    {.path = "template",
+     .kind = kText,
+     .fallback = "`\"python\"`",
+     .max = 128,
+     .text = &Job::template_name,
+     .meaning =
+         "What runs the program: `python`, `python-numpy`, `python-pandas` or one of your own."},
+    {.path = "source",
+     .kind = kSource,
+     .fallback = "required",
+     .max = 16 << 20,
+     .text = &Job::source,
+     .meaning = "The program; or `{\"blob\": \"sha256:..\"}` (`zygo blob put`)."},
+    {.path = "mode",
+     .kind = kChoice,
+     .number = choice<shim::Mode, &Job::mode>(),
+     .choices = kModes,
+     .meaning =
+         "`script` runs the program as `__main__`; `call` runs its definitions and then calls "
+         "`func`."},
+    {.path = "func",
+     .kind = kText,
+     .fallback = "required in call mode",
+     .max = 256,
+     .text = &Job::func,
+     .meaning = "Call mode: the name of the function."},
+    {.path = "inputs",
+     .kind = kInputs,
+     .fallback = "none",
+     .meaning =
+         "Call mode: one call per element, which is its only positional argument. Either this "
+         "or `calls`."},
+    {.path = "calls",
+     .kind = kCalls,
+     .fallback = "none",
+     .meaning =
+         "Call mode: one call per element `{\"args\": [], \"kwargs\": {}}`. `value` is the list "
+         "of results in order; the first exception ends it."},
+    {.path = "array",
+     .kind = kBoolean,
+     .number = {[](const Job& job) -> int64_t { return job.array; },
+                [](Job& job, int64_t value) { job.array = value != 0; }},
+     .meaning =
+         "Call mode: nested lists of integers become fresh numpy integer arrays, and arrays in "
+         "the value become lists."},
+    {.path = "argv",
+     .kind = kTexts,
+     .fallback = "`[]`",
+     .max = 64 << 10,
+     .meaning = "Script mode: the arguments, without the program's name."},
+    {.path = "env",
+     .kind = kEnvironment,
+     .fallback = "`{}`",
+     .max = 64 << 10,
+     .meaning = "Script mode: variables added to the environment, by name. With "
+                "`PYTHONUNBUFFERED` a warm Python, too, keeps back nothing that it prints."},
+    {.path = "stdin",
+     .kind = kBytes,
+     .fallback = "`\"\"`",
+     .max = 64 << 20,
+     .text = &Job::stdin_bytes,
+     .meaning = "Script mode: what the program reads from its standard input: a string, or "
+                "`{\"b64\": ..}`."},
+    {.path = "files",
+     .kind = kFiles,
+     .fallback = "`{}`",
+     .max = 4096,
+     .meaning =
+         "Placed in the working directory, by relative path: `{\"text\": ..}`, "
+         "`{\"b64\": ..}` or `{\"blob\": \"sha256:..\"}`; `\"executable\": true` sets the bit. "
+         "`{\"directory\": true}` makes an empty directory."},
+    {.path = "sources",
+     .kind = kSources,
+     .fallback = "`{}`",
+     .max = 16 << 20,
+     .meaning =
+         "Compiled languages: further sources of the program, by relative path, each as `source`. "
+         "Those with an extension of the language are compiled together with it; others "
+         "(headers) lie beside them."},
+    {.path = "compiler_flags",
+     .kind = kFlags,
+     .fallback = "`[]`",
+     .max = 4096,
+     .meaning = "Compiled languages: words for the compiler, after the template's own: "
+                "`[\"-std=c++14\", \"-O3\"]`. At most 64."},
+    {.path = "outputs",
+     .kind = kGlobs,
+     .fallback = "`[]`",
+     .max = 4096,
+     .meaning =
+         "Globs of files of the working directory to collect at the end: `*`, `?`, `[..]`, and "
+         "`**` for any number of folders."},
+    {.path = "tests",
+     .kind = kTests,
+     .fallback = "`[]`",
+     .max = 64 << 20,
+     .meaning = "Many tests of one program, each in a run of its own; see below."},
+    {.path = "stop",
+     .kind = kChoice,
+     .number = {[](const Job& job) -> int64_t { return job.stop_at_failure ? 1 : 0; },
+                [](Job& job, int64_t value) { job.stop_at_failure = value == 1; }},
+     .choices = kStops,
+     .meaning = "`never`: all tests are run. `first_fail`: in their order, until one fails."},
+    {.path = "checker",
+     .kind = kChecker,
+     .fallback = "none",
+     .max = 16 << 20,
+     .meaning =
+         "The program that decides where a test says `\"compare\": \"checker\"`; see below."},
+    {.path = "interactor",
+     .kind = kInteractor,
+     .fallback = "none",
+     .max = 16 << 20,
+     .meaning = "The program that talks with this one in each test, and decides; see below."},
+    {.path = "limits",
+     .kind = kObject,
+     .fallback = "see below",
+     .meaning = "What the job may use."},
+    {.path = "limits.wall_ms",
+     .kind = kInteger,
+     .min = 1,
+     .max = kDayMs,
+     .number = duration<&Limits::wall>(),
+     .meaning = "Time from start to end; never stretched."},
+    {.path = "limits.cpu_ms",
+     .kind = kInteger,
+     .min = 1,
+     .max = kDayMs,
+     .number = duration<&Limits::cpu>(),
+     .meaning = "CPU time of all its threads and processes."},
+    {.path = "limits.memory_mb",
+     .kind = kInteger,
+     .min = 4,
+     .max = kTibMb,
+     .number = size<&Limits::memory, kMega>(),
+     .meaning = "What the job adds, not what it shares with the zygote."},
+    {.path = "limits.pids",
+     .kind = kInteger,
+     .min = 1,
+     .max = 32768,
+     .number = count<&Limits::pids>(),
+     .meaning = "Processes and threads, the first one included."},
+    {.path = "limits.stdout_kb",
+     .kind = kInteger,
+     .min = 1,
+     .max = kGibKb,
+     .number = size<&Limits::out, kKilo>(),
+     .meaning = "Bytes of standard output."},
+    {.path = "limits.stderr_kb",
+     .kind = kInteger,
+     .min = 1,
+     .max = kGibKb,
+     .number = size<&Limits::err, kKilo>(),
+     .meaning = "Bytes of standard error."},
+    {.path = "limits.value_kb",
+     .kind = kInteger,
+     .min = 1,
+     .max = kGibKb,
+     .number = size<&Limits::value, kKilo>(),
+     .meaning = "Call mode: the encoded value."},
+    {.path = "limits.disk_mb",
+     .kind = kInteger,
+     .min = 1,
+     .max = kTibMb,
+     .number = size<&Limits::disk, kMega>(),
+     .meaning = "Scratch files."},
+    {.path = "limits.files",
+     .kind = kInteger,
+     .min = 16,
+     .max = 10'000'000,
+     .number = count<&Limits::files>(),
+     .meaning = "Files and directories of the scratch (inodes)."},
+    {.path = "limits.open_files",
+     .kind = kInteger,
+     .min = 16,
+     .max = kTibMb,
+     .number = count<&Limits::open_files>(),
+     .meaning = "Descriptors of one process."},
+    {.path = "limits.stack_mb",
+     .kind = kInteger,
+     .min = 0,
+     .max = kTibMb,
+     .number = size<&Limits::stack, kMega>(),
+     .meaning = "Stack of a program that is executed, and so how deep it may recurse; 0: the usual "
+                "one of the host (8). What is used counts as memory."},
+    {.path = "limits.outputs_kb",
+     .kind = kInteger,
+     .min = 0,
+     .max = kGibKb,
+     .number = size<&Limits::outputs, kKilo>(),
+     .meaning = "All files that `outputs` collects, together; one that does not fit is refused by "
+                "name."},
+    {.path = "policy", .kind = kObject, .fallback = "see below", .meaning = "What the job may do."},
+    {.path = "policy.profile",
+     .kind = kChoice,
+     .fallback = "the template's: `\"default\"` for Python",
+     .number = {[](const Job& job) { return static_cast<int64_t>(job.policy.profile); },
+                [](Job& job, int64_t value) {
+                  job.policy.profile = static_cast<sandbox::Profile>(value);
+                  job.policy.has_profile = true;
+                }},
+     .choices = kProfiles,
+     .meaning = "`pure`: compute only. `default`: threads and scratch files. `subprocess`: and "
+                "processes of the image. `build`: compilers."},
+    {.path = "policy.on_violation",
+     .kind = kChoice,
+     .number = policy_choice<sandbox::OnViolation, &Policy::on_violation>(),
+     .choices = kReactions,
+     .meaning =
+         "`deny`: the call fails and the program goes on. `kill`: it ends there. The label is "
+         "`UnsafeCode` either way."},
+    {.path = "policy.require",
+     .kind = kRequire,
+     .fallback = "`[]`",
+     .max = 32,
+     .meaning = "A level and layers without which the job must not run, such as `\"full\"`, "
+                "`\"cgroup.memory\"`."},
+    {.path = "determinism",
+     .kind = kObject,
+     .fallback = "see below",
+     .meaning = "Whether the program must repeat itself."},
+    {.path = "determinism.runs",
+     .kind = kInteger,
+     .min = 1,
+     .max = 8,
+     .number = {
+         [](const Job& job) -> int64_t { return job.determinism_runs; },
+         [](Job& job, int64_t value) { job.determinism_runs = static_cast<unsigned>(value); }},
+     .meaning = "How often it runs, each time under another seed; the runs must agree."},
+    {.path = "priority",
+     .kind = kInteger,
+     .min = -100,
+     .max = 100,
+     .number = {[](const Job& job) -> int64_t { return job.priority; },
+                [](Job& job, int64_t value) { job.priority = static_cast<int>(value); }},
+     .meaning = "For a service: higher goes first."},
+    {.path = "deadline_ms",
+     .kind = kInteger,
+     .fallback = "none",
+     .min = 1,
+     .max = kDayMs,
+     .number = {[](const Job& job) -> int64_t { return job.deadline ? job.deadline->count() : 0; },
+                [](Job& job, int64_t value) { job.deadline = sys::Milliseconds(value); }},
+     .meaning = "For a service: the answer is of no use after this long."},
+};
+static_assert(std::size(kFields) <= 64, "the parser notes what was given in 64 bits");
+
+size_t parent_length(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? 0 : dot + 1;
+}
+
+}  // namespace
+
+std::span<const Field> job_fields() { return kFields; }
+
+int field_index(std::string_view path) {
+  for (size_t i = 0; i < std::size(kFields); ++i) {
+    if (kFields[i].path == path) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+namespace {
+
+// Other APIs call fields of a job by these names.
+constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"code", "source"},
+    {"program", "source"},
+    {"source_code", "source"},
+    {"script", "source"},
+    {"language", "template"},
+    {"lang", "template"},
+    {"runtime", "template"},
+    {"compiler_options", "compiler_flags"},
+    {"compile_flags", "compiler_flags"},
+    {"input", "stdin"},
+    {"args", "argv"},
+    {"timeout", "limits.wall_ms"},
+    {"timeout_ms", "limits.wall_ms"},
+    {"run_timeout", "limits.wall_ms"},
+    {"time_limit", "limits.cpu_ms"},
+    {"cpu_time_limit", "limits.cpu_ms"},
+    {"memory", "limits.memory_mb"},
+    {"memory_limit", "limits.memory_mb"},
+    {"run_memory_limit", "limits.memory_mb"},
+});
+
+// A field that goes by this name, but belongs into an object: "cpu_ms" is limits.cpu_ms.
+std::string_view field_of_an_object(std::string_view name) {
+  for (const Field& field : kFields) {
+    const size_t parent = parent_length(field.path);
+    if (parent > 0 && field.path.substr(parent) == name) return field.path;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view closest_field(std::string_view path) {
+  const size_t parent = parent_length(path);
+  if (parent == 0) {
+    for (const auto& [elsewhere, here] : kElsewhere) {
+      if (elsewhere == path) return here;
+    }
+    if (const std::string_view inside = field_of_an_object(path); !inside.empty()) return inside;
+  }
+  std::vector<std::string_view> siblings;
+  for (const Field& field : kFields) {
+    const bool under = parent_length(field.path) == parent &&
+                       field.path.substr(0, parent) == path.substr(0, parent);
+    if (under) siblings.push_back(field.path.substr(parent));
+  }
+  return nearest_name(path.substr(parent), siblings);
+}
+
+std::string type_of(const Field& field) {
+  switch (field.kind) {
+    case kObject:
+      return "object";
+    case kInteger:
+      return "integer, " + std::to_string(field.min) + " to " + std::to_string(field.max);
+    case kBoolean:
+      return "`true` or `false`";
+    case kText:
+    case kSource:
+    case kBytes:
+      return "string";
+    case kJson:
+      return "any JSON";
+    case kGlobs:
+    case kTexts:
+    case kFlags:
+      return "list of strings";
+    case kSources:
+      return "object of sources";
+    case kEnvironment:
+      return "object of strings";
+    case kFiles:
+      return "object of files";
+    case kInputs:
+      return "list";
+    case kCalls:
+      return "list of calls";
+    case kRequire:
+      return "list of names";
+    case kTests:
+      return "list of tests";
+    case kChecker:
+    case kInteractor:
+      return "object";
+    case kNotYet:
+      return "-";
+    case kChoice:
+      break;
+  }
+  std::string names;
+  for (std::string_view name : field.choices) {
+    names += (names.empty() ? "`\"" : ", `\"") + std::string(name) + "\"`";
+  }
+  return names;
+}
+
+std::string default_of(const Field& field) {
+  if (!field.fallback.empty()) return std::string(field.fallback);
+  if (field.number.get == nullptr) return "-";
+  const int64_t value = field.number.get(Job{});
+  if (field.kind == kBoolean) return value != 0 ? "`true`" : "`false`";
+  if (field.kind == kChoice) {
+    return "`\"" + std::string(field.choices[static_cast<size_t>(value)]) + "\"`";
+  }
+  return std::to_string(value);
+}
+
+}  // namespace runtime

@@ -1,0 +1,266 @@
+#include "runtime/json/job_json.h"
+
+#include "runtime/json/job_fields.h"
+#include "runtime/json/job_parts.h"
+#include "runtime/json/job_tests.h"
+#include "runtime/json/job_value.h"
+
+namespace runtime {
+
+using Type = JsonReader::Type;
+using Number = JsonReader::Number;
+
+namespace {
+
+// files["a/b"]
+std::string place_of(const std::string& field, const std::string& path) {
+  return field + "[\"" + printable(path) + "\"]";
+}
+
+class JobParser {
+ public:
+  JobParser(std::string_view text, Job& job) : in_(text), job_(job) {}
+
+  bool object(std::string_view parent) {
+    if (in_.peek() != Type::kObject) return in_.expected("an object");
+    std::string key;
+    in_.open_object();
+    for (bool first = true; in_.next_key(first, key); first = false) {
+      const std::string path = std::string(parent) + key;
+      const int index = field_index(path);
+      if (index < 0) return unknown(path);
+      const Field& field = job_fields()[static_cast<size_t>(index)];
+      if (!mark(index)) in_.fail("given twice");
+      if (field.kind == FieldKind::kObject && in_.peek() == Type::kObject) {
+        if (!object(path + '.')) return false;
+      } else if (!in_.ok() || !value(field)) {
+        return in_.at_field(path);
+      }
+    }
+    return in_.ok();
+  }
+
+  bool finish() { return in_.finish(); }
+  bool gave(std::string_view path) const {
+    return (given_ >> static_cast<unsigned>(field_index(path)) & 1) != 0;
+  }
+  JsonReader& in() { return in_; }
+  std::vector<InputFile>& sources() { return sources_; }
+
+ private:
+  bool mark(int index) {
+    const uint64_t bit = uint64_t{1} << static_cast<unsigned>(index);
+    const bool fresh = (given_ & bit) == 0;
+    given_ |= bit;
+    return fresh;
+  }
+
+  bool unknown(std::string_view path) {
+    std::string message = "unknown field " + printable(path);
+    const std::string_view close = closest_field(path);
+    if (!close.empty()) message += "; did you mean " + std::string(close) + "?";
+    return in_.fail(std::move(message));
+  }
+
+  bool value(const Field& field) {
+    switch (field.kind) {
+      case FieldKind::kInteger:
+        return integer(field);
+      case FieldKind::kBoolean:
+        return boolean(field);
+      case FieldKind::kChoice:
+        return choice(field);
+      case FieldKind::kText:
+        return text(field) && text_is_fit(in_, field, job_.*field.text);
+      case FieldKind::kBytes:
+        return read_bytes(in_, field, job_.*field.text);
+      case FieldKind::kSource:
+        return read_source(in_, field, job_.*field.text, job_.source_blob);
+      case FieldKind::kJson:
+        return tag(field);
+      case FieldKind::kTexts:
+        return read_argv(in_, field, job_.argv);
+      case FieldKind::kGlobs:
+        return read_globs(in_, field, job_.outputs);
+      case FieldKind::kEnvironment:
+        return read_env(in_, field, job_.env);
+      case FieldKind::kFiles:
+        return read_files(in_, job_.files);
+      case FieldKind::kSources:
+        return read_sources(in_, field, sources_);
+      case FieldKind::kFlags:
+        return read_flags(in_, field, job_.compiler_flags);
+      case FieldKind::kInputs:
+        return read_inputs(in_, job_.calls);
+      case FieldKind::kCalls:
+        return read_calls(in_, job_.calls);
+      case FieldKind::kRequire:
+        return read_require(in_, field, job_.policy.require);
+      case FieldKind::kTests:
+        return read_tests(in_, field, job_.tests);
+      case FieldKind::kChecker:
+        return read_checker(in_, field, job_.checker.emplace());
+      case FieldKind::kInteractor:
+        return read_checker(in_, field, job_.interactor.emplace());
+      case FieldKind::kNotYet:
+        return in_.fail("not supported yet");
+      case FieldKind::kObject:
+        return in_.expected("an object");
+    }
+    return false;
+  }
+
+  bool integer(const Field& field) {
+    Number number;
+    if (in_.peek() != Type::kNumber) return in_.expected("an integer");
+    JsonReader before = in_;
+    if (!in_.read_number(number)) return false;
+    if (number.kind == Number::Kind::kReal) {
+      in_ = before;
+      return in_.expected("an integer");
+    }
+    const bool in_range = number.kind == Number::Kind::kInteger && number.integer >= field.min &&
+                          number.integer <= field.max;
+    if (!in_range) {
+      in_ = before;
+      return in_.expected("a number from " + std::to_string(field.min) + " to " +
+                          std::to_string(field.max));
+    }
+    field.number.set(job_, number.integer);
+    return true;
+  }
+
+  bool boolean(const Field& field) {
+    bool value = false;
+    if (in_.peek() != Type::kBoolean) return in_.expected("true or false");
+    if (!in_.read_boolean(value)) return false;
+    field.number.set(job_, value ? 1 : 0);
+    return true;
+  }
+
+  bool choice(const Field& field) {
+    JsonReader before = in_;
+    std::string name;
+    if (in_.peek() == Type::kString && !in_.read_string(name)) return false;
+    for (size_t i = 0; i < field.choices.size(); ++i) {
+      if (field.choices[i] != name) continue;
+      field.number.set(job_, static_cast<int64_t>(i));
+      return true;
+    }
+    in_ = before;
+    std::string names;
+    for (std::string_view each : field.choices) {
+      names += (names.empty() ? "\"" : ", \"") + std::string(each) + '"';
+    }
+    return in_.expected("one of " + names);
+  }
+
+  bool text(const Field& field) {
+    std::string& into = job_.*field.text;
+    if (in_.peek() != Type::kString) return in_.expected("a string");
+    if (!in_.read_string(into)) return false;
+    return into.size() <= static_cast<size_t>(field.max) ||
+           in_.fail("longer than " + std::to_string(field.max) + " bytes");
+  }
+
+  bool tag(const Field& field) {
+    std::string compact;
+    if (!in_.skip(&compact)) return false;
+    if (compact.size() > static_cast<size_t>(field.max)) {
+      return in_.fail("longer than " + std::to_string(field.max) + " bytes");
+    }
+    job_.tag = std::move(compact);
+    return true;
+  }
+
+  JsonReader in_;
+  Job& job_;
+  uint64_t given_ = 0;
+  std::vector<InputFile> sources_;
+};
+
+std::string objection_to_files_of_tests(const Job& job) {
+  const Paths paths = job.tests.empty() ? Paths() : paths_of(job.files);
+  for (size_t i = 0; i < job.tests.size(); ++i) {
+    if (const InputFile* file = misplaced(paths, job.tests[i].files))
+      return place_of("tests[" + std::to_string(i) + "].files", file->path) +
+             ": one of the job's files is its folder, or lies in it";
+  }
+  return "";
+}
+
+const char* objection_to_tests(const Job& job) {
+  const bool calls = job.mode == shim::Mode::kCall;
+  if (job.interactor && calls) return "interactor: only in script mode";
+  if (job.interactor && job.tests.empty())
+    return "interactor: needs tests (one with an empty stdin will do)";
+  for (const TestCase& test : job.tests) {
+    const bool gives_script_fields = !test.stdin_bytes.empty() || !test.argv.empty();
+    if (calls && gives_script_fields) return "tests: stdin and argv only in script mode";
+    if (calls && test.calls.empty()) return "tests: each needs args (or kwargs) in call mode";
+    if (!calls && !test.calls.empty()) return "tests: args and kwargs only in call mode";
+    if (test.comparator != Comparator::kChecker) continue;
+    if (job.interactor) return "tests: compare is not used beside an interactor, which decides";
+    if (calls) return "tests: a checker looks at output, so it needs script mode";
+    if (!job.checker) return "checker: required where a test is compared by it";
+    if (!test.expect) return "tests: a test compared by a checker needs expect (may be \"\")";
+  }
+  return nullptr;
+}
+
+// What no single field can say: null, or the sentence.
+const char* objection(const JobParser& line, Job& job) {
+  if (line.gave("inputs") && line.gave("calls")) return "calls: not together with inputs";
+  if (job.source.empty() && !line.gave("source")) return "source: required";
+  if (const char* wrong = objection_to_tests(job)) return wrong;
+  if (!job.tests.empty() && (line.gave("inputs") || line.gave("calls")))
+    return "tests: not together with inputs or calls";
+  if (job.mode == shim::Mode::kCall) {
+    if (job.func.empty()) return "func: required in call mode";
+    if (job.calls.empty() && job.tests.empty())
+      return "inputs: required in call mode (inputs or calls)";
+    return nullptr;
+  }
+  if (line.gave("func")) return "func: only in call mode (\"mode\": \"call\")";
+  if (line.gave("inputs")) return "inputs: only in call mode (\"mode\": \"call\")";
+  if (line.gave("calls")) return "calls: only in call mode (\"mode\": \"call\")";
+  job.func.clear();  // from the defaults, for the other jobs
+  job.calls.clear();
+  return nullptr;
+}
+
+sys::Error too_long() {
+  return sys::Error::because("longer than " + std::to_string(kMaxJobBytes >> 20) + " MiB");
+}
+
+}  // namespace
+
+sys::Result<JobDefaults> parse_defaults(std::string_view json) {
+  if (json.size() > kMaxJobBytes) return too_long();
+  JobDefaults defaults;
+  JobParser parser(json, defaults.job);
+  if (!parser.object("") || !parser.finish()) return parser.in().error();
+  if (parser.gave("id")) return sys::Error::because("id: each job has its own, so not in defaults");
+  if (parser.gave("sources"))
+    return sys::Error::because("sources: each job has its own, so not in defaults");
+  if (parser.gave("inputs") && parser.gave("calls")) {
+    return sys::Error::because("calls: not together with inputs");
+  }
+  return defaults;
+}
+
+sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, Parts parts) {
+  if (line.size() > kMaxJobBytes) return too_long();
+  Job job = defaults.job;
+  JobParser parser(line, job);
+  parser.in().bring(std::move(parts));
+  if (!parser.object("") || !parser.finish()) return parser.in().error();
+  if (const char* wrong = objection(parser, job)) return sys::Error::because(wrong);
+  if (auto misfit = take_sources(std::move(parser.sources()), job.files, job.sources))
+    return sys::Error::because(place_of("sources", misfit->path) + ": " + misfit->why);
+  const std::string wrong = objection_to_files_of_tests(job);
+  if (!wrong.empty()) return sys::Error::because(wrong);
+  return job;
+}
+
+}  // namespace runtime

@@ -1,0 +1,180 @@
+// The schema of results: what result_json writes. Objects are closed, so that a field which is
+// missing here fails the test that reads results by it.
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/job/outcome.h"
+#include "runtime/json/schema/schema.h"
+#include "sandbox/policy.h"
+
+namespace runtime {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json typed(const char* type) { return {{"type", type}}; }
+ordered_json text() { return typed("string"); }
+ordered_json number() { return typed("number"); }
+ordered_json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
+ordered_json boolean() { return typed("boolean"); }
+ordered_json list_of(ordered_json items) {
+  return {{"type", "array"}, {"items", std::move(items)}};
+}
+ordered_json or_null(const char* type) { return {{"type", ordered_json::array({type, "null"})}}; }
+
+// All of `always` are there, the others may be.
+ordered_json object_of(const ordered_json& always,
+                       const ordered_json& sometimes = ordered_json::object()) {
+  ordered_json properties = ordered_json::object(), required = ordered_json::array();
+  for (const auto& [name, schema] : always.items()) {
+    properties[name] = schema;
+    required.push_back(name);
+  }
+  for (const auto& [name, schema] : sometimes.items()) properties[name] = schema;
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
+ordered_json by() {
+  ordered_json names = ordered_json::array();
+  for (By each : {By::kProgram, By::kLimit, By::kPolicy, By::kCaller, By::kSandbox})
+    names.push_back(name_of(each));
+  return {{"enum", std::move(names)}};
+}
+
+ordered_json level() {
+  using sandbox::Level;
+  ordered_json names = ordered_json::array();
+  for (Level each : {Level::kFull, Level::kContained, Level::kMinimal})
+    names.push_back(name_of(each));
+  names.push_back(nullptr);
+  return {{"enum", std::move(names)}};
+}
+
+ordered_json enforced() {
+  ordered_json names = ordered_json::array();
+  for (unsigned i = 0; i < sandbox::kLayerCount; ++i)
+    names.push_back(name_of(static_cast<sandbox::Layer>(i)));
+  return list_of({{"enum", std::move(names)}});
+}
+
+// Words and numbers by name; what they are depends on the label (docs/labels.md).
+ordered_json detail() {
+  ordered_json values = {{"type", ordered_json::array({"string", "number", "boolean", "null"})}};
+  return {{"type", "object"}, {"additionalProperties", std::move(values)}};
+}
+
+ordered_json output() {
+  return object_of(
+      {{"text", text()}, {"bytes", whole()}, {"truncated", boolean()}, {"lossy", boolean()}});
+}
+
+ordered_json exit_status() {
+  return object_of({{"code", or_null("integer")}, {"signal", or_null("string")}});
+}
+
+ordered_json exception() {
+  return object_of({{"type", text()}, {"message", text()}, {"traceback", text()}});
+}
+
+ordered_json usage() {
+  return object_of({{"cpu_ms", whole()},
+                    {"wall_ms", whole()},
+                    {"memory_peak_kb", whole()},
+                    {"pids_peak", whole()},
+                    {"contended", boolean()},
+                    {"cpu_us", whole()},
+                    {"wall_us", whole()}},
+                   {{"stopped_us", whole()}});
+}
+
+ordered_json timing() {
+  ordered_json laps = ordered_json::object();
+  for (const char* station : {"admit", "lease", "fork", "confine", "run", "collect", "judge"})
+    laps[station] = whole();
+  return object_of(laps);
+}
+
+ordered_json determinism() {
+  return object_of({{"runs", whole()}, {"same", boolean()}}, {{"axis", text()}, {"where", text()}});
+}
+
+ordered_json test() {
+  const ordered_json skipped = object_of({{"name", text()}, {"skipped", {{"const", true}}}});
+  const ordered_json ran =
+      object_of({{"name", text()},
+                 {"label", text()},
+                 {"by", by()},
+                 {"ok", boolean()},
+                 {"detail", detail()},
+                 {"exit", exit_status()},
+                 {"stdout", output()},
+                 {"stderr", output()},
+                 {"usage", usage()}},
+                {{"exception", exception()}, {"score", number()}, {"score_multiplier", number()}});
+  return {{"anyOf", ordered_json::array({ran, skipped})}};
+}
+
+ordered_json summary() {
+  return object_of(
+      {{"total", whole()}, {"passed", whole()}, {"failed", whole()}, {"skipped", whole()}},
+      {{"score", number()}});
+}
+
+ordered_json outputs() {
+  const ordered_json file = object_of({{"bytes", whole()}, {"executable", boolean()}},
+                                      {{"text", text()}, {"b64", text()}});
+  return {{"type", "object"}, {"additionalProperties", file}};
+}
+
+ordered_json observed() {
+  return object_of({{"syscall", text()},
+                    {"count", whole()},
+                    {"treatment", {{"enum", {"allowed", "failed quietly", "refused"}}}},
+                    {"profile", or_null("string")}},
+                   {{"errno", whole()}, {"argument", text()}});
+}
+
+// What the service adds: the place of the job in a trace.
+ordered_json service() {
+  return object_of(
+      {{"trace",
+        object_of(
+            {{"trace_id", text()}, {"parent_id", text()}, {"span_id", text()}, {"flags", whole()}},
+            {{"state", text()}})}});
+}
+
+}  // namespace
+
+std::string result_schema() {
+  return object_of({{"id", text()},
+                    {"tag", ordered_json::object()},
+                    {"label", text()},
+                    {"by", by()},
+                    {"ok", boolean()},
+                    {"detail", detail()},
+                    {"exit", exit_status()},
+                    {"stdout", output()},
+                    {"stderr", output()},
+                    {"value", ordered_json::object()},
+                    {"usage", usage()},
+                    {"timing_us", timing()},
+                    {"enforced", enforced()},
+                    {"level", level()},
+                    {"template", text()}},
+                   {{"exception", exception()},
+                    {"determinism", determinism()},
+                    {"compile", object_of({{"cached", boolean()}, {"wall_ms", whole()}})},
+                    {"tests", list_of(test())},
+                    {"summary", summary()},
+                    {"outputs", outputs()},
+                    {"outputs_refused", list_of(object_of({{"path", text()}, {"why", text()}}))},
+                    {"observed", list_of(observed())},
+                    {"service", service()}})
+      .dump();
+}
+
+}  // namespace runtime

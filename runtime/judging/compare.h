@@ -1,0 +1,57 @@
+#pragma once
+// Comparators: whether what a program gave is what was expected. They run in the daemon, never in
+// the sandbox: an expected answer is nowhere a program could find it. What the program gave is
+// hostile; every comparison is total, and linear in both texts. Pure.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace runtime {
+
+enum class Comparator : uint8_t {
+  kExact,   // byte for byte
+  kLines,   // blanks at the ends of lines and of the text do not count
+  kTokens,  // only what stands between white space counts
+  kFloat,   // tokens; two numbers are the same within a tolerance, absolute or relative
+  kJson,    // the same JSON value; the order of keys and the notation of numbers do not count
+  kRules,   // tokens, as TokenRules say
+  kAlike,   // lines; neither case nor blanks at both ends count, nor how a number is written
+  kChecker  // a program decides (runtime/judging/suite)
+};
+
+// How the default validator of the ICPC problem package format compares tokens. As they stand here:
+// letters of either case are the same, white space does not count, numbers are text.
+struct TokenRules {
+  bool case_counts = false;
+  bool space_counts = false;  // the white space between tokens and at both ends, byte for byte
+  // With either of them, where a number is expected, a number must come that is within one of them.
+  std::optional<double> absolute, relative;
+  bool operator==(const TokenRules&) const = default;
+};
+
+struct Mismatch {
+  std::string where;          // "line 3", "token 7", "[0][\"key\"]"
+  std::string expected, got;  // the part that differs, cut short
+};
+
+// None: they are the same. `tolerance`: of kFloat, and of the numbers in kJson. Not for kChecker
+// and kRules.
+std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::string_view expected,
+                                std::string_view got);
+std::optional<Mismatch> compare(const TokenRules& rules, std::string_view expected,
+                                std::string_view got);
+
+// kAlike. A line that is one number is the same as another within the tolerance, relative to what
+// was expected. The blanks at both ends of the texts do not count, lines without words do.
+std::optional<Mismatch> compare_alike(double tolerance, std::string_view expected,
+                                      std::string_view got);
+
+// "exact", "lines", "tokens", "float:1e-6", "json"; nothing for anything else.
+struct NamedComparator {
+  Comparator comparator;
+  double tolerance;
+};
+std::optional<NamedComparator> comparator_named(std::string_view words);
+
+}  // namespace runtime

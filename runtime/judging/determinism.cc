@@ -1,0 +1,47 @@
+#include "runtime/judging/determinism.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/values/value.h"
+
+namespace runtime {
+
+bool stands_alone(const Verdict& first) { return first.by != By::kProgram; }
+
+namespace {
+
+std::string first_byte_that_differs(const Output& a, const Output& b) {
+  auto [in_a, in_b] = std::mismatch(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
+  auto line = 1 + std::count(a.bytes.begin(), in_a, '\n');
+  return "byte " + std::to_string(in_a - a.bytes.begin()) + ", line " + std::to_string(line);
+}
+
+void declare(JobResult& first, std::string axis, std::string where, Detail more) {
+  DeterminismReport& report = *first.determinism;
+  report.same = false;
+  report.axis = axis;
+  report.where = where;
+  Detail detail = {{"axis", std::move(axis)}, {"where", std::move(where)}};
+  detail.insert(detail.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+  first.verdict = {Outcome::kNonDeterministic, "", By::kPolicy, std::move(detail)};
+}
+
+}  // namespace
+
+void compare_runs(JobResult& first, const JobResult& later, unsigned runs) {
+  first.determinism = DeterminismReport{runs, true, "", ""};
+  std::string a = first.verdict.label(), b = later.verdict.label();
+  if (a != b) return declare(first, "outcome", "label", {{"first", a}, {"second", b}});
+  if (first.value.empty() != later.value.empty()) return declare(first, "value", "presence", {});
+  if (!first.value.empty()) {
+    if (auto path = first_difference(first.value, later.value))
+      return declare(first, "value", *path, {});
+  }
+  if (first.out.total != later.out.total || first.out.bytes != later.out.bytes) {
+    declare(first, "stdout", first_byte_that_differs(first.out, later.out), {});
+  }
+}
+
+}  // namespace runtime

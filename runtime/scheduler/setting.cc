@@ -1,0 +1,386 @@
+#include "runtime/scheduler/setting.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "images/host_image.h"
+#include "images/image_root.h"
+#include "images/python_environment.h"
+#include "runtime/builds/machine_code.h"
+#include "runtime/json/runtime_json.h"
+#include "runtime/scheduler/tenant_templates.h"
+#include "sandbox/caps.h"
+#include "sandbox/landlock.h"
+#include "sandbox/probe.h"
+#include "sandbox/probe_filter.h"
+#include "sandbox/probe_ids.h"
+#include "sandbox/seccomp.h"
+#include "sandbox/sys/file.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+using sandbox::Layer;
+using sandbox::Layers;
+using sys::Error;
+using sys::Result;
+
+namespace {
+
+// Host ids for templates, above those that systemd gives to containers (1879048191 is its last) and
+// below 2^31.
+constexpr uint32_t kFirstHostId = 0x70000000;
+constexpr uint32_t kInstances = 4096;
+constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, broom
+
+Result<std::string> own_directory() {
+  char path[PATH_MAX];
+  ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
+  if (n < 0) return Error::from_errno("readlink /proc/self/exe");
+  std::string self(path, static_cast<size_t>(n));
+  return self.substr(0, self.rfind('/'));
+}
+
+Result<std::string> library_directory() {
+  const std::string library = TRY(own_directory()) + "/../lib/zygo";
+  char resolved[PATH_MAX];
+  if (!::realpath(library.c_str(), resolved))
+    return Error::from_errno("zygo's parts are not in " + library +
+                             " (cmake --install copies them with the program)");
+  return std::string(resolved);
+}
+
+bool may_map_ranges() {
+  constexpr sandbox::CapMask kNeeded = sandbox::cap_bit(7) | sandbox::cap_bit(6) |
+                                       sandbox::cap_bit(21);  // SETUID, SETGID, SYS_ADMIN
+  return ::geteuid() == 0 && (sandbox::permitted_caps() & kNeeded) == kNeeded;
+}
+
+}  // namespace
+
+const std::vector<TemplateSpec>& builtin_templates() {
+  static const std::vector<TemplateSpec> kTemplates = {{"python", {}, ""},
+                                                       {"python-numpy", {"numpy"}, ""},
+                                                       {"python-pandas", {"numpy", "pandas"}, ""}};
+  return kTemplates;
+}
+
+Result<std::vector<TemplateSpec>> shipped_templates() {
+  std::vector<TemplateSpec> templates = builtin_templates();
+  auto command = std::make_shared<RuntimeSpec>();
+  command->name = kCommandTemplate;
+  command->title = "A program of the image";
+  command->profile = sandbox::Profile::kSubprocess;
+  templates.push_back({kCommandTemplate, {}, "", std::move(command)});
+  const std::string library = TRY(library_directory());
+  for (RuntimeSpec& spec : TRY(load_runtimes(library + "/runtimes"))) {
+    const std::string name = spec.name;
+    templates.push_back({name, {}, "", std::make_shared<RuntimeSpec>(std::move(spec))});
+  }
+  return templates;
+}
+
+Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
+  auto setting = std::make_unique<Setting>();
+  setting->heap_ = options.heap;
+  setting->early_cells_ = options.early_cells && options.heap != "plain";
+  setting->warm_ = options.warm;
+  setting->share_builds_ = options.share_builds;
+  setting->core_cookies_ = options.core_cookies;
+  if (options.core_cookies) {
+    const sandbox::LayerReport found = sandbox::probe_core_scheduling();
+    if (!found.available)
+      return Error::because("core scheduling: " + found.why + "; cure: " + found.cure);
+  }
+  setting->tenant_templates_ =
+      options.tenant_templates > 0 ? options.tenant_templates : affordable_templates();
+  setting->tenant_idle_ = options.tenant_idle;
+  if (!options.builds.empty()) setting->builds_.emplace(options.builds, options.builds_capacity);
+  TRY(setting->find_files(options));
+  setting->templates_ = TRY(shipped_templates());
+  for (const TemplateSpec& spec : options.templates) {
+    std::erase_if(setting->templates_,
+                  [&spec](const TemplateSpec& t) { return t.name == spec.name; });
+    setting->templates_.push_back(spec);
+  }
+  for (const TemplateSpec& spec : setting->templates_) {
+    if (!spec.runtime) continue;
+    const std::string root = setting->imported_ ? setting->imported_->rootfs : "";
+    setting->toolchains_[spec.name] = find_toolchain(*spec.runtime, root, setting->path_of_image());
+  }
+  setting->python_makes_code_ = has_compiling_package(
+      setting->image_, setting->python_, setting->imported_ ? setting->imported_->rootfs : "");
+  setting->add_folders();
+  setting->note_programs();
+  const std::vector<sandbox::LayerReport> reports = sandbox::probe_layers();
+  TRY(setting->choose_level(options, reports));
+  TRY(setting->choose_ids());
+  setting->id_slots_ = IdSlots(setting->slots_of_ids());
+  TRY(setting->choose_layers(options, reports));
+  if (setting->level_ != sandbox::Level::kFull) {
+    if (!options.mounts.empty())
+      return Error::because("directories can be mounted on level full only");
+    const std::optional<images::Image>& mounted =
+        setting->imported_ ? setting->imported_ : options.environment;
+    if (mounted)
+      return Error::because("image " + mounted->name + ": an image needs mounts, which level " +
+                            std::string(sandbox::name_of(setting->level_)) + " does not have");
+    TRY(setting->replace_mounts());
+  }
+  setting->choose_variant();
+  return setting;
+}
+
+Result<void> Setting::find_files(const EngineOptions& options) {
+  const std::string library = TRY(library_directory());
+  launcher_ = library + "/zygo-launch";
+  if (::access(launcher_.c_str(), X_OK) < 0) return Error::from_errno(launcher_);
+  shim_directory_ = library + "/python";
+  exec_directory_ = library + "/exec";
+  imported_ = options.image;
+  if (imported_) return find_in_image(options);
+  packages_stamp_ = stamp_of_packages();
+  python_ = options.python;
+  exec_image_ = images::host_image(exec_directory_);
+  for (const std::string& name : options.scratch_names)
+    exec_image_.push_back({sandbox::ImageEntry::Kind::kSymlink, name, "/tmp"});
+  exec_image_.insert(exec_image_.end(), options.mounts.begin(), options.mounts.end());
+  if (options.environment) {
+    image_ = TRY(images::environment_image(*options.environment, shim_directory_));
+    python_stamp_ = options.environment->digest;
+    return {};
+  }
+  image_ = TRY(images::host_image(python_, shim_directory_));
+  struct stat info {};
+  if (::stat(python_.c_str(), &info) < 0) return Error::from_errno("python " + python_);
+  python_stamp_ = std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec);
+  return {};
+}
+
+// An image without Python serves every template but Python's.
+Result<void> Setting::find_in_image(const EngineOptions& options) {
+  image_ = TRY(images::image_plan(*imported_, shim_directory_));
+  exec_image_ = TRY(images::image_plan(*imported_, exec_directory_));
+  user_ = TRY(images::user_of(*imported_));
+  const bool chosen = options.python != EngineOptions().python;
+  auto found =
+      find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
+  if (chosen && !found)
+    return Error::because("image " + imported_->name + ": it has no " + options.python);
+  python_ = found.value_or("");
+  python_stamp_ = imported_->digest;
+  return {};
+}
+
+// Those of packages, where their scripts expect them.
+void Setting::add_folders() {
+  for (const TemplateSpec& spec : templates_) {
+    if (!spec.runtime || spec.runtime->folder.empty()) continue;
+    const std::string& folder = spec.runtime->folder;
+    const auto same = [&folder](const auto& entry) { return entry.target == folder; };
+    if (std::none_of(exec_image_.begin(), exec_image_.end(), same))
+      exec_image_.push_back({sandbox::ImageEntry::Kind::kBind, folder, folder});
+  }
+}
+
+std::string_view Setting::path_of_image() const {
+  constexpr std::string_view kName = "PATH=";
+  if (!imported_) return kPath;
+  for (const std::string& entry : imported_->config.environment) {
+    if (entry.starts_with(kName)) return std::string_view(entry).substr(kName.size());
+  }
+  return kPath;
+}
+
+Result<void> Setting::choose_level(const EngineOptions& options,
+                                   const std::vector<sandbox::LayerReport>& reports) {
+  std::optional<sandbox::Level> best = sandbox::best_level(reports);
+  const sandbox::Level wanted = options.level.value_or(options.least);
+  const std::vector<std::string_view> missing = sandbox::missing_for(wanted, reports);
+  // A level that gives more needs other things: an ordinary user may have full and not contained.
+  if (options.level ? missing.empty() : best && *best <= wanted) {
+    level_ = options.level.value_or(*best);
+    if (level_ <= options.least) return {};
+    return Error::because("level " + std::string(sandbox::name_of(level_)) + " is less than " +
+                          std::string(sandbox::name_of(options.least)) + ", which is required");
+  }
+  std::string text = "this host does not give level " + std::string(sandbox::name_of(wanted));
+  const std::string found(best ? sandbox::name_of(*best) : "");
+  if (!best) {
+    text += ", nor any other";
+  } else if (*best <= wanted) {
+    text += ", but level " + found + ", which is more";
+  } else {
+    text += ", but level " + found + " (--require " + found + " or ZYGO_REQUIRE=" + found +
+            " accepts that)";
+  }
+  text += "; what is missing:";
+  std::vector<std::pair<std::string, std::string>> by_cure;  // cure, what it cures
+  for (const sandbox::LayerReport& report : reports) {
+    if (std::find(missing.begin(), missing.end(), report.name) == missing.end()) continue;
+    auto same = std::find_if(by_cure.begin(), by_cure.end(),
+                             [&report](const auto& entry) { return entry.first == report.cure; });
+    if (same == by_cure.end()) {
+      by_cure.emplace_back(report.cure, report.name + " (" + report.why + ")");
+    } else {
+      same->second += ", " + report.name;
+    }
+  }
+  for (const auto& [cure, names] : by_cure) {
+    text += "\n  " + names + (cure.empty() ? "" : ": " + cure);
+  }
+  return Error::because(text);
+}
+
+// A daemon's own range; where only part of the ids exist (a container with a map, a user with
+// subordinate ids), a small one at the end of what is mapped.
+Result<void> Setting::choose_ids() {
+  const bool is_full = level_ == sandbox::Level::kFull;
+  if (is_full ? !may_map_ranges() : ::geteuid() != 0) return {};
+  ids_ = is_full ? Ids::kMapped : level_ == sandbox::Level::kContained ? Ids::kReal : Ids::kOther;
+  UidClaim::Ranges ranges{kFirstHostId, shim::kTemplateIdCount, kInstances};
+  const std::string map = TRY(sys::read_file("/proc/self/uid_map"));
+  const sandbox::MappedIds mapped = sandbox::largest_range(map);
+  if (!mapped.contains(ranges.first, uint64_t{ranges.size} * ranges.count)) {
+    const uint64_t half = mapped.count / 2;
+    const uint32_t below = is_full ? shim::kFirstCellId : 0;  // no cell has these
+    ranges.first = static_cast<uint32_t>(mapped.first + half);
+    ranges.size = static_cast<uint32_t>(std::min<uint64_t>(half, below + 2048));
+    if (ranges.size < below + 64) {
+      return Error::because(fmt::format(
+          "user ids: this user namespace has only {} of them; {} would do at level {}, since each "
+          "cell has its own",
+          mapped.count, 2 * (below + 64), sandbox::name_of(level_)));
+    }
+    ranges.count = static_cast<uint32_t>(std::min<uint64_t>(half / ranges.size, kInstances));
+  }
+  uids_ = UidClaim::make(ranges);
+  id_base_ = uids_->first();
+  id_count_ = ranges.size;
+  return {};
+}
+
+// Cells that can have ids of their own at once; 0: theirs are not their own.
+uint32_t Setting::slots_of_ids() const {
+  if (ids_ == Ids::kMapped) return (id_count_ - shim::kFirstCellId) / 2;
+  return ids_ == Ids::kReal ? id_count_ / kIdsPerCell : 0;
+}
+
+Result<CellIds> Setting::take_ids() {
+  CellIds ids;
+  if (user_) ids.inside = *user_;
+  if (ids_ == Ids::kOther) ids.reader = ids.owner = id_base_;
+  if (ids_ == Ids::kOwn || ids_ == Ids::kOther) return ids;
+  std::optional<IdSlots::Lease> slot = id_slots_.take();
+  if (!slot) return Error::from_errno("user ids: all are in use by cells", EAGAIN);
+  ids.slot = *std::move(slot);
+  if (ids_ == Ids::kMapped) {
+    ids.init = shim::kFirstCellId + 2 * ids.slot.number();
+    ids.job = ids.init + 1;
+    ids.owner = id_base_ + ids.job;
+  } else {
+    ids.init = id_base_ + kIdsPerCell * ids.slot.number();
+    ids.job = ids.init + 1;
+    ids.broom = ids.init + 2;
+    ids.reader = ids.owner = ids.job;
+  }
+  return ids;
+}
+
+Result<void> Setting::replace_mounts() {
+  scratch_.emplace(TRY(ScratchRoot::create()));
+  // What executed programs may read contains what Python's may, but for an interpreter elsewhere.
+  images::HostPaths paths = images::paths_of(exec_image_);
+  for (const std::string& path : images::paths_of(image_).readable) {
+    if (std::find(paths.readable.begin(), paths.readable.end(), path) == paths.readable.end())
+      paths.readable.push_back(path);
+  }
+  for (const std::string& path : paths.readable) readable_.push_back(TRY(sys::open(path, O_PATH)));
+  for (const std::string& path : paths.devices) devices_.push_back(TRY(sys::open(path, O_PATH)));
+  return {};
+}
+
+Result<Scratch> Setting::make_scratch(uint64_t cell, const CellIds& ids) const {
+  std::optional<ScratchOwner> owner;
+  if (ids_ == Ids::kReal) owner = {ids.init, ids.job};
+  if (ids_ == Ids::kOther) owner = {id_base_, id_base_};
+  return scratch_->make(cell, owner);
+}
+
+Result<sys::OwnedFd> Setting::make_ruleset(const Scratch& scratch, bool executable) const {
+  sandbox::LandlockRules rules;
+  for (const sys::OwnedFd& fd : readable_) rules.readable.push_back(fd.get());
+  for (const sys::OwnedFd& fd : devices_) rules.devices.push_back(fd.get());
+  rules.scratch = {scratch.fd()};
+  using InScratch = sandbox::LandlockRules::Execution;
+  rules.in_scratch = executable ? InScratch::kAllowed : InScratch::kDenied;
+  return sandbox::make_ruleset(rules);
+}
+
+// What the filter makes up for, or must say in another way.
+void Setting::choose_variant() {
+  variant_.masked = sandbox::masked_calls();
+  variant_.masked_clone_flags = sandbox::clone_flags_masked();
+  variant_.count_processes = !layers_.has(Layer::kCgroupPids);
+  variant_.count_memfds = !layers_.has(Layer::kCgroupMemory);
+  variant_.shared_uid = level_ == sandbox::Level::kMinimal;
+  variant_.dumpable = level_ != sandbox::Level::kFull;
+  variant_.shared_files = has_directories();
+}
+
+Result<void> Setting::choose_layers(const EngineOptions& options,
+                                    const std::vector<sandbox::LayerReport>& reports) {
+  const Layers may = sandbox::layers_of(level_);
+  outer_oom_ = sandbox::OuterOom::open();  // before we move to a group of our own making
+  cgroups_.emplace(sandbox::CgroupRoot::create());
+  const Result<sandbox::CellCgroup> trial = sandbox::CellCgroup::create(*cgroups_, "trial");
+  const uint32_t given = trial ? trial->layers().bits() : 0;
+  layers_ = Layers::from_bits((sandbox::available_layers(reports).bits() | given) & may.bits());
+  // With a single id the job has pid 1's uid: Landlock and the filter stand between them.
+  if (ids_ == Ids::kOwn) layers_ = layers_.without(Layer::kUid);
+  layers_ = Layers::from_bits(layers_.bits() & ~options.without.bits());
+  for (unsigned i = 0; i < sandbox::kLayerCount; ++i) {
+    Layer layer = static_cast<Layer>(i);
+    if (options.require.has(layer) && !layers_.has(layer)) {
+      std::string why = "this host does not give layer " + std::string(sandbox::name_of(layer));
+      for (const sandbox::LayerReport& report : sandbox::probe_host(&*cgroups_)) {
+        if (report.name == sandbox::name_of(layer) && !report.why.empty())
+          why += ": " + report.why + "; " + report.cure;
+      }
+      return Error::because(why);
+    }
+  }
+  return {};
+}
+
+std::string Setting::unmet(const std::vector<std::string>& required) const {
+  for (const std::string& name : required) {
+    if (std::optional<Layer> layer = sandbox::layer_named(name); layer && !layers_.has(*layer))
+      return "layer " + name;
+    if (std::optional<sandbox::Level> level = sandbox::level_named(name); level && level_ > *level)
+      return "level " + name;
+  }
+  return {};
+}
+
+Result<std::string_view> Setting::filter(sandbox::Profile profile, bool makes_code) {
+  std::lock_guard lock(filter_mutex_);
+  std::optional<std::string>& slot = filters_[2 * static_cast<size_t>(profile) + makes_code];
+  sandbox::FilterVariant variant = variant_;
+  variant.makes_code = makes_code;
+  if (!slot) slot = TRY(sandbox::compile_filter(profile, variant));
+  return std::string_view(*slot);
+}
+
+Result<std::string_view> Setting::observer_filter() {
+  std::lock_guard lock(filter_mutex_);
+  if (!observer_filter_) observer_filter_ = TRY(sandbox::compile_observer(shim::kCellSocketFd));
+  return std::string_view(*observer_filter_);
+}
+
+}  // namespace runtime

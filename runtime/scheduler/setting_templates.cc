@@ -1,0 +1,142 @@
+// Templates: which there are, and how each is started.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "images/host_image.h"
+#include "images/image_root.h"
+#include "images/sha256.h"
+#include "runtime/scheduler/setting.h"
+#include "shim/protocol.h"
+
+namespace runtime {
+
+const TemplateSpec* Setting::find_template(const std::string& name) const {
+  auto found = std::find_if(templates_.begin(), templates_.end(), [&name](const TemplateSpec& t) {
+    return t.name == name || (t.runtime && t.runtime->goes_by(name));
+  });
+  return found == templates_.end() ? nullptr : &*found;
+}
+
+const Toolchain& Setting::toolchain_of(const TemplateSpec& spec) const {
+  return toolchains_.at(spec.name);
+}
+
+void Setting::note_programs() {
+  const std::string root = imported_ ? imported_->rootfs : "";
+  auto note = [this, &root](const std::string& path, KnownProgram::Use use,
+                            const RuntimeSpec* language) {
+    if (!path.empty()) known_programs_.push_back({target_of(path, root), use, language});
+  };
+  note(python_, KnownProgram::Use::kRuns, nullptr);
+  for (const TemplateSpec& spec : templates_) {
+    if (!spec.runtime) continue;
+    const Toolchain& tools = toolchain_of(spec);
+    note(tools.run, KnownProgram::Use::kRuns, spec.runtime.get());
+    note(tools.compile, KnownProgram::Use::kCompiles, spec.runtime.get());
+  }
+}
+
+CommandRule Setting::rule_of_command(const std::string& program) const {
+  const std::string root = imported_ ? imported_->rootfs : "";
+  return runtime::rule_of_command(target_of(program, root), known_programs_);
+}
+
+// A build outlives the process: also what its tools find beside them counts, as headers and
+// libraries, and the place that paths in it speak of.
+std::string Setting::identity_of_build(const TemplateSpec& spec) const {
+  return toolchain_of(spec).stamp + '\0' + (imported_ ? imported_->digest : packages_stamp_) +
+         '\0' + std::string(sandbox::name_of(level_)) + '\0';
+}
+
+// That one is found says that somebody compiled these very bytes, and who waits for a build learns
+// that it is under way.
+std::string Setting::build_key(std::string key, const std::string& tenant) const {
+  if (tenant.empty() || share_builds_) return key;
+  return images::sha256_of("tenant\n" + images::sha256_of(tenant) + key);
+}
+
+std::string Setting::template_names() const {
+  std::string names;
+  for (const TemplateSpec& spec : templates_) {
+    if (spec.runtime && !toolchain_of(spec).missing.empty()) continue;
+    names += (names.empty() ? "" : ", ") + spec.name;
+  }
+  return names;
+}
+
+ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
+  ZygotePlan plan;
+  plan.name = spec.name;
+  plan.seed = seed;
+  plan.launcher = launcher_;
+  plan.heap = heap_;
+  plan.image = spec.runtime ? exec_image_ : image_;
+  if (!spec.setup.empty())
+    plan.image.push_back({sandbox::ImageEntry::Kind::kBind, images::kSetupTarget, spec.setup});
+  plan.layers = layers_;
+  if (ids_ == Ids::kMapped) {
+    plan.id_base = id_base_;
+    plan.id_count = id_count_;
+  }
+  plan.proc = spec.runtime != nullptr;
+  plan.core_cookie = core_cookies_;
+  plan.plain = level_ != sandbox::Level::kFull;
+  plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
+  plan.command = command_of(spec, plan.plain);
+  if (imported_) plan.environment = imported_->config.environment;
+  if (is_warm(spec)) {
+    // Without an image /tmp is everybody's, and an interpreter may load what lies in its home.
+    if (plan.plain) plan.environment.emplace_back("HOME=/nonexistent");
+    for (const auto& [name, value] : spec.runtime->env)
+      plan.environment.push_back(name + "=" + value);
+  }
+  plan.identity = spec.name + "@sha256:" + images::sha256_of(content_of(spec));
+  return plan;
+}
+
+std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plain) const {
+  const std::string& own = spec.runtime ? exec_directory_ : shim_directory_;
+  const std::string shim = plain ? own : std::string(images::kShimTarget);
+  if (is_warm(spec)) {
+    std::vector<std::string> words = {shim + "/zygo-exec", "--warm", spec.runtime->file,
+                                      toolchain_of(spec).run};
+    words.insert(words.end(), spec.runtime->run.begin(), spec.runtime->run.end());
+    return words;
+  }
+  if (spec.runtime) return {shim + "/zygo-exec"};
+  return {python_,
+          "-s",
+          "-B",
+          shim + "/bootstrap.py",
+          std::to_string(shim::kControlFd),
+          fmt::format("{}", fmt::join(spec.preloads, ",")),
+          spec.setup.empty() || plain ? spec.setup : images::kSetupTarget};
+}
+
+// Nobody knows what the programs of the image are that commands name.
+bool Setting::makes_code(const TemplateSpec& spec) const {
+  if (!spec.runtime) return python_makes_code_;
+  return spec.runtime->jit || spec.name == kCommandTemplate;
+}
+
+// Of an imported image we do not know whether our library can be loaded there.
+bool Setting::is_warm(const TemplateSpec& spec) const {
+  return warm_ && !imported_ && spec.runtime && spec.runtime->warm;
+}
+
+// Everything that makes a template what it is.
+std::string Setting::content_of(const TemplateSpec& spec) const {
+  if (spec.runtime) {
+    return spec.runtime->digest + '\0' + toolchain_of(spec).stamp + '\0' +
+           (imported_ ? imported_->digest : images::plan_text(exec_image_));
+  }
+  std::string content =
+      python_ + '\0' + python_stamp_ + '\0' + spec.setup_digest + '\0' + images::plan_text(image_);
+  for (const std::string& module : spec.preloads) content += module + '\0';
+  return content;
+}
+
+}  // namespace runtime

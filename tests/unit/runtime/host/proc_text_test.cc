@@ -1,0 +1,70 @@
+#include "runtime/host/proc_text.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "sandbox/sys/file.h"
+
+using namespace runtime;
+
+namespace {
+
+std::string stat_of(const std::string& name, const std::string& times) {
+  return "17 (" + name + ") S 1 17 17 0 -1 4194304 100 200 0 0 " + times + " 20 0 1 0 5000 1 2\n";
+}
+
+}  // namespace
+
+TEST_CASE("a process that is named like a line of /proc/PID/stat does not change its CPU time",
+          "[proc]") {
+  CHECK(ticks_in_stat(stat_of("python3", "7 5 3 1")) == 16u);
+  CHECK(ticks_in_stat(stat_of("a) R 0 0 0 0 0 0 0 0 0 0 0 0 (b", "7 5 3 1")) == 16u);
+  CHECK(ticks_in_stat(stat_of(")\n))", "7 5 3 1")) == 16u);
+}
+
+TEST_CASE("a text that is no /proc/PID/stat has no CPU time", "[proc]") {
+  CHECK_FALSE(ticks_in_stat(""));
+  CHECK_FALSE(ticks_in_stat("17 (python3"));
+  CHECK_FALSE(ticks_in_stat("17 (python3) S 1 17"));
+  CHECK_FALSE(ticks_in_stat(stat_of("python3", "7 -5 3 1")));
+  CHECK_FALSE(ticks_in_stat(stat_of("python3", "18446744073709551615 1 0 0")));
+}
+
+TEST_CASE("a process began at the tick that its line says, whatever its name", "[proc]") {
+  CHECK(start_in_stat(stat_of("python3", "7 5 3 1")) == 5000u);
+  CHECK(start_in_stat(stat_of("a) R 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 (b", "7 5 3 1")) ==
+        5000u);
+  CHECK_FALSE(start_in_stat(""));
+  CHECK_FALSE(start_in_stat("17 (python3) S 1 17"));
+  CHECK_FALSE(start_in_stat("17 (python3) S 1 17 17 0 -1 4194304 1 2 0 0 1 1 1 1 20 0 1 0 x"));
+}
+
+TEST_CASE("children are the positive numbers up to the first thing that is none", "[proc]") {
+  CHECK(pids_in("12 345 6 ") == std::vector<int>{12, 345, 6});
+  CHECK(pids_in("").empty());
+  CHECK(pids_in("12 x 6") == std::vector<int>{12});
+  CHECK(pids_in("12 -1 6") == std::vector<int>{12});
+  CHECK(pids_in("12 99999999999 6") == std::vector<int>{12});
+}
+
+TEST_CASE("a figure is the number of the line that begins with its key", "[proc]") {
+  const std::string rollup =
+      "00400000-7fff00000000 ---p 00000000 00:00 0 [rollup]\nRss:  900 kB\nPss_Anon:   812 kB\n";
+  CHECK(number_of_line(rollup, "Pss_Anon:") == 812);
+  CHECK_FALSE(number_of_line(rollup, "Anon:"));
+  CHECK(number_of_line("pos:\t0\nPid:\t-1\n", "Pid:") == -1);
+  CHECK_FALSE(number_of_line("Pid:\n", "Pid:"));
+  CHECK(waited_in_schedstat("100 2500 3\n") == 2500u);
+  CHECK_FALSE(waited_in_schedstat("100\n"));
+}
+
+TEST_CASE("the texts of this very process are read", "[proc]") {
+  const auto stat = sys::read_file("/proc/self/stat");
+  const auto rollup = sys::read_file("/proc/self/smaps_rollup");
+  REQUIRE(stat.ok());
+
+  CHECK(ticks_in_stat(*stat));
+  if (rollup.ok()) CHECK(number_of_line(*rollup, "Pss_Anon:").value_or(0) > 0);
+}
