@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/sys/result.h"
 
 namespace images {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "images/store.h"
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/sys/result.h"
 
 namespace images {

@@ -8,7 +8,7 @@
 
 #include "images/config.h"
 #include "images/store.h"
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/sys/result.h"
 
 namespace images {

@@ -12,7 +12,7 @@
 #include "runtime/builds/runtime_spec.h"
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/sys/result.h"
 
 namespace runtime {

@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "sandbox/caps.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/fd.h"
 
 namespace sandbox {

@@ -15,7 +15,7 @@ namespace sandbox {
 
 // As many open files as the hard limit gives; no_new_privs; not dumpable, so that no process of the
 // same user reads its memory; only the capabilities that its duties need, in the bounding set too;
-// the filter of profiles/supervisor.policy. Before threads are started: they inherit it.
+// the filter of seccomp/profiles/supervisor.policy. Before threads are started: they inherit it.
 // Idempotent. `without` is for tests that show what a layer does: the supervisor's fence of that
 // name must be out, too.
 sys::Result<void> harden_supervisor(Layers without = {});

@@ -17,9 +17,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sandbox/mounts/wipe.h"
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
-#include "sandbox/wipe.h"
 #include "shim/broom.h"
 #include "shim/cell.h"
 #include "shim/program.h"
@@ -277,7 +277,7 @@ bool hold(const JobOrder& job) {
 }
 
 // The next job is a copy of this process: how the last one ended is none of its business. What is
-// deeper on the stack is wiped by who puts it there (sandbox/wipe.cc).
+// deeper on the stack is wiped by who puts it there (sandbox/mounts/wipe.cc).
 [[gnu::noinline]] void forget_the_last() {
   char below[2048];
   std::memset(below, 0, sizeof below);

@@ -19,9 +19,9 @@
 
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/namespaces.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/socket.h"
 #include "shim/broom.h"
 #include "shim/cell.h"

@@ -108,7 +108,7 @@ struct CellOrder {
   uint32_t inside_uid = kJobId;
   uint32_t inside_gid = kJobId;
   uint32_t readable_job = 0;  // the daemon reads a job's memory only while it is dumpable
-  uint32_t trap_reports = 0;  // the filter traps some calls: see sandbox/seccomp_report.h
+  uint32_t trap_reports = 0;  // the filter traps some calls: see sandbox/seccomp/report.h
   uint32_t scratch_exec = 0;
   uint32_t makes_code = 0;  // its programs may execute memory that they wrote
   uint32_t own_proc = 0;    // a /proc in which a process finds itself; with a pid namespace

@@ -6,7 +6,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "sandbox/seccomp_report.h"
+#include "sandbox/seccomp/report.h"
 
 #ifndef SYS_SECCOMP
 #define SYS_SECCOMP 1  // si_code of a trap

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 
 namespace runtime {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sandbox/profiles.h"
-#include "sandbox/syscall_names.h"
+#include "sandbox/seccomp/profiles.h"
+#include "sandbox/seccomp/syscall_names.h"
 
 namespace runtime {
 

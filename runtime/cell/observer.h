@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/notify.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/notify/notify.h"
+#include "sandbox/seccomp/seccomp.h"
 
 namespace runtime {
 

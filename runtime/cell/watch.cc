@@ -13,7 +13,7 @@
 
 #include "runtime/cell/cell.h"
 #include "runtime/host/proc.h"
-#include "sandbox/notify_files.h"
+#include "sandbox/notify/files.h"
 
 namespace runtime {
 

@@ -12,7 +12,7 @@
 #include "runtime/cell/frames.h"
 #include "runtime/job/outcome.h"
 #include "runtime/loop/loop.h"
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "sandbox/mounts/wipe.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
-#include "sandbox/wipe.h"
 
 namespace runtime {
 

@@ -20,9 +20,9 @@
 #include "runtime/host/id_slots.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/uid_claim.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/probe.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/cgroup/cgroup.h"
+#include "sandbox/probe/probe.h"
+#include "sandbox/seccomp/seccomp.h"
 
 namespace runtime {
 

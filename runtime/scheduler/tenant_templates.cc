@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "sandbox/cgroup.h"
+#include "sandbox/cgroup/cgroup.h"
 #include "sandbox/sys/file.h"
 
 namespace runtime {

@@ -18,7 +18,7 @@
 
 #include "sandbox/caps.h"
 #include "sandbox/core_scheduling.h"
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
 

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "runtime/values/utf8.h"
-#include "sandbox/notify_address.h"
-#include "sandbox/notify_words.h"
+#include "sandbox/notify/address.h"
+#include "sandbox/notify/words.h"
+#include "sandbox/seccomp/syscall_names.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/result.h"
-#include "sandbox/syscall_names.h"
 #include "tests/fuzz/input.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sandbox/profile_parser.h"
+#include "sandbox/seccomp/profile_parser.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
 

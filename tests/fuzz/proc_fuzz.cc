@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/host/proc_text.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/cgroup/cgroup.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "sandbox/probe_words.h"
+#include "sandbox/probe/words.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/probe.h"
-#include "sandbox/probe_place.h"
+#include "sandbox/probe/place.h"
+#include "sandbox/probe/probe.h"
 #include "tools/cli/options.h"
 #include "tools/cli/text.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sandbox/probe_words.h"
+#include "sandbox/probe/words.h"
 #include "tools/cli/doctor.h"
 
 namespace cli {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "sandbox/probe.h"
+#include "sandbox/probe/probe.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/selfcheck/course.h"
 #include "tools/cli/selfcheck/strangers.h"

@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "sandbox/profiles.h"
-#include "sandbox/seccomp.h"
-#include "sandbox/syscall_names.h"
+#include "sandbox/seccomp/profiles.h"
+#include "sandbox/seccomp/seccomp.h"
+#include "sandbox/seccomp/syscall_names.h"
 
 using namespace sandbox;
 

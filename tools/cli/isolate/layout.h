@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "sandbox/mounts.h"
+#include "sandbox/mounts/mounts.h"
 #include "tools/cli/isolate/options.h"
 
 namespace cli {

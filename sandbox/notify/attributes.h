@@ -1,0 +1,21 @@
+#pragma once
+// Calls that change what belongs to a file (mode, owner, times, attributes) or lock it. Landlock
+// does not stop them, and a descriptor that was opened for reading is enough for most. Where the
+// image is mounted read-only the kernel does; where it is not (FilterVariant::shared_files), this
+// decides, and "go on" would be unsafe: between the look and the kernel's own another thread could
+// exchange descriptor or path. So what is allowed is done here, on the very file that was looked
+// at, and the call is answered with the outcome. Daemon side.
+
+#include "sandbox/notify/notify.h"
+
+namespace sandbox {
+
+// Whether the call is one of these, in a cell where this decides.
+bool changes_attributes(const CellView& cell, const Notice& notice);
+
+// Of such a call. It takes as long as the file's system does, so not from a loop. Outside of
+// scratch it is refused and named, but a lock: that is answered as if it had been had, for nothing
+// else of the job could hold it.
+Ruling rule_on_attributes(const CellView& cell, const Notice& notice);
+
+}  // namespace sandbox
