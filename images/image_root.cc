@@ -8,8 +8,8 @@
 #include <array>
 #include <climits>
 
-#include "images/directory_names.h"
 #include "images/host_image.h"
+#include "images/tree/directory_names.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "images/archive.h"
+#include "images/archive/archive.h"
 #include "images/json/oci.h"
 #include "images/sha256.h"
 #include "sandbox/sys/file.h"

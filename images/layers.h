@@ -7,7 +7,7 @@
 
 #include "images/config.h"
 #include "images/progress.h"
-#include "images/tree_writer.h"
+#include "images/tree/tree_writer.h"
 
 namespace images {
 

@@ -9,14 +9,14 @@
 #include <optional>
 #include <set>
 
-#include "images/archive_reader.h"
-#include "images/archive_writer.h"
-#include "images/copy_tree.h"
+#include "images/archive/reader.h"
+#include "images/archive/writer.h"
 #include "images/host_image.h"
 #include "images/json/record.h"
 #include "images/source.h"
 #include "images/store_files.h"
-#include "images/tree_digest.h"
+#include "images/tree/copy_tree.h"
+#include "images/tree/tree_digest.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

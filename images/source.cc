@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "images/archive.h"
-#include "images/copy_tree.h"
+#include "images/archive/archive.h"
 #include "images/json/record.h"
 #include "images/layers.h"
 #include "images/pack.h"
-#include "images/remove_tree.h"
+#include "images/tree/copy_tree.h"
+#include "images/tree/remove_tree.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

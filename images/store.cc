@@ -11,7 +11,7 @@
 
 #include "images/source.h"
 #include "images/store_files.h"
-#include "images/tree_digest.h"
+#include "images/tree/tree_digest.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <set>
 
-#include "images/directory_names.h"
-#include "images/remove_tree.h"
+#include "images/tree/directory_names.h"
+#include "images/tree/remove_tree.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "images/archive.h"
+#include "images/archive/archive.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "images/archive.h"
+#include "images/archive/archive.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "images/archive_writer.h"
+#include "images/archive/writer.h"
 #include "images/host_image.h"
 #include "images/json/record.h"
 #include "tests/unit/images/tar.h"

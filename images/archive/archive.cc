@@ -1,10 +1,10 @@
-#include "images/archive.h"
+#include "images/archive/archive.h"
 
 #include <unistd.h>
 
 #include <optional>
 
-#include "images/archive_reader.h"
+#include "images/archive/reader.h"
 #include "images/sha256.h"
 
 namespace images {

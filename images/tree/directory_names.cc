@@ -1,4 +1,4 @@
-#include "images/directory_names.h"
+#include "images/tree/directory_names.h"
 
 #include <dirent.h>
 #include <fcntl.h>

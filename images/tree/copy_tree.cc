@@ -1,4 +1,4 @@
-#include "images/copy_tree.h"
+#include "images/tree/copy_tree.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "images/directory_names.h"
+#include "images/tree/directory_names.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

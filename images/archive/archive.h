@@ -8,7 +8,7 @@
 #include <string>
 
 #include "images/progress.h"
-#include "images/tree_writer.h"
+#include "images/tree/tree_writer.h"
 
 namespace images {
 

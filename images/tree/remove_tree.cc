@@ -1,9 +1,9 @@
-#include "images/remove_tree.h"
+#include "images/tree/remove_tree.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "images/directory_names.h"
+#include "images/tree/directory_names.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

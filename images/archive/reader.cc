@@ -1,4 +1,4 @@
-#include "images/archive_reader.h"
+#include "images/archive/reader.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

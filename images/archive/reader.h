@@ -1,6 +1,6 @@
 #pragma once
 // ArchiveReader: libarchive over a descriptor, with its status codes as Results. Beside archive.cc
-// and archive_writer.cc the only user of libarchive. Names are raw bytes; where an archive says
+// and writer.cc the only user of libarchive. Names are raw bytes; where an archive says
 // they are UTF-8 they stay so, whatever the locale of the process.
 
 #include <archive.h>

@@ -1,4 +1,4 @@
-#include "images/archive_writer.h"
+#include "images/archive/writer.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "images/directory_names.h"
+#include "images/tree/directory_names.h"
 #include "images/utf8_locale.h"
 #include "sandbox/sys/file.h"
 

@@ -1,4 +1,4 @@
-#include "images/tree_digest.h"
+#include "images/tree/tree_digest.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,9 +6,9 @@
 
 #include <climits>
 
-#include "images/directory_names.h"
 #include "images/json/record.h"
 #include "images/sha256.h"
+#include "images/tree/directory_names.h"
 #include "sandbox/sys/file.h"
 
 namespace images {

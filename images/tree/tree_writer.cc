@@ -1,4 +1,4 @@
-#include "images/tree_writer.h"
+#include "images/tree/tree_writer.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -8,8 +8,8 @@
 
 #include <climits>
 
-#include "images/directory_names.h"
-#include "images/remove_tree.h"
+#include "images/tree/directory_names.h"
+#include "images/tree/remove_tree.h"
 #include "sandbox/sys/file.h"
 
 namespace images {
