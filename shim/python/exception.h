@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "shim/python/encode.h"
 #include "shim/python/ref.h"
 #include "shim/python/text.h"
+#include "shim/python/values/encode.h"
 
 namespace shim {
 

@@ -1,8 +1,8 @@
 #pragma once
 // The program's module and code, and the two ways to run them. Runs in the job's process.
 
-#include "shim/python/decode.h"
 #include "shim/python/ending.h"
+#include "shim/python/values/decode.h"
 
 namespace shim {
 

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include "shim/python/encode.h"
 #include "shim/python/kept.h"
 #include "shim/python/load.h"
+#include "shim/python/values/encode.h"
 
 namespace shim {
 namespace {

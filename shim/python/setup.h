@@ -1,7 +1,7 @@
 #pragma once
 // What a job's process needs before its program starts, and what the template keeps for it.
 
-#include "shim/python/decode.h"
+#include "shim/python/values/decode.h"
 
 namespace shim {
 

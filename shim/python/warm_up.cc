@@ -4,11 +4,11 @@
 #include <cstring>
 #include <string>
 
-#include "shim/python/encode.h"
 #include "shim/python/exception.h"
 #include "shim/python/kept.h"
 #include "shim/python/load.h"
 #include "shim/python/setup.h"
+#include "shim/python/values/encode.h"
 
 namespace shim {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "runtime/values/value.h"
 #include "sandbox/sys/result.h"
-#include "shim/python/decode.h"
-#include "shim/python/encode.h"
 #include "shim/python/program.h"
+#include "shim/python/values/decode.h"
+#include "shim/python/values/encode.h"
 #include "tests/fuzz/input.h"
 
 namespace {

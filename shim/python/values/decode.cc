@@ -1,6 +1,6 @@
 // Encoded values to Python objects, and rectangular lists of integers straight to numpy arrays.
 
-#include "shim/python/decode.h"
+#include "shim/python/values/decode.h"
 
 #include <cstring>
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "shim/python/encode.h"
 #include "shim/python/kept.h"
 #include "shim/python/text.h"
+#include "shim/python/values/encode.h"
 
 namespace shim {
 namespace {

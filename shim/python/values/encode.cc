@@ -1,4 +1,4 @@
-#include "shim/python/encode.h"
+#include "shim/python/values/encode.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "shim/python/decode.h"
 #include "shim/python/kept.h"
 #include "shim/python/text.h"
+#include "shim/python/values/decode.h"
 
 namespace shim {
 
