@@ -4,11 +4,11 @@
 
 #include <cstddef>
 
-#include "service/access_log.h"
-#include "service/cors.h"
-#include "service/hosts.h"
+#include "service/admission/cors.h"
+#include "service/admission/hosts.h"
+#include "service/admission/tokens.h"
 #include "service/http/connection.h"
-#include "service/tokens.h"
+#include "service/observe/access_log.h"
 
 namespace service {
 

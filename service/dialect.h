@@ -13,7 +13,7 @@
 
 #include "runtime/job/job.h"
 #include "runtime/job/live.h"
-#include "service/desk.h"
+#include "service/admission/desk.h"
 #include "service/http/frames.h"
 
 namespace service {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "service/observe/systemd.h"
 #include "service/service.h"
-#include "service/systemd.h"
 
 namespace service {
 

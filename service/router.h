@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "service/foreign/apis.h"
+#include "service/admission/tokens.h"
+#include "service/apis/apis.h"
 #include "service/http/request.h"
-#include "service/tokens.h"
 
 namespace service {
 

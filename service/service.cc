@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "service/encoded_body.h"
+#include "service/admission/encoded_body.h"
 #include "service/http/handshake.h"
-#include "service/systemd.h"
+#include "service/observe/systemd.h"
 
 namespace service {
 

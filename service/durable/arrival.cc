@@ -2,7 +2,7 @@
 
 #include "images/sha256.h"
 #include "runtime/json/result_json.h"
-#include "service/batch_reader.h"
+#include "service/apis/native/batch_reader.h"
 
 namespace service {
 

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "service/admission/desk.h"
+#include "service/admission/fair_queue.h"
 #include "service/deadlines.h"
-#include "service/desk.h"
 #include "service/durable/arrival.h"
 #include "service/durable/clerk.h"
-#include "service/fair_queue.h"
 
 namespace service {
 

@@ -14,7 +14,7 @@
 #include "sandbox/sys/units.h"
 #include "service/http/allowance.h"
 #include "service/http/request.h"
-#include "service/trace_context.h"
+#include "service/observe/trace_context.h"
 
 namespace service {
 

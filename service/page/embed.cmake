@@ -68,7 +68,7 @@ embed("/page/codemirror.css" "${style}")
 embed("/page/codemirror.txt" "${licence}")
 
 file(WRITE "${OUTPUT}" "// Made by embed.cmake from service/page.
-#include \"service/page.h\"
+#include \"service/page/page.h\"
 
 namespace service {
 

@@ -3,12 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "service/foreign/completion_code.h"
-#include "service/foreign/dify.h"
-#include "service/foreign/piston.h"
-#include "service/foreign/sandbox_fusion.h"
-#include "service/foreign/sandbox_fusion_jupyter.h"
-#include "service/foreign/sandbox_fusion_submit.h"
+#include "service/apis/dify/dify.h"
+#include "service/apis/piston/piston.h"
+#include "service/apis/sandbox_fusion/completion_code.h"
+#include "service/apis/sandbox_fusion/jupyter.h"
+#include "service/apis/sandbox_fusion/sandbox_fusion.h"
+#include "service/apis/sandbox_fusion/submit.h"
 #include "tests/fuzz/input.h"
 
 namespace {

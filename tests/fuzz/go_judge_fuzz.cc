@@ -7,11 +7,11 @@
 #include "runtime/builds/artefact.h"
 #include "runtime/cell/harvest.h"
 #include "runtime/json/job_parts.h"
-#include "service/foreign/go_judge.h"
-#include "service/foreign/go_judge_fields.h"
-#include "service/foreign/go_judge_socket.h"
-#include "service/foreign/go_judge_stream.h"
-#include "service/foreign/multipart.h"
+#include "service/apis/go_judge/fields.h"
+#include "service/apis/go_judge/go_judge.h"
+#include "service/apis/go_judge/messages.h"
+#include "service/apis/go_judge/multipart.h"
+#include "service/apis/go_judge/stream.h"
 #include "tests/fuzz/input.h"
 
 namespace {

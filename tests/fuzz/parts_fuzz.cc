@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "runtime/values/parts.h"
-#include "service/batch_reader.h"
+#include "service/apis/native/batch_reader.h"
 #include "tests/fuzz/input.h"
 #include "tools/cli/batch/line_reader.h"
 

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "service/cors.h"
+#include "service/admission/cors.h"
 #include "service/http/content_coding.h"
-#include "service/page.h"
-#include "service/trace_context.h"
+#include "service/observe/trace_context.h"
+#include "service/page/page.h"
 #include "tests/fuzz/input.h"
 
 namespace {

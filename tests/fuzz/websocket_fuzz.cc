@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "service/attach_dialect.h"
-#include "service/foreign/piston_connect.h"
+#include "service/apis/native/attach_dialect.h"
+#include "service/apis/piston/connect.h"
 #include "service/http/frames.h"
 #include "service/http/handshake.h"
 #include "service/http/request_parser.h"
@@ -88,8 +88,8 @@ std::vector<std::string> understand(std::string_view bytes, size_t piece, bool p
   return seen;
 }
 
-// wslay checks the reason of a close only as far as it came in one piece, so one that is not text is
-// refused before its end or at it. Empty pongs complete it, and mean nothing elsewhere.
+// wslay checks the reason of a close only as far as it came in one piece, so one that is not text
+// is refused before its end or at it. Empty pongs complete it, and mean nothing elsewhere.
 bool is_same(const std::vector<std::string>& whole, std::string_view bytes, size_t piece,
              bool piston) {
   if (understand(bytes, piece, piston) == whole) return true;

@@ -9,11 +9,11 @@
 
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
-#include "service/access_log.h"
-#include "service/cors.h"
-#include "service/foreign/apis.h"
-#include "service/hosts.h"
-#include "service/tenancy.h"
+#include "service/admission/cors.h"
+#include "service/admission/hosts.h"
+#include "service/admission/tenancy.h"
+#include "service/apis/apis.h"
+#include "service/observe/access_log.h"
 
 namespace cli {
 

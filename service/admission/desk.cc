@@ -1,0 +1,323 @@
+#include "service/admission/desk.h"
+
+#include <fmt/format.h>
+
+#include "runtime/host/outer_limits.h"
+#include "runtime/json/result_json.h"
+#include "runtime/values/parts.h"
+#include "service/observe/failure_note.h"
+
+namespace service {
+
+using runtime::Outcome;
+using sys::Milliseconds;
+
+namespace {
+
+// Enough that a worker that ends a job finds the next one there.
+constexpr size_t kAhead = 2;
+
+sys::Microseconds time_of(const runtime::Timing& t) {
+  return sys::Microseconds(t.lease + t.fork + t.confine + t.run + t.collect + t.judge);
+}
+
+// What is longer is written on another thread: that of a shard has deadlines to keep, ours clients
+// to answer.
+constexpr size_t kLong = size_t{256} << 10;
+constexpr size_t kBehind = 1024;  // what is written behind a result: a newline, a trace
+
+bool is_long(const runtime::JobResult& result) { return runtime::bytes_made(result) > kLong; }
+
+// A result that is too long to be held as text is not told; its program is not to blame.
+void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::HeldBytes& held) {
+  if (held.grow(bytes)) return;
+  runtime::JobResult without;
+  without.id = std::move(result.id);
+  without.tag = std::move(result.tag);
+  without.usage = result.usage;
+  without.timing = result.timing;
+  without.level = result.level;
+  without.enforced = result.enforced;
+  without.template_id = std::move(result.template_id);
+  runtime::Evidence seen;
+  seen.fault = runtime::held_too_much();
+  without.verdict = runtime::judge(seen, {});
+  result = std::move(without);
+}
+
+Finished finished_from(runtime::JobResult result, std::string template_name,
+                       const std::shared_ptr<runtime::Holding>& holding, bool with_parts = false) {
+  Finished finished;
+  const size_t raw = with_parts ? runtime::bytes_in_parts(result) : 0;
+  const size_t most = runtime::most_bytes_of(result, raw) + kBehind;
+  std::shared_ptr<runtime::HeldBytes> held;
+  if (holding) {
+    held = std::make_shared<runtime::HeldBytes>(holding);
+    give_up_if_too_long(result, most, *held);
+  }
+  if (!held || held->bytes() > 0) finished.json.reserve(most - raw);
+  std::vector<std::string_view> parts;
+  runtime::append_result(result, finished.json, with_parts ? &parts : nullptr);
+  if (!parts.empty()) runtime::append_announcement(parts, finished.parts);
+  finished.parts.reserve(finished.parts.size() + raw);
+  for (const std::string_view part : parts) finished.parts += part;
+  if (held) held->shrink_to(finished.json.size() + finished.parts.size() + kBehind);
+  finished.held = std::move(held);
+  finished.label = result.verdict.label();
+  finished.template_name = std::move(template_name);
+  finished.timing = result.timing;
+  finished.failure = failure_note(result);
+  finished.cpu_us = result.usage.cpu_us;
+  return finished;
+}
+
+int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
+  return std::chrono::duration_cast<sys::Microseconds>(end - begin).count();
+}
+
+}  // namespace
+
+void Desk::Inbox::put(Ticket ticket, Finished result) {
+  std::lock_guard lock(mutex);
+  finished.emplace_back(ticket, std::move(result));
+  if (wakeup && finished.size() == 1) wakeup->wake();
+}
+
+void Desk::Inbox::put(std::function<void()> work) {
+  std::lock_guard lock(mutex);
+  to_write.push_back(std::move(work));
+  if (wakeup && to_write.size() == 1) wakeup->wake();
+}
+
+Desk::Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
+           const Allowance& held, Options options)
+    : engine_(engine),
+      loop_(loop),
+      deadlines_(deadlines),
+      held_(held),
+      options_(std::move(options)),
+      window_(kAhead * std::max(1u, engine.workers())),
+      rate_(engine.workers()),
+      wakeup_(loop, [this] { collect(); }),
+      inbox_(std::make_shared<Inbox>()) {
+  inbox_->wakeup = &wakeup_;
+}
+
+Desk::~Desk() {
+  std::lock_guard lock(inbox_->mutex);
+  inbox_->wakeup = nullptr;
+}
+
+bool Desk::has_room_for(const std::string& client) const {
+  return has_room() && leaves_room(queue_.size_of(client) + 1, options_.queue - queue_.size() - 1);
+}
+
+std::optional<Desk::Busy> Desk::refusal(const std::string& client,
+                                        std::optional<Milliseconds> patience) const {
+  if (!has_room_for(client))
+    return Busy{fmt::format("the queue is full: {} jobs wait, {} of them this client's",
+                            queue_.size(), queue_.size_of(client)),
+                rate_.retry_after(queue_.size())};
+  const size_t before = queue_.size() + running_;
+  const size_t workers = window_ / kAhead;
+  if (!patience || before < workers) return std::nullopt;
+  const auto wait = rate_.wait_behind(before + 1 - workers);
+  if (!wait || *wait <= *patience) return std::nullopt;
+  return Busy{fmt::format("it would start in some {} ms; the caller waits {} ms", wait->count(),
+                          patience->count()),
+              rate_.retry_after(before + 1 - workers)};
+}
+
+std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
+  if (!order.bounded || !has_room()) {
+    if (auto busy = refusal(order.client, order.patience)) return *std::move(busy);
+  }
+  const Ticket ticket = ++last_;
+  Entry& entry = entries_[ticket];
+  entry.order = std::move(order);
+  runtime::Job& job = entry.order.job;
+  entry.id = job.id;
+  entry.tag = job.tag;
+  entry.template_name = job.template_name;
+  entry.since = sys::monotonic_now();
+  entry.watch = job.watch = std::make_shared<runtime::JobWatch>();
+  entry.watch->held = std::make_shared<JobHolding>(Allowance::Share(held_, entry.order.client));
+  if (closed_) {
+    end_unrun(ticket, entry, cancelled(entry));
+    return ticket;
+  }
+  // In one place for all ways to here: what a job says of itself counts only if its client may.
+  const std::string asked = std::exchange(job.tenant, "");
+  if (options_.tenant_of) {
+    sys::Result<std::string> tenant = options_.tenant_of(entry.order.client, asked);
+    if (!tenant) {
+      end_unrun(ticket, entry, refused(entry, tenant.error()));
+      return ticket;
+    }
+    job.tenant = std::move(tenant).value();
+  }
+  if (entry.order.patience) {
+    const sys::Nanoseconds until = sys::monotonic_now() + *entry.order.patience;
+    entry.deadline = deadlines_.at(until, [this, ticket] { expire(ticket); });
+  }
+  // Tenants take turns, whoever sends for them. The queue has seen to what is more urgent; with the
+  // engine, nobody overtakes another client.
+  entry.watch->client = job.tenant.empty() ? entry.order.client : job.tenant;
+  queue_.push(ticket, entry.watch->client, std::exchange(job.priority, 0));
+  pump();
+  return ticket;
+}
+
+// Its `done` is not called in here.
+void Desk::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
+  entry.given = true;
+  ++running_;
+  ++given_[entry.watch->client];
+  inbox_->put(ticket, std::move(finished));
+}
+
+// The engine keeps workers for clients that have no job there, so their first one is always given
+// to it.
+void Desk::pump() {
+  const auto has_none = [this](const std::string& client) { return !given_.contains(client); };
+  for (;;) {
+    const bool full = running_ >= window_;
+    const std::optional<Ticket> next = full ? queue_.pop(has_none) : queue_.pop();
+    if (!next) return;
+    start(*next, entries_.at(*next));
+  }
+}
+
+void Desk::start(Ticket ticket, Entry& entry) {
+  entry.given = true;
+  entry.given_at = sys::monotonic_now();
+  ++running_;
+  ++given_[entry.watch->client];
+  if (entry.order.run) {
+    auto told = [inbox = inbox_, ticket](Finished finished) {
+      inbox->put(ticket, std::move(finished));
+    };
+    return std::exchange(entry.order.run, nullptr)(engine_, entry.order.job.tenant, entry.watch,
+                                                   std::move(told));
+  }
+  auto done = [inbox = inbox_, ticket, name = entry.template_name, held = entry.watch->held,
+               with_parts = entry.order.with_parts](runtime::JobResult result) {
+    if (!is_long(result)) return inbox->put(ticket, finished_from(std::move(result), name, held));
+    auto long_one = std::make_shared<runtime::JobResult>(std::move(result));
+    inbox->put([inbox, ticket, name, held, long_one, with_parts] {
+      inbox->put(ticket, finished_from(std::move(*long_one), name, held, with_parts));
+    });
+  };
+  engine_.submit(std::move(entry.order.job), std::move(done));
+}
+
+void Desk::collect() {
+  std::vector<std::pair<Ticket, Finished>> finished;
+  std::vector<std::function<void()>> to_write;
+  {
+    std::lock_guard lock(inbox_->mutex);
+    finished.swap(inbox_->finished);
+    to_write.swap(inbox_->to_write);
+  }
+  for (auto& work : to_write) runtime::run_aside(loop_, std::move(work), [] {});
+  running_ -= finished.size();
+  for (const auto& [ticket, result] : finished) take_back(entries_.at(ticket).watch->client);
+  pump();  // the workers first
+  for (auto& [ticket, result] : finished) {
+    result.ran = entries_.at(ticket).watch->started;
+    if (const sys::Microseconds took = time_of(result.timing); took.count() > 0) rate_.ended(took);
+    result.expired = entries_.at(ticket).expired && result.label == name_of(Outcome::kCancelled);
+    conclude(ticket, std::move(result));
+  }
+  options_.room();
+}
+
+// One of its orders has ended, perhaps before the engine had it.
+void Desk::take_back(const std::string& client) {
+  const auto given = given_.find(client);
+  if (given != given_.end() && --given->second == 0) given_.erase(given);
+}
+
+bool Desk::has_started(Ticket ticket) const {
+  auto found = entries_.find(ticket);
+  return found != entries_.end() && found->second.watch->started;
+}
+
+void Desk::withdraw(Ticket ticket) {
+  auto found = entries_.find(ticket);
+  if (found == entries_.end()) return;
+  if (!found->second.given) return drop(ticket);
+  found->second.watch->withdrawn = true;
+  engine_.cancel_withdrawn();
+}
+
+// Its time to start is over.
+void Desk::expire(Ticket ticket) {
+  Entry& entry = entries_.at(ticket);
+  entry.deadline = 0;
+  if (entry.watch->started) return;
+  entry.expired = true;
+  withdraw(ticket);
+}
+
+// Of one that the engine has not seen.
+void Desk::drop(Ticket ticket) {
+  queue_.remove(ticket);
+  conclude(ticket, cancelled(entries_.at(ticket)));
+}
+
+Finished Desk::refused(const Entry& entry, const sys::Error& why) {
+  runtime::JobResult result;
+  result.id = entry.id;
+  result.tag = entry.tag;
+  result.verdict = {Outcome::kBadJob,
+                    "",
+                    runtime::By::kCaller,
+                    {{"message", why.text()}, {"path", std::string("tenant")}}};
+  return finished_from(std::move(result), entry.template_name, nullptr);
+}
+
+Finished Desk::cancelled(const Entry& entry) {
+  runtime::JobResult result;
+  result.id = entry.id;
+  result.tag = entry.tag;
+  runtime::Evidence seen;
+  seen.cancelled = true;
+  result.verdict = runtime::judge(seen, {});
+  if (entry.expired)
+    result.verdict.detail.emplace_back("message", "it could not be started in the time given");
+  Finished finished = finished_from(std::move(result), entry.template_name, nullptr);
+  finished.expired = entry.expired;
+  return finished;
+}
+
+void Desk::conclude(Ticket ticket, Finished finished) {
+  auto entry = entries_.extract(ticket);
+  Entry& ended = entry.mapped();
+  deadlines_.forget(ended.deadline);
+  const sys::Nanoseconds now = sys::monotonic_now();
+  finished.total_us = micros_between(ended.since, now);
+  finished.queued_us =
+      micros_between(ended.since, ended.given_at.count() > 0 ? ended.given_at : now);
+  finished.id = std::move(ended.id);
+  finished.client = ended.order.client;
+  finished.api = ended.order.api;
+  add_service_object(ended.order.trace, finished.json);
+  options_.ended(finished);
+  ended.order.done(std::move(finished));
+}
+
+void Desk::cancel_all() {
+  closed_ = true;
+  std::vector<Ticket> waiting;
+  for (const auto& [ticket, entry] : entries_) {
+    entry.watch->withdrawn = true;
+    if (!entry.given) waiting.push_back(ticket);
+  }
+  for (Ticket ticket : waiting) {
+    if (entries_.contains(ticket)) drop(ticket);
+  }
+  engine_.cancel_all();  // compilers, too
+}
+
+}  // namespace service

@@ -1,0 +1,36 @@
+#pragma once
+// Readers: what clients have sent and takes time to be read or inflated, and answers that take time
+// to be deflated, on threads of libuv's pool. Few at once, so that cores and threads are left for
+// others, and the clients take turns. Loop thread only; shared with what is under way.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/loop/loop.h"
+#include "service/admission/fair_queue.h"
+
+namespace service {
+
+class Readers : public std::enable_shared_from_this<Readers> {
+ public:
+  explicit Readers(runtime::Loop& loop) : loop_(loop) {}
+
+  // `read` is called on another thread, then `then` here.
+  void read(const std::string& client, std::function<void()> read, std::function<void()> then);
+
+ private:
+  struct Errand {
+    std::function<void()> read, then;
+  };
+  void begin();
+
+  runtime::Loop& loop_;
+  FairQueue queue_;
+  std::unordered_map<FairQueue::Ticket, Errand> errands_;  // that wait
+  FairQueue::Ticket last_ = 0;
+  unsigned under_way_ = 0;
+};
+
+}  // namespace service

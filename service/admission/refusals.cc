@@ -1,0 +1,38 @@
+#include "service/admission/refusals.h"
+
+#include "runtime/json/job_json.h"
+
+namespace service {
+
+Response bad_job_response(std::string message) {
+  const runtime::JobResult bad = runtime::bad_job(1, "", "", message);
+  std::string path;
+  for (const auto& [key, value] : bad.verdict.detail) {
+    if (key == "path") path = std::get<std::string>(value);
+  }
+  return error_response(400, "bad_job", message, path);
+}
+
+Response unknown_template(const std::string& name) {
+  return bad_job_response("template: \"" + name + "\" is not known; GET /v1/templates has them");
+}
+
+Response not_its_tenant(const sys::Error& error) {
+  return error_response(403, "tenant", error.text(), "tenant");
+}
+
+Response busy(const Desk::Busy& why) {
+  return busy_response(429, "busy", why.why, why.retry_after);
+}
+
+Response expired() {
+  return busy_response(429, "patience", "the job could not be started in the time given", 1);
+}
+
+Response held_too_much() {
+  return busy_response(503, "memory", "too many bytes are held for this client already", 1);
+}
+
+Response ending() { return busy_response(503, "ending", "the service is ending", 1); }
+
+}  // namespace service

@@ -1,0 +1,21 @@
+#pragma once
+// Why a job is not taken, as answers: the same words on every way to the desk. Pure.
+
+#include <string>
+
+#include "service/admission/desk.h"
+#include "service/http/request.h"
+
+namespace service {
+
+// In the words and with the path that `zygo batch` gives.
+Response bad_job_response(std::string message);
+Response unknown_template(const std::string& name);
+// 403; the error is Tenancy's.
+Response not_its_tenant(const sys::Error& error);
+Response busy(const Desk::Busy& why);
+Response expired();
+Response ending();
+Response held_too_much();  // by this client, of results that it has not taken
+
+}  // namespace service

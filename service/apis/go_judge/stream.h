@@ -1,0 +1,51 @@
+#pragma once
+// The words of go-judge's /stream: one command whose stdin comes in, and whose output goes out, as
+// binary messages. The first byte says what a message is; that of a client's first is 1, and a
+// request of /run follows. What is no such message ends the connection, as in the original, but by
+// name (criyle/go-judge 1.11). Pure but for what `House` does; bytes come from strangers.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "service/apis/go_judge/go_judge.h"
+#include "service/dialect.h"
+
+namespace service::go_judge {
+
+class StreamDialect : public Dialect {
+ public:
+  struct House {
+    std::function<std::variant<Request, Response>(std::string_view text)> read;  // any thread
+    // How it is run; when that has ended, `answer` is what /run would have said.
+    std::function<Desk::Run(Request, std::shared_ptr<Response> answer)> run;
+    sys::Milliseconds patience;
+  };
+  explicit StreamDialect(House house) : house_(std::move(house)) {}
+
+  Api api() const override { return Api::kGoJudge; }
+  bool is_text() const override { return false; }
+  Heard hear(const Frames::Message& message) override;
+  bool hears_aside() const override { return !has_command_; }  // its files may be on a disk
+  sys::Milliseconds patience() const override { return house_.patience; }
+  Goodbye too_late() override;
+  std::vector<std::string> stage(runtime::Live::Stage, const std::string&) override { return {}; }
+  std::string output(runtime::Stream stream, std::string_view bytes) override;
+  Goodbye ended(const Finished& finished) override;
+  Goodbye busy(const Desk::Busy& why) override;
+
+ private:
+  Heard hear_request(std::string_view message);
+  Heard take(Request request);
+  Heard hear_input(std::string_view message) const;
+
+  const House house_;
+  bool has_command_ = false, streams_in_ = false, streams_out_ = false, streams_err_ = false;
+  const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<Response> answer_ = std::make_shared<Response>();
+};
+
+}  // namespace service::go_judge

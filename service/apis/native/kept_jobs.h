@@ -1,0 +1,72 @@
+#pragma once
+// KeptJobs: jobs that were sent with async=1, from the answer with their id until their result is
+// forgotten: some time after it came, or earlier when too many are kept; then the oldest leave
+// first of the client who has the most. Loop thread only.
+
+#include <algorithm>
+#include <functional>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "service/admission/desk.h"
+#include "service/deadlines.h"
+
+namespace service {
+
+class KeptJobs {
+ public:
+  struct Options {
+    size_t most = 10'000;                   // results
+    size_t most_bytes = size_t{256} << 20;  // of results
+    sys::Milliseconds keep{600'000};
+    Options within(size_t bytes) const { return {most, std::min(most_bytes, bytes), keep}; }
+  };
+  struct Job;
+  struct Waiting {
+    std::function<void(const Job&)> then;
+    Deadlines::Id until = 0;
+  };
+  struct Job {
+    std::string client;
+    Desk::Ticket ticket = 0;
+    bool ended = false, expired = false;
+    std::string json;
+    std::shared_ptr<void> held;  // counts it
+    std::unordered_map<uint64_t, Waiting> waiting;
+    std::list<std::string>::iterator place;  // once it has ended
+    Deadlines::Id forget_at = 0;
+  };
+
+  KeptJobs(Deadlines& deadlines, Options options) : deadlines_(deadlines), options_(options) {}
+
+  void begin(const std::string& id, std::string client);
+  void set_ticket(const std::string& id, Desk::Ticket ticket);
+  void drop(const std::string& id);
+  void end(const std::string& id, Finished finished);
+  // Of this client; null: there is none.
+  const Job* find(const std::string& id, const std::string& client) const;
+  // `then` is called once, when the job ends, or after `patience` (none: however long it takes).
+  void wait(const std::string& id, std::optional<sys::Milliseconds> patience,
+            std::function<void(const Job&)> then);
+
+ private:
+  void forget(const std::string& id);
+  void make_room();
+
+  // Results of one client.
+  struct Kept {
+    std::list<std::string> ended;  // the oldest first
+    size_t bytes = 0;
+  };
+
+  Deadlines& deadlines_;
+  const Options options_;
+  std::unordered_map<std::string, Job> jobs_;
+  std::unordered_map<std::string, Kept> kept_;
+  size_t ended_ = 0, bytes_ = 0;
+  uint64_t last_waiting_ = 0;
+};
+
+}  // namespace service

@@ -1,0 +1,448 @@
+#include "service/apis/piston/piston.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "runtime/json/job_parts.h"
+#include "runtime/judging/signal_names.h"
+#include "runtime/values/json_text.h"
+#include "service/apis/apis.h"
+#include "service/apis/parsed.h"
+
+namespace service::piston {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+Response json_response(int status, const ordered_json& body) {
+  return {.status = status,
+          .body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
+}
+
+// The fields of one request. The first refusal is kept, in the original's words and order.
+class Reader {
+ public:
+  Reader(const json& request, const Limits& limits) : request_(request), limits_(limits) {}
+
+  bool fine() const { return refusal_.empty(); }
+  const std::vector<std::string>& names() const { return names_; }  // of the texts
+  const std::string& refusal() const { return refusal_; }
+  void refuse(std::string message) {
+    if (fine()) refusal_ = std::move(message);
+  }
+
+  std::string text(const char* name) {
+    const auto found = request_.find(name);
+    if (found != request_.end() && found->is_string()) return *found;
+    refuse(fmt::format("{} is required as a string", name));
+    return "";
+  }
+
+  // Of both kinds of time the lower one is meant; 0 and null mean the usual.
+  int64_t milliseconds(const char* name, int64_t most) { return number(name, most).value_or(most); }
+
+  // Nothing: no limit is asked for.
+  std::optional<int64_t> number(const char* name, std::optional<int64_t> most) {
+    const auto found = request_.find(name);
+    if (found == request_.end() || found->is_null() || *found == 0) return std::nullopt;
+    if (!found->is_number()) {
+      refuse(fmt::format("If specified, {} must be a number", name));
+      return std::nullopt;
+    }
+    const auto value = found->get<double>();
+    if (!most && value == -1) return std::nullopt;
+    if (value < 0) {
+      refuse(fmt::format("{} must be non-negative", name));
+    } else if (most && value > static_cast<double>(*most)) {
+      refuse(fmt::format("{} cannot exceed the configured limit of {}", name, *most));
+    } else if (value < kMost) {
+      return std::max<int64_t>(1, static_cast<int64_t>(value));
+    }
+    return std::nullopt;
+  }
+
+  json limits() {
+    const int64_t wall = milliseconds("run_timeout", limits_.run_timeout_ms);
+    const int64_t cpu = milliseconds("run_cpu_time", limits_.run_timeout_ms);
+    for (const char* name : {"compile_timeout", "compile_cpu_time"})
+      milliseconds(name, limits_.compile_timeout_ms);  // a runtime's own limits hold
+    const int64_t kilobytes = std::max<int64_t>(1, limits_.output_bytes / 1024);
+    json made = {
+        {"wall_ms", wall}, {"cpu_ms", cpu}, {"stdout_kb", kilobytes}, {"stderr_kb", kilobytes}};
+    number("compile_memory_limit", std::nullopt);
+    if (const auto bytes = number("run_memory_limit", std::nullopt))
+      made["memory_mb"] = std::max<int64_t>(1, *bytes >> 20);
+    return made;
+  }
+
+  json argv() {
+    const auto found = request_.find("args");
+    json made = json::array();
+    if (found == request_.end() || !found->is_array()) return made;
+    for (const json& argument : *found)
+      made.push_back(argument.is_string() ? argument.get<std::string>() : argument.dump());
+    return made;
+  }
+
+  // It always ends a line.
+  std::string input() {
+    const auto found = request_.find("stdin");
+    std::string text;
+    if (found != request_.end() && found->is_string()) text = *found;
+    if (!text.ends_with('\n')) text += '\n';
+    return text;
+  }
+
+  // The first text is the program; all others are placed beside it.
+  void files(json& job) {
+    const auto found = request_.find("files");
+    if (found == request_.end() || !found->is_array())
+      return refuse("files is required as an array");
+    for (size_t i = 0; i < found->size() && fine(); ++i) {
+      const json& file = (*found)[i];
+      const auto content = file.is_object() ? file.find("content") : file.end();
+      if (!file.is_object() || content == file.end() || !content->is_string())
+        return refuse(fmt::format("files[{}].content is required as a string", i));
+      const std::string encoding = text_or(file, "encoding", "utf8");
+      const bool binary = encoding == "base64" || encoding == "hex";
+      const std::string name = text_or(file, "name", fmt::format("file{}.code", i));
+      if (!binary) names_.push_back(name);
+      if (!binary && !job.contains("source")) {
+        job["source"] = *content;
+      } else {
+        job["files"][name] = placed(*content, encoding, i);
+      }
+    }
+  }
+
+ private:
+  static constexpr double kMost = 1e15;
+
+  static std::string text_or(const json& object, const char* name, std::string otherwise) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+  }
+
+  json placed(const std::string& content, const std::string& encoding, size_t i) {
+    if (encoding == "base64") return {{"b64", content}};
+    if (encoding != "hex") return {{"text", content}};
+    std::string bytes, encoded;
+    for (size_t at = 0; at + 1 < content.size(); at += 2) {
+      unsigned byte = 0;
+      const char* begin = content.data() + at;
+      if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2) break;
+      bytes += static_cast<char>(byte);
+    }
+    if (bytes.size() * 2 != content.size()) refuse(fmt::format("files[{}].content is not hex", i));
+    runtime::append_base64(bytes, encoded);
+    return {{"b64", encoded}};
+  }
+
+  const json& request_;
+  const Limits& limits_;
+  std::string refusal_;
+  std::vector<std::string> names_;
+};
+
+// Of several the latest. Who is called so comes before who goes by it, too: an operator's package
+// may have the name that something else has for an alias.
+const Language* find(const std::vector<Language>& languages, const std::string& name,
+                     const std::string& range) {
+  const Language *called = nullptr, *alias = nullptr;
+  for (const Language& language : languages) {
+    const bool is_called = language.name == name;
+    if (!is_called && std::ranges::find(language.aliases, name) == language.aliases.end()) continue;
+    if (language.pinned ? text_of(language.version) != range : !in_range(language.version, range))
+      continue;
+    const Language*& latest = is_called ? called : alias;
+    if (!latest || latest->version < language.version) latest = &language;
+  }
+  return called ? called : alias;
+}
+
+// What the packages of the original have another name for, or call with other options: without
+// optimisation, which is where Rust looks for overflows.
+struct Original {
+  std::string_view ours, name, template_name;
+  std::vector<std::string_view> aliases;
+};
+const std::vector<Original>& originals() {
+  static const std::vector<Original> all = {
+      {"c", "c", "c11-unoptimised", {"gcc"}},
+      {"cpp", "c++", "cpp17-unoptimised", {"cpp", "g++"}},
+      {"rust", "rust", "rust-unoptimised", {"rs"}},
+      {"r", "rscript", "r", {"r", "R"}},
+      {"javascript", "javascript", "javascript", {"node-javascript", "node-js", "js", "node"}},
+  };
+  return all;
+}
+
+// The names that the original has go to what is as there; where that is another template, our other
+// names stay with ours.
+void as_original(Language language, const json& runtimes, std::vector<Language>& languages) {
+  const auto original = std::ranges::find(originals(), language.template_name, &Original::ours);
+  if (language.package || original == originals().end())
+    return languages.push_back(std::move(language));
+  Language theirs = language;
+  theirs.name = original->name;
+  theirs.aliases.assign(original->aliases.begin(), original->aliases.end());
+  std::erase_if(language.aliases, [&](const std::string& alias) {
+    return alias == theirs.name || std::ranges::find(theirs.aliases, alias) != theirs.aliases.end();
+  });
+  const bool is_here = std::ranges::any_of(runtimes, [&](const json& runtime) {
+    return runtime.value("name", "") == original->template_name &&
+           runtime.value("available", false);
+  });
+  if (is_here) theirs.template_name = original->template_name;
+  if (theirs.template_name == language.template_name) {
+    std::ranges::move(language.aliases, std::back_inserter(theirs.aliases));
+    language.aliases.clear();
+  }
+  languages.push_back(std::move(theirs));
+  if (language.aliases.empty()) return;
+  language.name = language.aliases.front();
+  language.aliases.erase(language.aliases.begin());
+  languages.push_back(std::move(language));
+}
+
+ordered_json stage(const json& result) {
+  const json& usage = result.at("usage");
+  const std::string& out = result.at("stdout").at("text").get_ref<const std::string&>();
+  const std::string& err = result.at("stderr").at("text").get_ref<const std::string&>();
+  return {{"stdout", out},
+          {"stderr", err},
+          {"output", out + err},
+          {"code", nullptr},
+          {"signal", nullptr},
+          {"message", nullptr},
+          {"status", nullptr},
+          {"cpu_time", usage.at("cpu_ms")},
+          {"wall_time", usage.at("wall_ms")},
+          {"memory", usage.at("memory_peak_kb").get<int64_t>() * 1024}};
+}
+
+void kill(ordered_json& stage, const char* status, const char* signal, json message = nullptr) {
+  stage["status"] = status;
+  stage["signal"] = signal;
+  stage["message"] = std::move(message);
+}
+
+void end(ordered_json& stage, const json& result) {
+  const std::string label = result.at("label");
+  const json& detail = result.at("detail");
+  const json& exit = result.at("exit");
+  const std::string limit = detail.value("limit", "");
+  if (result.at("by") == "sandbox" || result.at("by") == "caller") {
+    stage["status"] = "XX";
+    stage["message"] = label + ": " + detail.value("message", detail.dump());
+  } else if (label == "TimeoutException") {
+    kill(stage, "TO", "SIGKILL",
+         limit == "wall" ? "Time limit exceeded (wall clock)" : "Time limit exceeded");
+  } else if (label == "OutputLimitExceeded") {
+    kill(stage, limit == "stderr" ? "EL" : "OL", "SIGKILL", limit + " length exceeded");
+  } else if (label == "MemoryLimitExceeded") {
+    kill(stage, "SG", "SIGKILL", "Memory limit exceeded");
+  } else if (label.ends_with("LimitExceeded")) {
+    kill(stage, "SG", "SIGKILL", label);
+  } else if (label == "UnsafeCode") {
+    kill(stage, "SG", "SIGSYS", "UnsafeCode: " + detail.dump());
+  } else if (exit.at("signal").is_string()) {
+    const std::string name = exit.at("signal");
+    kill(stage, "SG", name.c_str(),
+         fmt::format("Caught fatal signal {}", runtime::signal_number(name).value_or(0)));
+  } else {
+    const json& code = exit.at("code");
+    const bool well = label == "OK" || label == "NonDeterministicCode";
+    stage["code"] = code.is_number() && (well || code != 0) ? code : json(well ? 0 : 1);
+    if (well) return;
+    stage["status"] = "RE";
+    stage["message"] = fmt::format("Exited with error status {}", stage["code"].get<int>());
+  }
+}
+
+ordered_json compile_stage(const json& result, bool failed) {
+  ordered_json made = stage(result);
+  if (failed) {
+    made["code"] = 1;
+    made["status"] = "RE";
+    if (result.at("detail").value("ended_as", "") == "TimeoutException") {
+      made["code"] = nullptr;
+      kill(made, "TO", "SIGKILL", "Time limit exceeded");
+    }
+    return made;
+  }
+  for (const char* stream : {"stdout", "stderr", "output"}) made[stream] = "";
+  made["code"] = 0;
+  made["cpu_time"] = made["wall_time"] = result.value("/compile/wall_ms"_json_pointer, json(0));
+  made["memory"] = nullptr;
+  return made;
+}
+
+enum class Input : uint8_t { kGiven, kLive };
+
+std::variant<Execution, std::string> read_job(const json& body,
+                                              const std::vector<Language>& languages,
+                                              const Limits& limits,
+                                              const runtime::JobDefaults& defaults, Input input) {
+  Reader reader(body, limits);
+  const std::string name = reader.text("language"), range = reader.text("version");
+  json job = {{"argv", reader.argv()}};
+  if (input == Input::kGiven) job["stdin"] = reader.input();
+  reader.files(job);
+  const Language* language = find(languages, name, range);
+  if (!language) reader.refuse(fmt::format("{}-{} runtime is unknown", name, range));
+  if (!job.contains("source")) reader.refuse("files must include at least one utf8 encoded file");
+  job["limits"] = reader.limits();
+  if (input == Input::kLive) {
+    for (const char* stream : {"stdout_kb", "stderr_kb"}) job["limits"].erase(stream);
+  }
+  if (!reader.fine()) return reader.refusal();
+  const std::string& ours =
+      language->template_name.empty() ? language->name : language->template_name;
+  job["template"] = ours == "python" ? python_template(defaults) : ours;
+  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  if (!read) return read.error().text();
+  Execution execution{std::move(read).value(), *language};
+  if (!language->package) return execution;
+  for (const std::string& file : reader.names()) {
+    if (const char* wrong = runtime::objection_to_path(file))
+      return fmt::format("files: \"{}\" {}", file, wrong);
+  }
+  execution.job.source_names = reader.names();
+  execution.job.source_name = reader.names().front();
+  return execution;
+}
+
+}  // namespace
+
+sys::Result<std::vector<Pin>> pins_in(std::string_view text) {
+  std::vector<Pin> pins;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const size_t equals = part.find('=');
+    const auto version =
+        equals == part.npos || equals == 0 ? std::nullopt : version_in(part.substr(equals + 1));
+    if (!version || text_of(*version) != part.substr(equals + 1))
+      return sys::Error::because(
+          fmt::format("\"{}\": expected LANGUAGE=VERSION, as in python=3.10.0", part));
+    pins.push_back({std::string(part.substr(0, equals)), *version});
+  }
+  return pins;
+}
+
+std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins) {
+  std::vector<Language> languages;
+  const json list = json::parse(runtimes, nullptr, false);
+  if (!list.is_array()) return languages;
+  for (const json& runtime : list) {
+    if (!runtime.value("available", false) || runtime.contains("variant_of")) continue;
+    const std::optional<Version> version = version_in(runtime.value("version", ""));
+    if (!version) continue;
+    Language language;
+    language.template_name = runtime.value("name", "");
+    language.package = runtime.contains("language");
+    language.name = runtime.value("language", language.template_name);
+    language.version = *version;
+    language.aliases = runtime.value("aliases", std::vector<std::string>());
+    for (const std::string& extension : runtime.value("extensions", std::vector<std::string>())) {
+      if (std::ranges::find(language.aliases, extension) == language.aliases.end())
+        language.aliases.push_back(extension);
+    }
+    if (language.name == "python") language.aliases.emplace_back("python3");
+    language.compiled = runtime.value("how", "") == "compiled";
+    as_original(std::move(language), list, languages);
+  }
+  for (const Pin& pin : pins) {
+    const Language* found = find(languages, pin.language, "*");
+    if (!found || find(languages, pin.language, text_of(pin.version))) continue;
+    Language language = *found;
+    language.version = pin.version;
+    language.pinned = true;
+    languages.push_back(std::move(language));
+  }
+  return languages;
+}
+
+Response runtimes_response(const std::vector<Language>& languages) {
+  ordered_json list = ordered_json::array();
+  for (const Language& language : languages) {
+    list.push_back({{"language", language.name},
+                    {"version", text_of(language.version)},
+                    {"aliases", language.aliases}});
+  }
+  return json_response(200, list);
+}
+
+Response message_response(int status, std::string_view message) {
+  return json_response(status, {{"message", message}});
+}
+
+std::variant<Execution, Response> read_execute(const Request& request,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults) {
+  const std::string* type = request.header("content-type");
+  if (!type || !type->starts_with("application/json"))
+    return message_response(415, "requests must be of type application/json");
+  json body = parsed(request.body);
+  if (body.is_array()) body = json::object();  // of which the original finds no field either
+  if (!body.is_object())
+    return json_response(400, {{"stack", "SyntaxError: the body is not a JSON object"}});
+  auto read = read_job(body, languages, limits, defaults, Input::kGiven);
+  if (const auto* refusal = std::get_if<std::string>(&read)) return message_response(400, *refusal);
+  return std::get<Execution>(std::move(read));
+}
+
+std::variant<Execution, std::string> read_init(std::string_view text,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults) {
+  const json body = parsed(text);
+  if (!body.is_object()) return "the message is not a JSON object";
+  runtime::JobDefaults once = defaults;
+  once.job.determinism_runs = 1;
+  once.job.tests.clear();
+  return read_job(body, languages, limits, once, Input::kLive);
+}
+
+Ending ending_of(std::string_view text) {
+  const json result = json::parse(text);
+  Ending ending;
+  ending.compile_failed = result.at("label") == "CompilationError";
+  ordered_json ran = ending.compile_failed ? compile_stage(result, true) : stage(result);
+  if (!ending.compile_failed) end(ran, result);
+  if (ran.at("status") == "XX") ending.why = ran.at("message");
+  if (ending.compile_failed) ending.complaint = ran.at("stderr");
+  ending.code = ran.at("code").dump();
+  ending.signal = ran.at("signal").dump();
+  return ending;
+}
+
+Response execute_response(std::string_view text, const Language& language) {
+  const json result = json::parse(text);
+  const bool failed = result.at("label") == "CompilationError";
+  ordered_json answer;
+  if (language.compiled) answer["compile"] = compile_stage(result, failed);
+  if (failed) {
+    answer["run"] = answer["compile"];
+  } else {
+    answer["run"] = stage(result);
+    end(answer["run"], result);
+  }
+  answer["language"] = language.name;
+  answer["version"] = text_of(language.version);
+  ordered_json& ours = answer["zygo"];
+  for (const char* key : {"id", "label", "by", "detail", "level", "template"})
+    ours[key] = result.at(key);
+  return json_response(200, answer);
+}
+
+}  // namespace service::piston

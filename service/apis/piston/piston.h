@@ -1,0 +1,85 @@
+#pragma once
+// Piston's API v2 in terms of ours: `runtimes` and `execute`. A request becomes the JSON of a job,
+// so that one schema validates both, and our result becomes its answer. Status codes and texts are
+// those of the original (engineer-man/piston 3.1.1), except where it loses output or hides how a
+// program ended. Pure; bytes come from strangers.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runtime/json/job_json.h"
+#include "service/apis/piston/semver.h"
+#include "service/http/request.h"
+
+namespace service::piston {
+
+// What an operator may set; as the original has it.
+struct Limits {
+  int64_t run_timeout_ms = 3000, compile_timeout_ms = 10'000;  // the most, and the usual
+  int64_t output_bytes = 1024;                                 // of each stream
+};
+
+struct Language {
+  std::string name;
+  Version version;
+  std::vector<std::string> aliases;
+  bool compiled = false;
+  std::string template_name{};  // ours; empty: the same as the name
+  bool package = false;         // called with the names of files
+  bool pinned = false;          // the version is only what clients call it
+};
+
+// A version that clients ask for, of which the operator says that what is here will do.
+struct Pin {
+  std::string language;  // by name or alias
+  Version version;
+};
+// "python=3.10.0,c++=10.2.0"; an error names the part that is none.
+sys::Result<std::vector<Pin>> pins_in(std::string_view text);
+
+// From the JSON of GET /v1/runtimes: what is installed here and says its version; and the same once
+// more under each version that is pinned.
+std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins = {});
+
+Response runtimes_response(const std::vector<Language>& languages);
+
+// GET, and POST or DELETE, of /api/v2/packages.
+Response packages_response(const std::vector<Language>& languages);
+enum class Change : uint8_t { kAdd, kRemove };
+Response change_packages(const Request& request, const std::vector<Language>& languages,
+                         Change change);
+
+struct Execution {
+  runtime::Job job;
+  Language language;
+};
+std::variant<Execution, Response> read_execute(const Request& request,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults);
+
+// The same of the body alone, for a program whose input comes live: it has none of its own, and its
+// output has the service's limits. A text: why not.
+std::variant<Execution, std::string> read_init(std::string_view body,
+                                               const std::vector<Language>& languages,
+                                               const Limits& limits,
+                                               const runtime::JobDefaults& defaults);
+
+// `result`: the JSON of one of our results.
+Response execute_response(std::string_view result, const Language& language);
+
+// How the run, or a build that failed, ended; as JSON.
+struct Ending {
+  std::string code, signal;
+  bool compile_failed = false;
+  std::string complaint;           // of a compiler
+  std::optional<std::string> why;  // it never ran, through no fault of its own
+};
+Ending ending_of(std::string_view result);
+
+Response message_response(int status, std::string_view message);
+
+}  // namespace service::piston

@@ -1,0 +1,168 @@
+#include "service/admission/desk.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "tests/unit/cli/fake_engine.h"
+
+namespace service {
+namespace {
+
+// A desk before a fake engine of one worker, so that two jobs are with the engine at once.
+struct Scene {
+  cli::FakeEngine engine{1};
+  runtime::Loop loop;
+  Deadlines deadlines{loop};
+  const Allowance allowance{size_t{64} << 20};
+  const std::string client{"a"};
+  std::vector<std::string> labels;
+  size_t wanted = 0;
+  std::unique_ptr<Desk> desk;
+
+  using TenantOf = decltype(Desk::Options::tenant_of);
+  explicit Scene(size_t queue, TenantOf tenant_of = nullptr) {
+    Desk::Options options;
+    options.queue = queue;
+    options.tenant_of = std::move(tenant_of);
+    options.ended = [](const Finished&) {};
+    options.room = [] {};
+    desk = std::make_unique<Desk>(engine, loop, deadlines, allowance, std::move(options));
+  }
+  std::variant<Desk::Ticket, Desk::Busy> submit(
+      const std::string& source, std::optional<sys::Milliseconds> patience = std::nullopt) {
+    return submit_for("", source, patience);
+  }
+  std::variant<Desk::Ticket, Desk::Busy> submit_for(
+      const std::string& tenant, const std::string& source,
+      std::optional<sys::Milliseconds> patience = std::nullopt) {
+    Desk::Order order;
+    order.job.id = order.job.source = source;
+    order.job.tenant = tenant;
+    order.client = client;
+    order.patience = patience;
+    order.done = [this](Finished finished) {
+      labels.push_back(finished.label + (finished.expired ? "!" : ""));
+      if (labels.size() >= wanted) loop.stop();
+    };
+    return desk->submit(std::move(order));
+  }
+  void run_until(size_t ended) {
+    wanted = ended;
+    while (labels.size() < wanted) loop.run();
+  }
+};
+
+bool is_busy(const std::variant<Desk::Ticket, Desk::Busy>& answer) {
+  return std::holds_alternative<Desk::Busy>(answer);
+}
+
+}  // namespace
+
+TEST_CASE("every job that the desk takes ends once", "[service][desk]") {
+  Scene scene(100);
+  for (int i = 0; i < 50; ++i) CHECK_FALSE(is_busy(scene.submit("job")));
+
+  scene.run_until(50);
+
+  CHECK(scene.labels == std::vector<std::string>(50, "OK"));
+  CHECK(scene.desk->queued() == 0);
+  CHECK(scene.desk->running() == 0);
+}
+
+TEST_CASE("a full queue refuses, and says so at once", "[service][desk]") {
+  Scene scene(2);
+  scene.engine.pause();
+  for (int i = 0; i < 4; ++i) CHECK_FALSE(is_busy(scene.submit("job")));
+
+  const auto fifth = scene.submit("job");
+
+  REQUIRE(is_busy(fifth));
+  CHECK(std::get<Desk::Busy>(fifth).retry_after >= 1);
+  CHECK(std::get<Desk::Busy>(fifth).why.find("2 jobs wait") != std::string::npos);
+  scene.engine.unpause();
+  scene.run_until(4);
+}
+
+TEST_CASE("a job that cannot start in time is given back, whether it has reached the engine or not",
+          "[service][desk]") {
+  Scene scene(10);
+  scene.engine.pause();
+  for (int i = 0; i < 3; ++i) scene.submit("job", sys::Milliseconds(5));
+
+  scene.run_until(3);
+
+  CHECK(scene.labels == std::vector<std::string>(3, "Cancelled!"));
+}
+
+TEST_CASE("withdrawn jobs are Cancelled, waiting or running", "[service][desk]") {
+  Scene scene(10);
+  std::vector<Desk::Ticket> tickets;
+  for (int i = 0; i < 3; ++i) tickets.push_back(std::get<Desk::Ticket>(scene.submit("hang")));
+  scene.engine.await(2);
+
+  for (Desk::Ticket ticket : tickets) scene.desk->withdraw(ticket);
+  scene.run_until(3);
+
+  CHECK(scene.labels == std::vector<std::string>(3, "Cancelled"));
+  scene.desk->withdraw(tickets.front());  // long gone
+}
+
+TEST_CASE("at the end all that is left is Cancelled", "[service][desk]") {
+  Scene scene(10);
+  for (int i = 0; i < 5; ++i) scene.submit("hang");
+
+  scene.desk->cancel_all();
+  scene.run_until(5);
+
+  CHECK(scene.labels == std::vector<std::string>(5, "Cancelled"));
+}
+
+TEST_CASE("a job's own word on its tenant counts only where the desk is told so",
+          "[service][desk][tenants]") {
+  Scene plain(10);
+  plain.submit_for("x", "job");
+  plain.run_until(1);
+  CHECK(plain.engine.tenants() == std::vector<std::string>{""});
+
+  Scene trusting(10, [](const std::string&, const std::string& asked) {
+    return sys::Result<std::string>(asked);
+  });
+  trusting.submit_for("x", "job");
+  trusting.run_until(1);
+  CHECK(trusting.engine.tenants() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("a tenant that the client may not say is BadJob, and the engine never sees the job",
+          "[service][desk][tenants]") {
+  Scene scene(10, [](const std::string&, const std::string& asked) -> sys::Result<std::string> {
+    if (asked == "x") return sys::Error::because("tenant: no");
+    return asked;
+  });
+  scene.submit_for("x", "job");
+  scene.submit_for("y", "job");
+
+  scene.run_until(2);
+
+  CHECK(scene.engine.tenants() == std::vector<std::string>{"y"});
+  CHECK(std::count(scene.labels.begin(), scene.labels.end(), "BadJob") == 1);
+  CHECK(scene.desk->running() == 0);
+}
+
+TEST_CASE("tenants take turns, though one client sends for all of them",
+          "[service][desk][tenants]") {
+  Scene scene(100, [](const std::string&, const std::string& asked) {
+    return sys::Result<std::string>(asked);
+  });
+  for (int i = 0; i < 20; ++i) scene.submit_for("many", "job");
+  scene.submit_for("few", "job");
+
+  scene.run_until(21);
+
+  // Two were with the engine when it came, and one of the others may be next.
+  const std::vector<std::string> order = scene.engine.tenants();
+  const auto few = std::find(order.begin(), order.end(), "few") - order.begin();
+  CHECK(few <= 3);
+}
+
+}  // namespace service
