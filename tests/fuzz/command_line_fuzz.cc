@@ -12,7 +12,7 @@
 #include "shim/launch/options.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"
-#include "tools/cli/command_line.h"
+#include "tools/cli/command_line/command_line.h"
 #include "tools/cli/engine_setup.h"
 
 namespace {

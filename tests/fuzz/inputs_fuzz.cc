@@ -7,7 +7,7 @@
 #include "runtime/values/value.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"
-#include "tools/cli/run_job.h"
+#include "tools/cli/run/run_job.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const fuzz::MemoryFile program, inputs;

@@ -10,10 +10,10 @@
 #include "tests/fuzz/input.h"
 #include "tools/cli/judge/expectations.h"
 #include "tools/cli/judge/grading.h"
-#include "tools/cli/judge/problem_2023.h"
+#include "tools/cli/judge/package/problem_2023.h"
+#include "tools/cli/judge/package/yaml.h"
 #include "tools/cli/judge/promise.h"
 #include "tools/cli/judge/validation.h"
-#include "tools/cli/judge/yaml.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
+#include "tools/cli/run/verdict_text.h"
 #include "tools/cli/text.h"
 #include "tools/cli/units.h"
-#include "tools/cli/verdict_text.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "runtime/builds/build_cache.h"
 #include "runtime/json/package_runtime.h"
 #include "sandbox/sys/file.h"
-#include "tools/cli/image_progress.h"
+#include "tools/cli/image/progress.h"
 #include "tools/cli/text.h"
 
 namespace cli {

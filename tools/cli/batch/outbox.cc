@@ -7,7 +7,7 @@
 #include "runtime/json/result_json.h"
 #include "runtime/values/parts.h"
 #include "sandbox/sys/huge_pages.h"
-#include "tools/cli/verdict_text.h"
+#include "tools/cli/run/verdict_text.h"
 
 namespace cli {
 namespace {

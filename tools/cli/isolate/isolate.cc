@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tools/cli/help_text.h"
+#include "tools/cli/command_line/help_text.h"
 #include "tools/cli/isolate/box.h"
 #include "tools/cli/isolate/isolate_job.h"
 #include "tools/cli/isolate/output_pump.h"
 #include "tools/cli/isolate/report.h"
-#include "tools/cli/one_job.h"
+#include "tools/cli/run/one_job.h"
+#include "tools/cli/run/verdict_text.h"
 #include "tools/cli/text.h"
-#include "tools/cli/verdict_text.h"
 
 namespace cli {
 namespace {

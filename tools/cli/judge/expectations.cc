@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/cli/judge/yaml_fields.h"
+#include "tools/cli/judge/package/yaml_fields.h"
 
 namespace cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/cli/judge/problem_yaml.h"
+#include "tools/cli/judge/package/problem_yaml.h"
 #include "tools/cli/judge/promise.h"
 
 namespace cli {

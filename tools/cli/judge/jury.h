@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/engine.h"
-#include "tools/cli/judge/package.h"
+#include "tools/cli/judge/package/package.h"
 #include "tools/cli/judge/program.h"
 #include "tools/cli/judge/words.h"
 

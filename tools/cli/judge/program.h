@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/engine.h"
-#include "tools/cli/judge/folder.h"
+#include "tools/cli/judge/package/folder.h"
 
 namespace cli {
 

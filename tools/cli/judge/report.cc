@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/cli/run/verdict_text.h"
 #include "tools/cli/units.h"
-#include "tools/cli/verdict_text.h"
 
 namespace cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/job/job.h"
-#include "tools/cli/judge/package.h"
+#include "tools/cli/judge/package/package.h"
 #include "tools/cli/judge/program.h"
 
 namespace cli {

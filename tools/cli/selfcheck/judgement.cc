@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/cli/verdict_text.h"
+#include "tools/cli/run/verdict_text.h"
 
 namespace cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/cli/top/top_options.h"
 
-#include "tools/cli/parsed_option.h"
+#include "tools/cli/command_line/parsed_option.h"
 #include "tools/cli/units.h"
 
 namespace cli {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "tests/unit/cli/fake_engine.h"
+#include "tests/unit/tools/cli/fake_engine.h"
 
 namespace service {
 namespace {

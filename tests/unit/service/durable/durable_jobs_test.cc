@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "tests/unit/cli/fake_engine.h"
 #include "tests/unit/service/durable/ledger_fixture.h"
+#include "tests/unit/tools/cli/fake_engine.h"
 
 namespace service {
 namespace {

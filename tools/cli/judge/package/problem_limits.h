@@ -1,0 +1,16 @@
+#pragma once
+// What every version of the package format says below `limits` of problem.yaml. Pure.
+
+#include <string>
+
+#include "sandbox/sys/result.h"
+#include "tools/cli/judge/package/problem_yaml.h"
+#include "tools/cli/judge/package/yaml.h"
+
+namespace cli {
+
+// `name` is without "limits.". False: it is no limit that all versions have.
+sys::Result<bool> read_common_limit(const std::string& name, const YamlValue& value,
+                                    ProblemSettings& into);
+
+}  // namespace cli

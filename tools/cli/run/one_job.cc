@@ -1,0 +1,118 @@
+#include "tools/cli/run/one_job.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "runtime/job/live.h"
+
+namespace cli {
+namespace {
+
+constexpr int kCancelPatienceMs = 500;
+
+using Events = std::shared_ptr<sys::OwnedFd>;
+
+Events make_events() { return std::make_shared<sys::OwnedFd>(::eventfd(0, EFD_CLOEXEC)); }
+
+void tell(const Events& events) {
+  const uint64_t one = 1;
+  [[maybe_unused]] ssize_t n = ::write(events->get(), &one, sizeof one);
+}
+
+void hear(const Events& events) {
+  uint64_t count = 0;
+  [[maybe_unused]] ssize_t n = ::read(events->get(), &count, sizeof count);
+}
+
+// Where a shard leaves the one result; shared with the callback, which may outlive our wait.
+struct Mailbox {
+  Events arrived = make_events();
+  std::mutex mutex;
+  std::optional<runtime::JobResult> result;
+
+  void put(runtime::JobResult made) {
+    std::lock_guard lock(mutex);
+    result = std::move(made);
+    tell(arrived);
+  }
+  runtime::JobResult take_or(runtime::JobResult otherwise) {
+    std::lock_guard lock(mutex);
+    return result ? *std::move(result) : std::move(otherwise);
+  }
+};
+
+void wait_for(std::span<pollfd> entries, int timeout_ms) {
+  while (::poll(entries.data(), entries.size(), timeout_ms) < 0 && errno == EINTR) {
+  }
+}
+
+std::shared_ptr<Mailbox> submit(runtime::Engine& engine, runtime::Job job) {
+  auto mailbox = std::make_shared<Mailbox>();
+  engine.submit(std::move(job),
+                [mailbox](runtime::JobResult result) { mailbox->put(std::move(result)); });
+  return mailbox;
+}
+
+runtime::JobResult cancelled_job(const std::string& id) {
+  runtime::JobResult cancelled;
+  cancelled.id = id;
+  cancelled.verdict = {runtime::Outcome::kCancelled, "", runtime::By::kCaller, {}};
+  return cancelled;
+}
+
+// What it says of its end, if it does so soon.
+runtime::JobResult cancel(runtime::Engine& engine, Mailbox& mailbox, runtime::JobResult cancelled) {
+  engine.cancel_all();
+  pollfd arrived{mailbox.arrived->get(), POLLIN, 0};
+  wait_for({&arrived, 1}, kCancelPatienceMs);
+  return mailbox.take_or(std::move(cancelled));
+}
+
+}  // namespace
+
+runtime::JobResult run_one(runtime::Engine& engine, runtime::Job job, const StopSignals* stop) {
+  runtime::JobResult cancelled = cancelled_job(job.id);
+  const std::shared_ptr<Mailbox> mailbox = submit(engine, std::move(job));
+  std::array<pollfd, 2> entries{
+      {{mailbox->arrived->get(), POLLIN, 0}, {stop ? stop->fd() : -1, POLLIN, 0}}};
+  wait_for(entries, -1);
+  if (entries[0].revents == 0) return cancel(engine, *mailbox, std::move(cancelled));
+  return mailbox->take_or(std::move(cancelled));
+}
+
+runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const StopSignals* stop,
+                            LiveOutput& output) {
+  const Events news = make_events();
+  auto made = runtime::Live::create([news] { tell(news); });
+  if (!made) return run_one(engine, std::move(job), stop);  // there are few descriptors left
+  const std::shared_ptr<runtime::Live> live = *made;
+  (void)live->take_writer();  // closed: stdin is the job's own, or empty
+  job.live = live;
+  runtime::JobResult cancelled = cancelled_job(job.id);
+  const std::shared_ptr<Mailbox> mailbox = submit(engine, std::move(job));
+  // Of stdout only POLLERR is heard: its reader is gone.
+  std::array<pollfd, 4> entries{{{mailbox->arrived->get(), POLLIN, 0},
+                                 {news->get(), POLLIN, 0},
+                                 {STDOUT_FILENO, 0, 0},
+                                 {stop ? stop->fd() : -1, POLLIN, 0}}};
+  for (;;) {
+    wait_for(entries, -1);
+    if (entries[1].revents != 0) hear(news);
+    const runtime::Live::News printed = live->take();
+    const bool is_read = output.write(printed.out, printed.err);
+    if (entries[0].revents != 0) return mailbox->take_or(std::move(cancelled));
+    if (!is_read || (entries[2].revents & POLLERR) != 0) output.lose_reader();
+    if (!output.has_reader() || entries[3].revents != 0)
+      return cancel(engine, *mailbox, std::move(cancelled));
+  }
+}
+
+}  // namespace cli

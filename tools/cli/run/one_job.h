@@ -1,0 +1,18 @@
+#pragma once
+// One job through an engine, and its one result. Below `zygo run` and `zygo isolate`.
+
+#include "runtime/engine.h"
+#include "tools/cli/run/live_output.h"
+#include "tools/cli/signals.h"
+
+namespace cli {
+
+// Waits for the result. When `stop` (may be null) says so, the job is cancelled and so labelled.
+runtime::JobResult run_one(runtime::Engine& engine, runtime::Job job, const StopSignals* stop);
+
+// The same, and what it prints goes to `output` as it comes. The job is cancelled, too, when nobody
+// reads our stdout any more.
+runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const StopSignals* stop,
+                            LiveOutput& output);
+
+}  // namespace cli

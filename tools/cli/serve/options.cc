@@ -1,0 +1,179 @@
+#include "tools/cli/serve/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "tools/cli/command_line/parsed_option.h"
+#include "tools/cli/units.h"
+
+namespace cli {
+namespace {
+
+sys::Result<unsigned> parse_mode(const std::string& text) {
+  unsigned mode = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc{} && end == text.data() + text.size() && mode <= 0777) return mode;
+  return sys::Error::because(fmt::format("\"{}\" is no mode; write e.g. 0660", text));
+}
+
+sys::Result<service::LogFormat> parse_log(const std::string& text) {
+  if (text == "off") return service::LogFormat::kOff;
+  if (text == "text") return service::LogFormat::kText;
+  if (text == "json") return service::LogFormat::kJson;
+  return sys::Error::because(fmt::format("\"{}\" is no format; choose text, json or off", text));
+}
+
+void read_apis(const std::vector<std::string>& names, service::Apis& into) {
+  for (const std::string& name : names) {
+    const std::optional<service::Api> api = service::api_named(name);
+    if (!api) {
+      throw CLI::ValidationError(
+          "--api",
+          fmt::format("\"{}\" is no API; choose sandbox-fusion, piston, dify or go-judge", name));
+    }
+    into.add(*api);
+  }
+}
+
+void read_cors(const std::vector<std::string>& origins, service::Cors& into) {
+  for (const std::string& origin : origins) {
+    if (auto added = into.add(origin); !added)
+      throw CLI::ValidationError("--cors", added.error().text());
+  }
+}
+
+void read_hosts(const std::vector<std::string>& names, service::Hosts& into) {
+  for (const std::string& name : names) {
+    if (auto added = into.add(name); !added)
+      throw CLI::ValidationError("--allow-host", added.error().text());
+  }
+}
+
+void add_go_judge(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("With --api go-judge");
+  parsed_option(app, "--file-store", "SIZE", "Of all files that clients keep (default 512M)",
+                into.file_store, parse_size);
+  parsed_option(app, "--file-keep", "TIME", "Since a file was used last (default 60m)",
+                into.file_keep, parse_duration);
+  app.add_option("--file-source", into.file_source,
+                 "Requests may name files below this directory by their paths here")
+      ->type_name("DIR");
+  app.option_defaults()->group("Options");
+}
+
+sys::Result<std::optional<service::TenantBy>> parse_tenant_by(const std::string& text) {
+  if (const auto by = service::tenant_by_named(text)) return by;
+  return sys::Error::because(
+      fmt::format("\"{}\" is none of them; choose token, field or none", text));
+}
+
+void add_tenants(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Tenants");
+  parsed_option(app, "--tenant-by", "WHAT",
+                "Who share nothing: token (default with --tokens), field, none", into.tenant_by,
+                parse_tenant_by);
+  whole_number(app.add_option("--tenant-templates", into.tenant_templates,
+                              "That are kept for them (default: chosen by memory)"),
+               1u, 100'000u);
+  parsed_option(app, "--tenant-idle", "TIME",
+                "Of a template that no job of its tenant used, until it goes (default 5m)",
+                into.tenant_idle, parse_duration);
+  app.add_flag("--share-builds", into.share_builds,
+               "What is compiled for one tenant serves all of them");
+  app.add_flag("--core-scheduling", into.core_scheduling,
+               "No two templates, and so tenants, on one core's hardware threads at a time");
+  app.option_defaults()->group("Options");
+}
+
+void add_serve_times(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Times");
+  parsed_option(app, "--grace", "TIME", "At the end, for what runs (default 10s)", into.grace,
+                parse_duration);
+  parsed_option(app, "--keep", "TIME", "Results of async jobs are kept this long (default 10m)",
+                into.keep, parse_duration);
+  parsed_option(app, "--head-time", "TIME", "For the head of a request (default 10s)",
+                into.head_time, parse_duration);
+  parsed_option(app, "--body-time", "TIME",
+                "For its body, and 1s more for each KiB that came (default 30s)", into.body_time,
+                parse_duration);
+  parsed_option(app, "--write-time", "TIME", "Without the client taking a byte (default 30s)",
+                into.write_time, parse_duration);
+  parsed_option(app, "--idle-time", "TIME", "Between two requests (default 75s)", into.idle_time,
+                parse_duration);
+  parsed_option(app, "--ping-time", "TIME",
+                "Of silence on a WebSocket, and then as long for an answer (default 20s)",
+                into.ping_time, parse_duration);
+  app.option_defaults()->group("Options");
+}
+
+void add_serve_durable(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Durable jobs");
+  app.add_option("--durable", into.durable,
+                 "Database of jobs that survive a crash, ?async=1&durable=1; made if need be")
+      ->type_name("FILE");
+  parsed_option(app, "--durable-keep", "TIME", "Their results are kept this long (default 1440m)",
+                into.durable_keep, parse_duration);
+  parsed_option(app, "--durable-size", "SIZE",
+                "Of them all: the oldest results leave first, then 507 (default 1G)",
+                into.durable_size, parse_size);
+  whole_number(app.add_option("--durable-queue", into.durable_queue,
+                              "Such jobs that may wait (default 100000)"),
+               1u, 10'000'000u);
+  app.option_defaults()->group("Options");
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, ServeOptions& into) {
+  app.add_option("--listen", into.listen,
+                 "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
+      ->type_name("ADDRESS")
+      ->take_all();
+  whole_number(
+      app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)"),
+      1u, 4096u);
+  whole_number(app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)"), 1u,
+               1'000'000u);
+  whole_number(app.add_option("--connections", into.connections, "At once (default 256)"), 1u,
+               100'000u);
+  parsed_option(app, "--max-body", "SIZE", "Of one request (default 64M)", into.max_body,
+                parse_size);
+  parsed_option(app, "--held", "SIZE", "Of all requests together (default 1G)", into.held,
+                parse_size);
+  app.add_option("--tokens", into.tokens, "Who may do what: lines NAME TOKEN [SCOPE,...]")
+      ->type_name("FILE");
+  app.add_flag("--allow-anyone", into.allow_anyone,
+               "Listen without tokens where other hosts can reach it");
+  parsed_option(app, "--socket-mode", "MODE", "Of a unix socket's file (default 0600)",
+                into.socket_mode, parse_mode);
+  app.add_option("--defaults", into.defaults,
+                 "JSON object: fields of a job that a request leaves out")
+      ->type_name("FILE");
+  app.add_option_function<std::vector<std::string>>(
+         "--api", [&into](const std::vector<std::string>& names) { read_apis(names, into.apis); },
+         "Speak this one, too: sandbox-fusion, piston, dify, go-judge; may be repeated")
+      ->type_name("NAME")
+      ->take_all();
+  app.add_flag("--no-page", into.no_page, "No page for people at /");
+  app.add_option_function<std::vector<std::string>>(
+         "--cors",
+         [&into](const std::vector<std::string>& origins) { read_cors(origins, into.cors); },
+         "Pages of this origin may send requests, e.g. https://grader.example; may be repeated")
+      ->type_name("ORIGIN")
+      ->take_all();
+  app.add_option_function<std::vector<std::string>>(
+         "--allow-host",
+         [&into](const std::vector<std::string>& names) { read_hosts(names, into.hosts); },
+         "Without tokens: clients may call it by this name, too; may be repeated")
+      ->type_name("NAME")
+      ->take_all();
+  parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
+                parse_log);
+  add_tenants(app, into);
+  add_go_judge(app, into);
+  add_serve_times(app, into);
+  add_serve_durable(app, into);
+}
+
+}  // namespace cli
