@@ -1,7 +1,7 @@
 #pragma once
 // RuntimeSpec: how programs of a language are compiled and run, as data. One JSON file each, in
-// `runtimes/` of the source tree; adding a language is adding a file. Its fields are described in
-// runtimes/README.md. A value; read once, at the start.
+// `languages/` of the source tree; adding a language is adding a file. Its fields are described in
+// languages/README.md. A value; read once, at the start.
 
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 // Packages of Piston as runtimes: a folder with `pkg-info.json` (or `metadata.json`), a script
 // `run` and perhaps `compile`, and `.env` or `environment`. Bash runs the scripts in the sandbox,
-// where the folder is seen at its own path; nothing of it is run elsewhere. runtimes/README.md says
-// more.
+// where the folder is seen at its own path; nothing of it is run elsewhere. languages/README.md
+// says more.
 
 #include <string>
 #include <vector>

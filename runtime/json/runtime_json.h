@@ -1,5 +1,5 @@
 #pragma once
-// Runtimes from JSON files (runtimes/README.md). Strict: what is not known is an error.
+// Runtimes from JSON files (languages/README.md). Strict: what is not known is an error.
 
 #include <string>
 #include <string_view>

@@ -172,7 +172,7 @@ Examples:
 inline constexpr const char* kRuntimeExamples =
     R"~(A runtime is how programs of a language are compiled and run; each is also a template of the
 same name. It is offered when its tools are found on the image. Each is one file of data:
-runtimes/README.md says how to add one.
+languages/README.md says how to add one.
 
 Examples:
   zygo runtime list

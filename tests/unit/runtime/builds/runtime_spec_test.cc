@@ -172,7 +172,7 @@ TEST_CASE("another compiler behind the same links has another stamp", "[runtime]
 }
 
 TEST_CASE("every runtime of the source tree is well-formed, and no two share a name", "[runtime]") {
-  auto specs = load_runtimes(ZYGO_SOURCE_DIR "/runtimes");
+  auto specs = load_runtimes(ZYGO_SOURCE_DIR "/languages");
 
   REQUIRE(specs);
   CHECK(specs->size() >= 13);
