@@ -8,7 +8,7 @@
 
 #include "runtime/builds/blobs.h"
 #include "runtime/judging/suite.h"
-#include "runtime/scheduler/setting.h"
+#include "runtime/scheduler/host_config.h"
 #include "runtime/scheduler/shard.h"
 #include "runtime/scheduler/task.h"
 #include "sandbox/supervisor.h"
@@ -39,8 +39,8 @@ std::vector<unsigned> usable_cpu_numbers() {
 
 class PooledEngine : public Engine {
  public:
-  PooledEngine(std::unique_ptr<Setting> setting, unsigned workers, const EngineOptions& options)
-      : setting_(std::move(setting)),
+  PooledEngine(std::unique_ptr<HostConfig> config, unsigned workers, const EngineOptions& options)
+      : config_(std::move(config)),
         admission_(workers),
         workers_(workers),
         room_(workers, options.log) {
@@ -50,10 +50,10 @@ class PooledEngine : public Engine {
   // With fewer threads than cores where there is no room for more.
   Result<void> open_shards(const std::vector<unsigned>& cpus) {
     const auto shards = std::min<unsigned>(workers_, static_cast<unsigned>(cpus.size()));
-    const size_t of_tenants = (setting_->tenant_templates() + shards - 1) / shards;
+    const size_t of_tenants = (config_->tenant_templates() + shards - 1) / shards;
     for (unsigned i = 0; i < shards; ++i) {
       const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
-      auto shard = std::make_unique<Shard>(*setting_, admission_, room_,
+      auto shard = std::make_unique<Shard>(*config_, admission_, room_,
                                            ShardPlan{cpus[i], true, capacity, of_tenants});
       Result<void> started =
           shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
@@ -196,10 +196,10 @@ class PooledEngine : public Engine {
     for (std::unique_ptr<Shard>& shard : shards_) shard->pass_signals();
   }
 
-  Standing standing() const override { return {setting_->level(), setting_->layers()}; }
+  Standing standing() const override { return {config_->level(), config_->layers()}; }
 
  private:
-  std::unique_ptr<Setting> setting_;
+  std::unique_ptr<HostConfig> config_;
   std::optional<BlobStore> blobs_;
   Admission admission_;
   const unsigned workers_;
@@ -234,11 +234,11 @@ sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   const std::vector<unsigned> cpus = usable_cpu_numbers();
   unsigned workers = options.workers;
   if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
-  std::unique_ptr<Setting> setting = TRY(Setting::create(options));
+  std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
   give_back_freed_memory();
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without));
-  auto engine = std::make_unique<PooledEngine>(std::move(setting), workers, options);
+  auto engine = std::make_unique<PooledEngine>(std::move(config), workers, options);
   TRY(engine->open_shards(cpus));
   return std::unique_ptr<Engine>(std::move(engine));
 }

@@ -28,7 +28,7 @@
 #include "runtime/job/result.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/loop/loop.h"
-#include "runtime/scheduler/setting.h"
+#include "runtime/scheduler/host_config.h"
 #include "sandbox/cgroup/cgroup.h"
 #include "sandbox/notify/notify.h"
 #include "sandbox/sys/fd.h"

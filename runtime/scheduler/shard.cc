@@ -30,12 +30,12 @@ void pin_to(unsigned cpu) {
 
 }  // namespace
 
-Shard::Shard(Setting& setting, Admission& admission, Room& room, ShardPlan plan)
-    : setting_(setting),
+Shard::Shard(HostConfig& config, Admission& admission, Room& room, ShardPlan plan)
+    : config_(config),
       admission_(admission),
       room_(room),
       plan_(plan),
-      ooms_seen_(setting.own_oom_kills()) {}
+      ooms_seen_(config.own_oom_kills()) {}
 
 Result<void> Shard::start(sys::Milliseconds patience) {
   std::promise<Result<void>> started;
@@ -165,23 +165,23 @@ void Shard::place(TaskPtr task) {
     let_go(task->client());
     return withdraw(std::move(task));
   }
-  const TemplateSpec* spec = setting_.find_template(task->job.template_name);
+  const TemplateSpec* spec = config_.find_template(task->job.template_name);
   if (!spec) {
     const std::string message = "template: \"" + task->job.template_name +
-                                "\" is not known; known are " + setting_.template_names() +
+                                "\" is not known; known are " + config_.template_names() +
                                 " (define one with --preload)";
     return refuse(std::move(task), message);
   }
-  if (std::string missing = setting_.unmet(task->job.policy.require); !missing.empty()) {
+  if (std::string missing = config_.unmet(task->job.policy.require); !missing.empty()) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
-  if (setting_.level() == sandbox::Level::kMinimal &&
+  if (config_.level() == sandbox::Level::kMinimal &&
       task->job.policy.profile == sandbox::Profile::kBuild) {
     return refuse(std::move(task),
                   "policy.profile: build is for compilers, and level minimal has none");
   }
-  if (!spec->runtime && !setting_.has_python()) {
+  if (!spec->runtime && !config_.has_python()) {
     return refuse(std::move(task),
                   "template: " + spec->name + " needs Python, which the image does not have");
   }
@@ -245,26 +245,26 @@ Shard::Cells::iterator Shard::idle_cell(const ZygoteKey& key, const Zygote* pare
 
 Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
   CellPlan plan;
-  plan.number = setting_.next_cell_number();
+  plan.number = config_.next_cell_number();
   plan.shape = shape_of(task->current());
-  const TemplateSpec& spec = *setting_.find_template(key.name);
+  const TemplateSpec& spec = *config_.find_template(key.name);
   plan.executes = spec.runtime != nullptr;
   plan.in_place = zygote.zygote->runs_in_place();
-  plan.layers = setting_.layers();
+  plan.layers = config_.layers();
   plan.filter =
-      TRY(plan.shape.observe ? setting_.observer_filter()
-                             : setting_.filter(plan.shape.profile, setting_.makes_code(spec)));
-  plan.variant = setting_.filter_variant();
-  plan.variant.makes_code = setting_.makes_code(spec);
-  plan.cgroups = setting_.cgroups();
-  plan.outer_oom = setting_.outer_oom();
+      TRY(plan.shape.observe ? config_.observer_filter()
+                             : config_.filter(plan.shape.profile, config_.makes_code(spec)));
+  plan.variant = config_.filter_variant();
+  plan.variant.makes_code = config_.makes_code(spec);
+  plan.cgroups = config_.cgroups();
+  plan.outer_oom = config_.outer_oom();
   plan.last_moments = last_moments_.get();
   plan.helpers = helpers_.get();
   plan.crowd = &crowd_;
-  plan.ids = TRY(setting_.take_ids());
-  if (setting_.has_directories()) {
-    plan.scratch = TRY(setting_.make_scratch(plan.number, plan.ids));
-    plan.ruleset = TRY(setting_.make_ruleset(plan.scratch, plan.shape.runs_programs()));
+  plan.ids = TRY(config_.take_ids());
+  if (config_.has_directories()) {
+    plan.scratch = TRY(config_.make_scratch(plan.number, plan.ids));
+    plan.ruleset = TRY(config_.make_ruleset(plan.scratch, plan.shape.runs_programs()));
   }
   cells_.emplace_front();
   auto slot = cells_.begin();
@@ -378,7 +378,7 @@ void Shard::start_run(Cells::iterator slot) {
     task.job.live->begin(task.build ? Live::Stage::kBuilding : Live::Stage::kRunning);
   RunOrder order{task.request, &job, *input};
   order.live = live.get();
-  order.runtime = setting_.find_template(job.template_name)->runtime.get();
+  order.runtime = config_.find_template(job.template_name)->runtime.get();
   if (task.language) order.runtime = task.language;
   const std::shared_ptr<const Artefact>& executed = job.program ? job.program : task.artefact;
   if (!task.build && executed) order.program_fd = executed->program.get();

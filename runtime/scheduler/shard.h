@@ -1,7 +1,8 @@
 #pragma once
 // Shard: one thread, one loop, one CPU, with the templates and cells that run there. Takes tasks
 // from the admission queue when it has room, leads each through lease, run, judge and reply, and
-// grows, renews and trims its cells. Shards share nothing but the queue and the setting.
+// grows, renews and trims its cells. Shards share nothing but the queue and the host's
+// configuration.
 
 #include <atomic>
 #include <list>
@@ -14,8 +15,8 @@
 #include "runtime/cell/cell.h"
 #include "runtime/engine.h"
 #include "runtime/loop/loop.h"
+#include "runtime/scheduler/host_config.h"
 #include "runtime/scheduler/room.h"
-#include "runtime/scheduler/setting.h"
 #include "runtime/scheduler/task.h"
 
 namespace runtime {
@@ -29,7 +30,7 @@ struct ShardPlan {
 
 class Shard {
  public:
-  Shard(Setting& setting, Admission& admission, Room& room, ShardPlan plan);
+  Shard(HostConfig& config, Admission& admission, Room& room, ShardPlan plan);
   sys::Result<void> start(sys::Milliseconds patience);  // its thread; then the rest may be called
   // After stop() and join() of this shard and all its peers, who may still be waking it.
   ~Shard();
@@ -169,7 +170,7 @@ class Shard {
   void trim_idle();
   void shut_down();
 
-  Setting& setting_;
+  HostConfig& config_;
   Admission& admission_;
   Room& room_;
   ShardPlan plan_;

@@ -46,7 +46,7 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.timing.admit = micros(task.admitted_at - task.accepted_at);
   result.timing.lease = task.run == 0 ? micros(task.leased_at - task.admitted_at) : 0;
   result.enforced = slot.cell->layers();
-  result.level = setting_.level();
+  result.level = config_.level();
   auto zygote = zygotes_.find(slot.zygote);
   if (zygote != zygotes_.end()) result.template_id = zygote->second.identity;
   result.timing.judge = micros(sys::monotonic_now() - begin);
@@ -117,7 +117,7 @@ void Shard::take_leave(Task& task) {
     pairing->sent(task.job.side);  // before the other side hears of it and closes its own
     pairing->leave();
   }
-  if (task.build) return_waiting(setting_.artefacts().give_up(task.artefact_key));
+  if (task.build) return_waiting(config_.artefacts().give_up(task.artefact_key));
 }
 
 void Shard::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {

@@ -61,7 +61,7 @@ Evidence::Fault Shard::cause_of(Evidence::Fault fault) {
 
 bool Shard::memory_ran_out() {
   const Nanoseconds now = sys::monotonic_now();
-  const uint64_t kills = setting_.own_oom_kills();
+  const uint64_t kills = config_.own_oom_kills();
   if (std::exchange(ooms_seen_, kills) < kills) last_oom_ = now;
   return last_oom_ != Nanoseconds() && now - last_oom_ < kSameOom;
 }

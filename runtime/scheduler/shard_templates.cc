@@ -47,7 +47,7 @@ Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, const ZygoteKey& 
   if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed)
     return &found->second;
   if (found == zygotes_.end()) make_room_for(key);
-  ZygotePlan plan = setting_.zygote_plan(spec, key.seed);
+  ZygotePlan plan = config_.zygote_plan(spec, key.seed);
   Result<std::unique_ptr<Zygote>> started = start_zygote(key, plan);
   if (!started) {
     problem = {"start template", started.error().code(), started.error().text()};
@@ -95,7 +95,7 @@ void Shard::lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& 
                         ZygoteSlot& zygote) {
   if (idle_cell(key, zygote.zygote.get(), shape_of(task->current())) != cells_.end())
     return lease(std::move(task), key, zygote);
-  if (setting_.has_early_cells(spec) && !zygote.early_cell) {
+  if (config_.has_early_cells(spec) && !zygote.early_cell) {
     zygote.early_cell = true;
     trim_idle();
     if (order_cell(task, key, zygote).ok()) return;
@@ -147,9 +147,9 @@ void Shard::renew_if_due(const ZygoteKey& key, ZygoteSlot& slot) {
   const bool due = slot.cells >= kCellsPerTemplate ||
                    sys::monotonic_now() - slot.since >= sys::Nanoseconds(kTemplateAge);
   if (!due || slot.successor || stopping_) return;
-  const TemplateSpec* spec = setting_.find_template(key.name);
+  const TemplateSpec* spec = config_.find_template(key.name);
   if (!spec) return;
-  auto started = start_zygote(key, setting_.zygote_plan(*spec, key.seed));
+  auto started = start_zygote(key, config_.zygote_plan(*spec, key.seed));
   if (started.ok()) slot.successor = std::move(started).value();  // else at the next cell
 }
 

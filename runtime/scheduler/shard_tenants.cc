@@ -17,7 +17,7 @@ namespace runtime {
 using sys::Nanoseconds;
 
 Shard::ZygoteKey Shard::key_for(const Task& task) const {
-  return {setting_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
+  return {config_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
 }
 
 // True: the task was taken, until another template of its tenant has started.
@@ -88,7 +88,7 @@ void Shard::drop_idle_tenants(Nanoseconds unused_since) {
 
 void Shard::drop_aged() {
   ages_ = false;
-  drop_idle_tenants(sys::monotonic_now() - Nanoseconds(setting_.tenant_idle()));
+  drop_idle_tenants(sys::monotonic_now() - Nanoseconds(config_.tenant_idle()));
   count_templates();
 }
 
@@ -100,7 +100,7 @@ void Shard::count_templates() {
   tenant_templates_alive_ = static_cast<size_t>(count);
   if (count == 0 || stopping_ || std::exchange(ages_, true)) return;
   if (!tenant_age_) tenant_age_ = std::make_unique<Timer>(*loop_, [this] { drop_aged(); });
-  tenant_age_->start(setting_.tenant_idle());
+  tenant_age_->start(config_.tenant_idle());
 }
 
 }  // namespace runtime

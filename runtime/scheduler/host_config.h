@@ -1,6 +1,6 @@
 #pragma once
-// Setting: what all shards share and none changes after the engine has started: where things are,
-// what the host gives and what takes the place of what it does not, which templates exist, the
+// HostConfig: what all shards share and none changes after the engine has started: where things
+// are, what the host gives and what takes the place of what it does not, which templates exist, the
 // compiled filters. Thread-safe.
 
 #include <array>
@@ -38,9 +38,9 @@ struct CellIds {
   images::JobUser inside = {shim::kJobId, shim::kJobId};
 };
 
-class Setting {
+class HostConfig {
  public:
-  static sys::Result<std::unique_ptr<Setting>> create(const EngineOptions& options);
+  static sys::Result<std::unique_ptr<HostConfig>> create(const EngineOptions& options);
 
   sandbox::Layers layers() const { return layers_; }  // to put in force
   sandbox::Level level() const { return level_; }

@@ -1,4 +1,4 @@
-#include "runtime/scheduler/setting.h"
+#include "runtime/scheduler/host_config.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -85,58 +85,58 @@ Result<std::vector<TemplateSpec>> shipped_templates() {
   return templates;
 }
 
-Result<std::unique_ptr<Setting>> Setting::create(const EngineOptions& options) {
-  auto setting = std::make_unique<Setting>();
-  setting->heap_ = options.heap;
-  setting->early_cells_ = options.early_cells && options.heap != "plain";
-  setting->warm_ = options.warm;
-  setting->share_builds_ = options.share_builds;
-  setting->core_cookies_ = options.core_cookies;
+Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& options) {
+  auto config = std::make_unique<HostConfig>();
+  config->heap_ = options.heap;
+  config->early_cells_ = options.early_cells && options.heap != "plain";
+  config->warm_ = options.warm;
+  config->share_builds_ = options.share_builds;
+  config->core_cookies_ = options.core_cookies;
   if (options.core_cookies) {
     const sandbox::LayerReport found = sandbox::probe_core_scheduling();
     if (!found.available)
       return Error::because("core scheduling: " + found.why + "; cure: " + found.cure);
   }
-  setting->tenant_templates_ =
+  config->tenant_templates_ =
       options.tenant_templates > 0 ? options.tenant_templates : affordable_templates();
-  setting->tenant_idle_ = options.tenant_idle;
-  if (!options.builds.empty()) setting->builds_.emplace(options.builds, options.builds_capacity);
-  TRY(setting->find_files(options));
-  setting->templates_ = TRY(shipped_templates());
+  config->tenant_idle_ = options.tenant_idle;
+  if (!options.builds.empty()) config->builds_.emplace(options.builds, options.builds_capacity);
+  TRY(config->find_files(options));
+  config->templates_ = TRY(shipped_templates());
   for (const TemplateSpec& spec : options.templates) {
-    std::erase_if(setting->templates_,
+    std::erase_if(config->templates_,
                   [&spec](const TemplateSpec& t) { return t.name == spec.name; });
-    setting->templates_.push_back(spec);
+    config->templates_.push_back(spec);
   }
-  for (const TemplateSpec& spec : setting->templates_) {
+  for (const TemplateSpec& spec : config->templates_) {
     if (!spec.runtime) continue;
-    const std::string root = setting->imported_ ? setting->imported_->rootfs : "";
-    setting->toolchains_[spec.name] = find_toolchain(*spec.runtime, root, setting->path_of_image());
+    const std::string root = config->imported_ ? config->imported_->rootfs : "";
+    config->toolchains_[spec.name] = find_toolchain(*spec.runtime, root, config->path_of_image());
   }
-  setting->python_makes_code_ = has_compiling_package(
-      setting->image_, setting->python_, setting->imported_ ? setting->imported_->rootfs : "");
-  setting->add_folders();
-  setting->note_programs();
+  config->python_makes_code_ = has_compiling_package(
+      config->image_, config->python_, config->imported_ ? config->imported_->rootfs : "");
+  config->add_folders();
+  config->note_programs();
   const std::vector<sandbox::LayerReport> reports = sandbox::probe_layers();
-  TRY(setting->choose_level(options, reports));
-  TRY(setting->choose_ids());
-  setting->id_slots_ = IdSlots(setting->slots_of_ids());
-  TRY(setting->choose_layers(options, reports));
-  if (setting->level_ != sandbox::Level::kFull) {
+  TRY(config->choose_level(options, reports));
+  TRY(config->choose_ids());
+  config->id_slots_ = IdSlots(config->slots_of_ids());
+  TRY(config->choose_layers(options, reports));
+  if (config->level_ != sandbox::Level::kFull) {
     if (!options.mounts.empty())
       return Error::because("directories can be mounted on level full only");
     const std::optional<images::Image>& mounted =
-        setting->imported_ ? setting->imported_ : options.environment;
+        config->imported_ ? config->imported_ : options.environment;
     if (mounted)
       return Error::because("image " + mounted->name + ": an image needs mounts, which level " +
-                            std::string(sandbox::name_of(setting->level_)) + " does not have");
-    TRY(setting->replace_mounts());
+                            std::string(sandbox::name_of(config->level_)) + " does not have");
+    TRY(config->replace_mounts());
   }
-  setting->choose_variant();
-  return setting;
+  config->choose_variant();
+  return config;
 }
 
-Result<void> Setting::find_files(const EngineOptions& options) {
+Result<void> HostConfig::find_files(const EngineOptions& options) {
   const std::string library = TRY(library_directory());
   launcher_ = library + "/zygo-launch";
   if (::access(launcher_.c_str(), X_OK) < 0) return Error::from_errno(launcher_);
@@ -163,7 +163,7 @@ Result<void> Setting::find_files(const EngineOptions& options) {
 }
 
 // An image without Python serves every template but Python's.
-Result<void> Setting::find_in_image(const EngineOptions& options) {
+Result<void> HostConfig::find_in_image(const EngineOptions& options) {
   image_ = TRY(images::image_plan(*imported_, shim_directory_));
   exec_image_ = TRY(images::image_plan(*imported_, exec_directory_));
   user_ = TRY(images::user_of(*imported_));
@@ -178,7 +178,7 @@ Result<void> Setting::find_in_image(const EngineOptions& options) {
 }
 
 // Those of packages, where their scripts expect them.
-void Setting::add_folders() {
+void HostConfig::add_folders() {
   for (const TemplateSpec& spec : templates_) {
     if (!spec.runtime || spec.runtime->folder.empty()) continue;
     const std::string& folder = spec.runtime->folder;
@@ -188,7 +188,7 @@ void Setting::add_folders() {
   }
 }
 
-std::string_view Setting::path_of_image() const {
+std::string_view HostConfig::path_of_image() const {
   constexpr std::string_view kName = "PATH=";
   if (!imported_) return kPath;
   for (const std::string& entry : imported_->config.environment) {
@@ -197,8 +197,8 @@ std::string_view Setting::path_of_image() const {
   return kPath;
 }
 
-Result<void> Setting::choose_level(const EngineOptions& options,
-                                   const std::vector<sandbox::LayerReport>& reports) {
+Result<void> HostConfig::choose_level(const EngineOptions& options,
+                                      const std::vector<sandbox::LayerReport>& reports) {
   std::optional<sandbox::Level> best = sandbox::best_level(reports);
   const sandbox::Level wanted = options.level.value_or(options.least);
   const std::vector<std::string_view> missing = sandbox::missing_for(wanted, reports);
@@ -239,7 +239,7 @@ Result<void> Setting::choose_level(const EngineOptions& options,
 
 // A daemon's own range; where only part of the ids exist (a container with a map, a user with
 // subordinate ids), a small one at the end of what is mapped.
-Result<void> Setting::choose_ids() {
+Result<void> HostConfig::choose_ids() {
   const bool is_full = level_ == sandbox::Level::kFull;
   if (is_full ? !may_map_ranges() : ::geteuid() != 0) return {};
   ids_ = is_full ? Ids::kMapped : level_ == sandbox::Level::kContained ? Ids::kReal : Ids::kOther;
@@ -266,12 +266,12 @@ Result<void> Setting::choose_ids() {
 }
 
 // Cells that can have ids of their own at once; 0: theirs are not their own.
-uint32_t Setting::slots_of_ids() const {
+uint32_t HostConfig::slots_of_ids() const {
   if (ids_ == Ids::kMapped) return (id_count_ - shim::kFirstCellId) / 2;
   return ids_ == Ids::kReal ? id_count_ / kIdsPerCell : 0;
 }
 
-Result<CellIds> Setting::take_ids() {
+Result<CellIds> HostConfig::take_ids() {
   CellIds ids;
   if (user_) ids.inside = *user_;
   if (ids_ == Ids::kOther) ids.reader = ids.owner = id_base_;
@@ -292,7 +292,7 @@ Result<CellIds> Setting::take_ids() {
   return ids;
 }
 
-Result<void> Setting::replace_mounts() {
+Result<void> HostConfig::replace_mounts() {
   scratch_.emplace(TRY(ScratchRoot::create()));
   // What executed programs may read contains what Python's may, but for an interpreter elsewhere.
   images::HostPaths paths = images::paths_of(exec_image_);
@@ -305,14 +305,14 @@ Result<void> Setting::replace_mounts() {
   return {};
 }
 
-Result<Scratch> Setting::make_scratch(uint64_t cell, const CellIds& ids) const {
+Result<Scratch> HostConfig::make_scratch(uint64_t cell, const CellIds& ids) const {
   std::optional<ScratchOwner> owner;
   if (ids_ == Ids::kReal) owner = {ids.init, ids.job};
   if (ids_ == Ids::kOther) owner = {id_base_, id_base_};
   return scratch_->make(cell, owner);
 }
 
-Result<sys::OwnedFd> Setting::make_ruleset(const Scratch& scratch, bool executable) const {
+Result<sys::OwnedFd> HostConfig::make_ruleset(const Scratch& scratch, bool executable) const {
   sandbox::LandlockRules rules;
   for (const sys::OwnedFd& fd : readable_) rules.readable.push_back(fd.get());
   for (const sys::OwnedFd& fd : devices_) rules.devices.push_back(fd.get());
@@ -323,7 +323,7 @@ Result<sys::OwnedFd> Setting::make_ruleset(const Scratch& scratch, bool executab
 }
 
 // What the filter makes up for, or must say in another way.
-void Setting::choose_variant() {
+void HostConfig::choose_variant() {
   variant_.masked = sandbox::masked_calls();
   variant_.masked_clone_flags = sandbox::clone_flags_masked();
   variant_.count_processes = !layers_.has(Layer::kCgroupPids);
@@ -333,8 +333,8 @@ void Setting::choose_variant() {
   variant_.shared_files = has_directories();
 }
 
-Result<void> Setting::choose_layers(const EngineOptions& options,
-                                    const std::vector<sandbox::LayerReport>& reports) {
+Result<void> HostConfig::choose_layers(const EngineOptions& options,
+                                       const std::vector<sandbox::LayerReport>& reports) {
   const Layers may = sandbox::layers_of(level_);
   outer_oom_ = sandbox::OuterOom::open();  // before we move to a group of our own making
   cgroups_.emplace(sandbox::CgroupRoot::create());
@@ -358,7 +358,7 @@ Result<void> Setting::choose_layers(const EngineOptions& options,
   return {};
 }
 
-std::string Setting::unmet(const std::vector<std::string>& required) const {
+std::string HostConfig::unmet(const std::vector<std::string>& required) const {
   for (const std::string& name : required) {
     if (std::optional<Layer> layer = sandbox::layer_named(name); layer && !layers_.has(*layer))
       return "layer " + name;
@@ -368,7 +368,7 @@ std::string Setting::unmet(const std::vector<std::string>& required) const {
   return {};
 }
 
-Result<std::string_view> Setting::filter(sandbox::Profile profile, bool makes_code) {
+Result<std::string_view> HostConfig::filter(sandbox::Profile profile, bool makes_code) {
   std::lock_guard lock(filter_mutex_);
   std::optional<std::string>& slot = filters_[2 * static_cast<size_t>(profile) + makes_code];
   sandbox::FilterVariant variant = variant_;
@@ -377,7 +377,7 @@ Result<std::string_view> Setting::filter(sandbox::Profile profile, bool makes_co
   return std::string_view(*slot);
 }
 
-Result<std::string_view> Setting::observer_filter() {
+Result<std::string_view> HostConfig::observer_filter() {
   std::lock_guard lock(filter_mutex_);
   if (!observer_filter_) observer_filter_ = TRY(sandbox::compile_observer(shim::kCellSocketFd));
   return std::string_view(*observer_filter_);

@@ -8,23 +8,23 @@
 #include "images/host_image.h"
 #include "images/image_root.h"
 #include "images/sha256.h"
-#include "runtime/scheduler/setting.h"
+#include "runtime/scheduler/host_config.h"
 #include "shim/protocol.h"
 
 namespace runtime {
 
-const TemplateSpec* Setting::find_template(const std::string& name) const {
+const TemplateSpec* HostConfig::find_template(const std::string& name) const {
   auto found = std::find_if(templates_.begin(), templates_.end(), [&name](const TemplateSpec& t) {
     return t.name == name || (t.runtime && t.runtime->goes_by(name));
   });
   return found == templates_.end() ? nullptr : &*found;
 }
 
-const Toolchain& Setting::toolchain_of(const TemplateSpec& spec) const {
+const Toolchain& HostConfig::toolchain_of(const TemplateSpec& spec) const {
   return toolchains_.at(spec.name);
 }
 
-void Setting::note_programs() {
+void HostConfig::note_programs() {
   const std::string root = imported_ ? imported_->rootfs : "";
   auto note = [this, &root](const std::string& path, KnownProgram::Use use,
                             const RuntimeSpec* language) {
@@ -39,26 +39,26 @@ void Setting::note_programs() {
   }
 }
 
-CommandRule Setting::rule_of_command(const std::string& program) const {
+CommandRule HostConfig::rule_of_command(const std::string& program) const {
   const std::string root = imported_ ? imported_->rootfs : "";
   return runtime::rule_of_command(target_of(program, root), known_programs_);
 }
 
 // A build outlives the process: also what its tools find beside them counts, as headers and
 // libraries, and the place that paths in it speak of.
-std::string Setting::identity_of_build(const TemplateSpec& spec) const {
+std::string HostConfig::identity_of_build(const TemplateSpec& spec) const {
   return toolchain_of(spec).stamp + '\0' + (imported_ ? imported_->digest : packages_stamp_) +
          '\0' + std::string(sandbox::name_of(level_)) + '\0';
 }
 
 // That one is found says that somebody compiled these very bytes, and who waits for a build learns
 // that it is under way.
-std::string Setting::build_key(std::string key, const std::string& tenant) const {
+std::string HostConfig::build_key(std::string key, const std::string& tenant) const {
   if (tenant.empty() || share_builds_) return key;
   return images::sha256_of("tenant\n" + images::sha256_of(tenant) + key);
 }
 
-std::string Setting::template_names() const {
+std::string HostConfig::template_names() const {
   std::string names;
   for (const TemplateSpec& spec : templates_) {
     if (spec.runtime && !toolchain_of(spec).missing.empty()) continue;
@@ -67,7 +67,7 @@ std::string Setting::template_names() const {
   return names;
 }
 
-ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
+ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   ZygotePlan plan;
   plan.name = spec.name;
   plan.seed = seed;
@@ -97,7 +97,7 @@ ZygotePlan Setting::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
   return plan;
 }
 
-std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plain) const {
+std::vector<std::string> HostConfig::command_of(const TemplateSpec& spec, bool plain) const {
   const std::string& own = spec.runtime ? exec_directory_ : shim_directory_;
   const std::string shim = plain ? own : std::string(images::kShimTarget);
   if (is_warm(spec)) {
@@ -117,18 +117,18 @@ std::vector<std::string> Setting::command_of(const TemplateSpec& spec, bool plai
 }
 
 // Nobody knows what the programs of the image are that commands name.
-bool Setting::makes_code(const TemplateSpec& spec) const {
+bool HostConfig::makes_code(const TemplateSpec& spec) const {
   if (!spec.runtime) return python_makes_code_;
   return spec.runtime->jit || spec.name == kCommandTemplate;
 }
 
 // Of an imported image we do not know whether our library can be loaded there.
-bool Setting::is_warm(const TemplateSpec& spec) const {
+bool HostConfig::is_warm(const TemplateSpec& spec) const {
   return warm_ && !imported_ && spec.runtime && spec.runtime->warm;
 }
 
 // Everything that makes a template what it is.
-std::string Setting::content_of(const TemplateSpec& spec) const {
+std::string HostConfig::content_of(const TemplateSpec& spec) const {
   if (spec.runtime) {
     return spec.runtime->digest + '\0' + toolchain_of(spec).stamp + '\0' +
            (imported_ ? imported_->digest : images::plan_text(exec_image_));
