@@ -43,7 +43,7 @@ class PooledEngine : public Engine {
       : config_(std::move(config)),
         admission_(workers),
         workers_(workers),
-        room_(workers, options.log) {
+        capacity_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
   }
 
@@ -53,7 +53,7 @@ class PooledEngine : public Engine {
     const size_t of_tenants = (config_->tenant_templates() + shards - 1) / shards;
     for (unsigned i = 0; i < shards; ++i) {
       const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
-      auto shard = std::make_unique<Shard>(*config_, admission_, room_,
+      auto shard = std::make_unique<Shard>(*config_, admission_, capacity_,
                                            ShardPlan{cpus[i], true, capacity, of_tenants});
       Result<void> started =
           shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
@@ -203,7 +203,7 @@ class PooledEngine : public Engine {
   std::optional<BlobStore> blobs_;
   Admission admission_;
   const unsigned workers_;
-  Room room_;
+  Capacity capacity_;
   std::vector<std::unique_ptr<Shard>> shards_;
 };
 

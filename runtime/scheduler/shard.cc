@@ -30,10 +30,10 @@ void pin_to(unsigned cpu) {
 
 }  // namespace
 
-Shard::Shard(HostConfig& config, Admission& admission, Room& room, ShardPlan plan)
+Shard::Shard(HostConfig& config, Admission& admission, Capacity& capacity, ShardPlan plan)
     : config_(config),
       admission_(admission),
-      room_(room),
+      capacity_(capacity),
       plan_(plan),
       ooms_seen_(config.own_oom_kills()) {}
 
@@ -93,7 +93,7 @@ void Shard::cancel_withdrawn() {
 
 void Shard::on_wake() {
   const Nanoseconds now = sys::monotonic_now();
-  if (room_.settle(now)) ask_again_->start(room_.patience(now));
+  if (capacity_.settle(now)) ask_again_->start(capacity_.patience(now));
   std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
   if (cancelling_.exchange(false) || stopping_) drop_cancelled();
   if (withdrawing_.exchange(false)) drop_withdrawn();
@@ -450,7 +450,7 @@ void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
   } else if (fault && !cancelled) {
     task = run_again(std::move(task), *fault, ran);
   } else {
-    room_.serve();
+    capacity_.serve();
   }
   if (!task) {
     // It waits for room, or for another cell.

@@ -15,8 +15,8 @@
 #include "runtime/cell/cell.h"
 #include "runtime/engine.h"
 #include "runtime/loop/loop.h"
+#include "runtime/scheduler/capacity.h"
 #include "runtime/scheduler/host_config.h"
-#include "runtime/scheduler/room.h"
 #include "runtime/scheduler/task.h"
 
 namespace runtime {
@@ -30,7 +30,7 @@ struct ShardPlan {
 
 class Shard {
  public:
-  Shard(HostConfig& config, Admission& admission, Room& room, ShardPlan plan);
+  Shard(HostConfig& config, Admission& admission, Capacity& capacity, ShardPlan plan);
   sys::Result<void> start(sys::Milliseconds patience);  // its thread; then the rest may be called
   // After stop() and join() of this shard and all its peers, who may still be waking it.
   ~Shard();
@@ -172,14 +172,14 @@ class Shard {
 
   HostConfig& config_;
   Admission& admission_;
-  Room& room_;
+  Capacity& capacity_;
   ShardPlan plan_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Wakeup> wakeup_;
   std::unique_ptr<LastMoments> last_moments_;
   std::unique_ptr<Helpers> helpers_;
   Crowd crowd_;
-  std::unique_ptr<Timer> ask_again_;   // while the room is narrow
+  std::unique_ptr<Timer> ask_again_;   // while the capacity is narrow
   std::unique_ptr<Timer> tenant_age_;  // while there are templates of tenants
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};

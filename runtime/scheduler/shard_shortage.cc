@@ -3,8 +3,8 @@
 // It never runs with less isolation, and its program is never blamed. One that had not begun waits
 // in its place at the head of the queue; one that was ended in the middle is run again from the
 // start, a few times, if what it reads can be given to it again. The pool becomes narrower
-// meanwhile (room.h), and what is idle in it is given back. Only where not a single job could be
-// run for a minute does a task end as a SandboxError, which says what was refused.
+// meanwhile (capacity.h), and what is idle in it is given back. Only where not a single job could
+// be run for a minute does a task end as a SandboxError, which says what was refused.
 
 #include <algorithm>
 #include <cerrno>
@@ -33,13 +33,13 @@ bool Shard::can_begin_anew(const Job& job) {
 TaskPtr Shard::take_in() {
   const Nanoseconds now = sys::monotonic_now();
   TaskPtr task;
-  if (room_.enter(now)) {
+  if (capacity_.enter(now)) {
     task = admission_.take();
-    if (!task) room_.leave();
+    if (!task) capacity_.leave();
   } else {
-    if (room_.width() == 1) task = admission_.take_side();
-    if (task) room_.enter_anyway();
-    if (!task && !admission_.empty()) ask_again_->start(room_.patience(now));
+    if (capacity_.width() == 1) task = admission_.take_side();
+    if (task) capacity_.enter_anyway();
+    if (!task && !admission_.empty()) ask_again_->start(capacity_.patience(now));
   }
   if (task) ++leased_;
   return task;
@@ -47,7 +47,7 @@ TaskPtr Shard::take_in() {
 
 void Shard::let_go(const std::string& client) {
   --leased_;
-  room_.leave();
+  capacity_.leave();
   admission_.left(client);
 }
 
@@ -69,12 +69,12 @@ bool Shard::memory_ran_out() {
 // Null: it waits in the queue, in front. Else its time to wait is over, or it may not.
 TaskPtr Shard::await_room(TaskPtr task, const Evidence::Fault& fault) {
   const Nanoseconds now = sys::monotonic_now();
-  room_.shrink(fault.step, fault.error, now);
+  capacity_.shrink(fault.step, fault.error, now);
   short_of_room_ = true;
   wake();
   for (Shard* peer : peers_) peer->ask_back();
-  ask_again_->start(room_.patience(now));
-  if (stopping_ || task->job.pairing || room_.is_hopeless(now)) return task;
+  ask_again_->start(capacity_.patience(now));
+  if (stopping_ || task->job.pairing || capacity_.is_hopeless(now)) return task;
   task->stdin_feed.reset();
   let_go(task->client());
   admission_.put_back(std::move(task));
@@ -85,7 +85,7 @@ TaskPtr Shard::await_room(TaskPtr task, const Evidence::Fault& fault) {
 TaskPtr Shard::run_again(TaskPtr task, const Evidence::Fault& fault, bool ran) {
   if (!is_shortage(fault.error)) return task;
   if (!can_begin_anew(task->current()) || (ran && ++task->runs_lost >= kRunsToLose)) {
-    room_.shrink(fault.step, fault.error, sys::monotonic_now());
+    capacity_.shrink(fault.step, fault.error, sys::monotonic_now());
     return task;
   }
   return await_room(std::move(task), fault);
@@ -102,7 +102,7 @@ void Shard::ask_back() {
   wake();
 }
 
-bool Shard::leaves_shards_out() const { return room_.width() <= peers_.size(); }
+bool Shard::leaves_shards_out() const { return capacity_.width() <= peers_.size(); }
 
 // Those without a template are left out, as starting one is the dearest there is.
 Shard* Shard::warmer_peer() const {

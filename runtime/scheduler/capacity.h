@@ -1,7 +1,8 @@
 #pragma once
-// Room: how many jobs the machine lets the pool have under way at once. Begins with all that the
-// pool was made for. When the kernel refuses a process, memory or a descriptor it falls to what was
-// working then, and comes back one by one while nothing is refused; each step is told in one line
+// Capacity: how many jobs the machine lets the pool have under way at once. Begins with all that
+// the pool was made for. When the kernel refuses a process, memory or a descriptor it falls to what
+// was working then, and comes back one by one while nothing is refused; each step is told in one
+// line
 // ("pool: 8 -> 3 cells, EAGAIN on fork"). Shared by the shards; thread-safe; the time is an
 // argument. What becomes of the job that was refused is the shard's (shard_shortage.cc).
 
@@ -17,12 +18,12 @@ namespace runtime {
 // The machine, or a limit around zygo, has no more to give now: EAGAIN, ENOMEM, EMFILE, ENFILE.
 bool is_shortage(int error);
 
-class Room {
+class Capacity {
  public:
   using Log = std::function<void(const std::string&)>;  // may be empty; any thread
 
-  Room(unsigned cells, Log log);
-  ~Room();  // tells what has not been told yet
+  Capacity(unsigned cells, Log log);
+  ~Capacity();  // tells what has not been told yet
 
   // A place for one job more, until leave().
   bool enter(sys::Nanoseconds now);

@@ -1,4 +1,4 @@
-#include "runtime/scheduler/room.h"
+#include "runtime/scheduler/capacity.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -39,12 +39,12 @@ bool is_shortage(int error) {
   return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-Room::Room(unsigned cells, Log log)
+Capacity::Capacity(unsigned cells, Log log)
     : log_(std::move(log)), full_(cells), width_(cells), told_(cells), pause_(kGrowPause) {}
 
-Room::~Room() { tell(take_line()); }
+Capacity::~Capacity() { tell(take_line()); }
 
-bool Room::enter(Nanoseconds now) {
+bool Capacity::enter(Nanoseconds now) {
   std::string line;
   {
     std::lock_guard lock(mutex_);
@@ -64,22 +64,22 @@ bool Room::enter(Nanoseconds now) {
   return true;
 }
 
-void Room::enter_anyway() {
+void Capacity::enter_anyway() {
   std::lock_guard lock(mutex_);
   ++inside_;
 }
 
-void Room::leave() {
+void Capacity::leave() {
   std::lock_guard lock(mutex_);
   --inside_;
 }
 
-void Room::serve() {
+void Capacity::serve() {
   std::lock_guard lock(mutex_);
   starved_since_ = {};
 }
 
-void Room::shrink(std::string_view step, int error, Nanoseconds now) {
+void Capacity::shrink(std::string_view step, int error, Nanoseconds now) {
   std::lock_guard lock(mutex_);
   const unsigned others = inside_ - 1;
   if (others == 0) {
@@ -102,29 +102,29 @@ void Room::shrink(std::string_view step, int error, Nanoseconds now) {
   width_ = std::max(others, 1u);
 }
 
-bool Room::is_narrow() const {
+bool Capacity::is_narrow() const {
   std::lock_guard lock(mutex_);
   return width_ < full_;
 }
 
-unsigned Room::width() const {
+unsigned Capacity::width() const {
   std::lock_guard lock(mutex_);
   return width_;
 }
 
-bool Room::is_hopeless(Nanoseconds now) const {
+bool Capacity::is_hopeless(Nanoseconds now) const {
   std::lock_guard lock(mutex_);
   return starved_since_ != Nanoseconds() && now - starved_since_ >= kHopeless;
 }
 
-Nanoseconds Room::patience(Nanoseconds now) const {
+Nanoseconds Capacity::patience(Nanoseconds now) const {
   std::lock_guard lock(mutex_);
   Nanoseconds next = std::max(closed_until_, inside_ < width_ ? now : grow_at_);
   if (told_ != width_) next = std::min(next, tell_at_);
   return std::max<Nanoseconds>(next - now, milliseconds(1));
 }
 
-bool Room::settle(Nanoseconds now) {
+bool Capacity::settle(Nanoseconds now) {
   std::string line;
   {
     std::lock_guard lock(mutex_);
@@ -136,13 +136,13 @@ bool Room::settle(Nanoseconds now) {
 }
 
 // Under the lock; the log may have to wait for its reader, and is written to without it.
-std::string Room::take_line() {
+std::string Capacity::take_line() {
   if (told_ == width_) return "";
   const unsigned from = std::exchange(told_, width_);
   return "pool: " + std::to_string(from) + " -> " + std::to_string(width_) + " cells, " + cause_;
 }
 
-void Room::tell(const std::string& line) const {
+void Capacity::tell(const std::string& line) const {
   if (log_ && !line.empty()) log_(line);
 }
 
