@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "runtime/cell/answer.h"
-#include "runtime/cell/last_moments.h"
 #include "runtime/cell/late_start.h"
 #include "runtime/cell/shared_memory.h"
 #include "runtime/cell/standing.h"
+#include "runtime/cell/terminate.h"
 #include "runtime/cell/zygote.h"
 #include "runtime/job/job.h"
 #include "runtime/job/outcome.h"
@@ -62,7 +62,7 @@ struct CellPlan {
   sandbox::FilterVariant variant;
   const sandbox::CgroupRoot* cgroups = nullptr;
   const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
-  LastMoments* last_moments = nullptr;           // of its shard; outlives the cell
+  Terminator* terminator = nullptr;              // of its shard; outlives the cell
   Helpers* helpers = nullptr;                    // likewise
   Crowd* crowd = nullptr;                        // likewise
   // Without mounts; empty otherwise.

@@ -255,7 +255,7 @@ void Cell::move_wall_time() {
 void Cell::on_wall_deadline(Nanoseconds now) {
   wall_deadline_ = kNever;
   if (killed_) return;
-  const bool killed = plan_.last_moments->end(std::exchange(in_sight_, {}));
+  const bool killed = plan_.terminator->end(std::exchange(in_sight_, {}));
   // The program has ended, and what is left to wipe is not its time; or pid 1 has not come to fork
   // it yet. Both are soon over.
   if (!killed && has_ended()) {
@@ -333,7 +333,7 @@ void Cell::kill_job() {
   count_processes();
   killed_ = true;
   in_sight_.clear();
-  if (plan_.last_moments->end(hold_processes(view_.init_pid, family()))) note_stopped();
+  if (plan_.terminator->end(hold_processes(view_.init_pid, family()))) note_stopped();
   see_to_the_rest();
 }
 
@@ -349,7 +349,7 @@ void Cell::see_to_the_rest() {
     cell.next_standing_ = kNever;
     cell.stand_back(false);  // who has to die needs the CPU once more
     if (cell.plan_.shape.runs_programs() &&
-        cell.plan_.last_moments->end(hold_processes(cell.view_.init_pid, cell.family())))
+        cell.plan_.terminator->end(hold_processes(cell.view_.init_pid, cell.family())))
       cell.note_stopped();
     shim::JobOrder order;
     order.kind = shim::OrderKind::kKill;
@@ -359,7 +359,7 @@ void Cell::see_to_the_rest() {
   // Without a namespace pid 1 has a broom sweep behind each kill, and must hear of it before it
   // hears that the program is dead.
   if (!layers_.has(Layer::kPidNs)) return rest();
-  plan_.last_moments->afterwards(std::move(rest));
+  plan_.terminator->afterwards(std::move(rest));
 }
 
 void Cell::note_stopped() { result_.usage.stopped_us = micros(sys::monotonic_now() - started_at_); }

@@ -43,7 +43,7 @@ Result<void> Shard::start(sys::Milliseconds patience) {
     if (plan_.pin) pin_to(plan_.cpu);
     loop_ = std::make_unique<Loop>();
     wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { on_wake(); });
-    last_moments_ = std::make_unique<LastMoments>(*loop_);
+    terminator_ = std::make_unique<Terminator>(*loop_);
     ask_again_ = std::make_unique<Timer>(*loop_, [this] { on_wake(); });
     Result<std::unique_ptr<Helpers>> helpers = Helpers::start(*loop_, plan_.capacity + 1, patience);
     if (!helpers) return started.set_value(std::move(helpers).error());
@@ -78,7 +78,7 @@ void Shard::thread_main() {
   graveyard_.clear();
   cells_.clear();
   helpers_.reset();
-  last_moments_.reset();
+  terminator_.reset();
 }
 
 void Shard::cancel() {
@@ -258,7 +258,7 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
   plan.variant.makes_code = config_.makes_code(spec);
   plan.cgroups = config_.cgroups();
   plan.outer_oom = config_.outer_oom();
-  plan.last_moments = last_moments_.get();
+  plan.terminator = terminator_.get();
   plan.helpers = helpers_.get();
   plan.crowd = &crowd_;
   plan.ids = TRY(config_.take_ids());

@@ -176,7 +176,7 @@ class Shard {
   ShardPlan plan_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Wakeup> wakeup_;
-  std::unique_ptr<LastMoments> last_moments_;
+  std::unique_ptr<Terminator> terminator_;
   std::unique_ptr<Helpers> helpers_;
   Crowd crowd_;
   std::unique_ptr<Timer> ask_again_;   // while the capacity is narrow

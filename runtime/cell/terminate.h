@@ -35,9 +35,9 @@ class Stay {
 // The dying of one loop. All that is due is killed first: whoever is raised takes the CPU from
 // those who still have to be killed. So end() sends signals and does nothing else; what takes
 // longer comes when the loop has done everything else that was due in its turn.
-class LastMoments {
+class Terminator {
  public:
-  explicit LastMoments(Loop& loop);
+  explicit Terminator(Loop& loop);
 
   // Kills those that have not ended; false: none was left. They run before others from the end of
   // the turn on, as far as we may (CAP_SYS_NICE).

@@ -1,4 +1,4 @@
-#include "runtime/cell/last_moments.h"
+#include "runtime/cell/terminate.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -79,11 +79,11 @@ void await_end(const Child& child) {
 
 struct Turns {
   Loop loop;
-  std::unique_ptr<LastMoments> moments = std::make_unique<LastMoments>(loop);
+  std::unique_ptr<Terminator> terminator = std::make_unique<Terminator>(loop);
   // Until all that was due has been done.
   void run() {
     Timer end(loop,
-              [&] { moments->done() ? loop.stop() : end.start(std::chrono::milliseconds(1)); });
+              [&] { terminator->done() ? loop.stop() : end.start(std::chrono::milliseconds(1)); });
     end.start(std::chrono::milliseconds(1));
     loop.run();
   }
@@ -101,7 +101,7 @@ TEST_CASE("the dying leave the lowest class", "[proc]") {
   child.await_policy(SCHED_IDLE);
   Turns turns;
 
-  CHECK(turns.moments->end(child.held()));
+  CHECK(turns.terminator->end(child.held()));
   turns.run();
   await_end(child);
   CHECK(child.policy() != SCHED_IDLE);
@@ -119,8 +119,8 @@ TEST_CASE("all that are due are killed before anybody is raised", "[proc]") {
   bool rest_was_seen_to = false;
 
   for (const Child* child : {&first, &second, &third, &fourth}) {
-    CHECK(turns.moments->end(child->held()));
-    turns.moments->afterwards([&] {
+    CHECK(turns.terminator->end(child->held()));
+    turns.terminator->afterwards([&] {
       rest_was_seen_to = true;
       for (const Child* each : {&first, &second, &third, &fourth})
         CHECK(each->policy() == SCHED_IDLE);
@@ -146,7 +146,7 @@ TEST_CASE("more are raised than one turn has room for", "[proc]") {
   Turns turns;
   for (int i = 0; i < 40; ++i) crowd.emplace_back(spin).await_policy(SCHED_IDLE);
 
-  for (const Child& child : crowd) CHECK(turns.moments->end(child.held()));
+  for (const Child& child : crowd) CHECK(turns.terminator->end(child.held()));
   turns.run();
 
   for (const Child& child : crowd) {
@@ -161,7 +161,7 @@ TEST_CASE("nothing is reserved for the dead", "[proc]") {
   await_end(child);
   Turns turns;
 
-  CHECK_FALSE(turns.moments->end(child.held()));
+  CHECK_FALSE(turns.terminator->end(child.held()));
   turns.run();
   CHECK(child.policy() == SCHED_IDLE);
 }
@@ -181,7 +181,7 @@ TEST_CASE("nothing is reserved for a process whose first thread is dead", "[proc
 
   Turns turns;
 
-  CHECK(turns.moments->end(child.held()));
+  CHECK(turns.terminator->end(child.held()));
   turns.run();
   await_end(child);
   CHECK(child.policy() != SCHED_DEADLINE);

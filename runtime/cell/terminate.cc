@@ -1,4 +1,4 @@
-#include "runtime/cell/last_moments.h"
+#include "runtime/cell/terminate.h"
 
 #include <linux/sched.h>
 #include <poll.h>
@@ -100,9 +100,9 @@ long Stay::switches() {
   return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-LastMoments::LastMoments(Loop& loop) : behind_(loop, [this] { go_on(); }) {}
+Terminator::Terminator(Loop& loop) : behind_(loop, [this] { go_on(); }) {}
 
-bool LastMoments::end(std::vector<HeldProcess> processes) {
+bool Terminator::end(std::vector<HeldProcess> processes) {
   if (dying_.empty()) stay_ = Stay();
   bool any = false;
   for (HeldProcess& process : processes) {
@@ -115,18 +115,18 @@ bool LastMoments::end(std::vector<HeldProcess> processes) {
   return any;
 }
 
-void LastMoments::afterwards(std::function<void()> work) {
+void Terminator::afterwards(std::function<void()> work) {
   work_.push_back(std::move(work));
   behind_.start();
 }
 
-void LastMoments::go_on() {
+void Terminator::go_on() {
   for (const auto& work : std::exchange(work_, {})) work();
   raise();
 }
 
 // Not all at once: somebody else's deadline may pass meanwhile.
-void LastMoments::raise() {
+void Terminator::raise() {
   const size_t count = std::min(dying_.size(), kRaisedPerTurn);
   for (size_t i = 0; i < count && ::geteuid() == 0; ++i) {
     const HeldProcess& process = dying_[i];
