@@ -16,7 +16,7 @@ sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
   sys::Pipe answered = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
   program = {std::move(asked.reader), std::move(answered.writer)};
   interactor = {std::move(answered.reader), std::move(asked.writer)};
-  pairing->departures_.emplace(program.stdin_fd.get(), interactor.stdin_fd.get());
+  pairing->exit_order_.emplace(program.stdin_fd.get(), interactor.stdin_fd.get());
   return pairing;
 }
 
@@ -63,18 +63,18 @@ bool Pairing::retreat(Side side) {
 }
 
 sys::OwnedFd Pairing::stderr_of(Side side, int reader) {
-  if (!departures_) return {};
+  if (!exit_order_) return {};
   auto own = sys::open("/proc/self/fd/" + std::to_string(reader), O_WRONLY);
   if (!own) return {};
-  departures_->watch_errors(
-      side == Side::kProgram ? Departures::Side::kOne : Departures::Side::kOther, reader);
+  exit_order_->watch_errors(
+      side == Side::kProgram ? ExitOrder::Side::kOne : ExitOrder::Side::kOther, reader);
   return std::move(own).value();
 }
 
 std::optional<Pairing::Side> Pairing::first_to_leave() const {
-  const auto first = departures_ ? departures_->first() : std::nullopt;
+  const auto first = exit_order_ ? exit_order_->first() : std::nullopt;
   if (!first) return std::nullopt;
-  return *first == Departures::Side::kOne ? Side::kProgram : Side::kInteractor;
+  return *first == ExitOrder::Side::kOne ? Side::kProgram : Side::kInteractor;
 }
 
 Pairing::Fate Pairing::fate() const {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/job/departures.h"
+#include "runtime/job/exit_order.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
 
@@ -57,7 +57,7 @@ class Pairing {
   static size_t index(Side side) { return static_cast<size_t>(side); }
 
   std::array<Ends, 2> ends_;
-  std::optional<Departures> departures_;
+  std::optional<ExitOrder> exit_order_;
   mutable std::mutex mutex_;
   std::array<bool, 2> here_{};
   bool left_ = false;

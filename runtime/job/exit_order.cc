@@ -1,4 +1,4 @@
-#include "runtime/job/departures.h"
+#include "runtime/job/exit_order.h"
 
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace runtime {
 
 namespace {
 
-using Watched = Departures::Watched;
+using Watched = ExitOrder::Watched;
 
 class Queue {
  public:
@@ -82,22 +82,22 @@ class Queue {
 
 }  // namespace
 
-Departures::Departures(int one_reads, int other_reads) {
+ExitOrder::ExitOrder(int one_reads, int other_reads) {
   Queue::instance().watch(one_reads, input_[index(Side::kOne)]);
   Queue::instance().watch(other_reads, input_[index(Side::kOther)]);
 }
 
-Departures::~Departures() {
+ExitOrder::~ExitOrder() {
   for (const auto* each : {&input_, &errors_}) {
     for (const Watched& watched : *each) Queue::instance().forget(watched);
   }
 }
 
-void Departures::watch_errors(Side side, int pipe) {
+void ExitOrder::watch_errors(Side side, int pipe) {
   Queue::instance().watch(pipe, errors_[index(side)]);
 }
 
-uint64_t Departures::left(Side side) const {
+uint64_t ExitOrder::left(Side side) const {
   const Watched& in = input_[index(side)];
   const Watched& out = input_[1 - index(side)];
   const Watched& errors = errors_[index(side)];
@@ -108,7 +108,7 @@ uint64_t Departures::left(Side side) const {
   return closed[1];
 }
 
-std::optional<Departures::Side> Departures::first() const {
+std::optional<ExitOrder::Side> ExitOrder::first() const {
   Queue::instance().look();
   const uint64_t one = left(Side::kOne), other = left(Side::kOther);
   if (one == 0 || other == 0) return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// Departures: which of two processes that talk with each other was the first to leave. The times at
+// ExitOrder: which of two processes that talk with each other was the first to leave. The times at
 // which two ends were noticed do not say: between the moment when the kernel closes the pipes of
 // one, so that the other hears of it, and the one when it counts as ended, the other can end as
 // well.
@@ -24,16 +24,16 @@
 
 namespace runtime {
 
-class Departures {
+class ExitOrder {
  public:
   enum class Side : uint8_t { kOne, kOther };
 
   // Each side reads from a pipe that the other writes to. Nothing is watched, and first() knows
   // nothing, where the host has no inotify to give.
-  Departures(int one_reads, int other_reads);
-  ~Departures();
-  Departures(const Departures&) = delete;
-  Departures& operator=(const Departures&) = delete;
+  ExitOrder(int one_reads, int other_reads);
+  ~ExitOrder();
+  ExitOrder(const ExitOrder&) = delete;
+  ExitOrder& operator=(const ExitOrder&) = delete;
 
   // The side has a description of its own of this pipe as its stderr.
   void watch_errors(Side side, int pipe);
