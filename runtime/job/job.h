@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/job/pairing.h"
+#include "runtime/job/interactive_pair.h"
 #include "runtime/judging/compare.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
@@ -155,9 +155,9 @@ struct Job {
   std::optional<Checker> checker;
   std::optional<Checker> interactor;  // talks with the program; its argv as a checker's
   std::optional<Execution> execution;
-  bool build_only = false;           // ends when there is something to run
-  std::shared_ptr<Pairing> pairing;  // of one side of a conversation
-  Pairing::Side side = Pairing::Side::kProgram;
+  bool build_only = false;                   // ends when there is something to run
+  std::shared_ptr<InteractivePair> pairing;  // of one side of a conversation
+  InteractivePair::Side side = InteractivePair::Side::kProgram;
   Limits limits;
   Policy policy;
   unsigned determinism_runs = 1;

@@ -29,7 +29,7 @@ class Suite : public std::enable_shared_from_this<Suite> {
   struct Pair {
     bool program_left_first() const;  // when both have ended
 
-    std::shared_ptr<Pairing> pairing;
+    std::shared_ptr<InteractivePair> pairing;
     std::mutex mutex;
     std::optional<JobResult> program, interactor;
   };
@@ -44,7 +44,7 @@ class Suite : public std::enable_shared_from_this<Suite> {
   // suite_pairs.cc
   void build_both();
   void converse(size_t index);
-  void on_side(size_t index, const std::shared_ptr<Pair>& pair, Pairing::Side side,
+  void on_side(size_t index, const std::shared_ptr<Pair>& pair, InteractivePair::Side side,
                JobResult result);
   void give_up(JobResult result);
   void on_run(size_t index, JobResult result);

@@ -5,7 +5,7 @@
 
 namespace runtime {
 
-using Side = Pairing::Side;
+using Side = InteractivePair::Side;
 
 // First of all, so that no side of a pair waits in a cell for the other's compiler.
 void Suite::build_both() {
@@ -28,7 +28,7 @@ void Suite::build_both() {
 }
 
 void Suite::converse(size_t index) {
-  auto pairing = Pairing::create();
+  auto pairing = InteractivePair::create();
   if (!pairing) {
     JobResult failed;
     Evidence seen;

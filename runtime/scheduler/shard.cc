@@ -335,11 +335,11 @@ bool Shard::has_partner(Cells::iterator slot) {
   Task& task = *slot->task;
   if (!task.job.pairing || task.build) return true;
   switch (task.job.pairing->arrive(task.job.side, [this] { wake(); })) {
-    case Pairing::Fate::kTogether:
+    case InteractivePair::Fate::kTogether:
       return true;
-    case Pairing::Fate::kWaiting:
+    case InteractivePair::Fate::kWaiting:
       return false;
-    case Pairing::Fate::kAlone:
+    case InteractivePair::Fate::kAlone:
       break;
   }
   TaskPtr failed = std::move(slot->task);
@@ -353,8 +353,8 @@ void Shard::start_pairs() {
   std::vector<Cells::iterator> ready;
   for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
     if (!slot->task || slot->cell->state() != Cell::State::kIdle) continue;
-    const std::shared_ptr<Pairing>& pairing = slot->task->job.pairing;
-    if (pairing && pairing->fate() != Pairing::Fate::kWaiting) ready.push_back(slot);
+    const std::shared_ptr<InteractivePair>& pairing = slot->task->job.pairing;
+    if (pairing && pairing->fate() != InteractivePair::Fate::kWaiting) ready.push_back(slot);
   }
   for (Cells::iterator slot : ready) start_run(slot);
 }
@@ -384,8 +384,8 @@ void Shard::start_run(Cells::iterator slot) {
   if (!task.build && executed) order.program_fd = executed->program.get();
   order.in_place = task.in_place;
   order.comes_first = job.pairing != nullptr;
-  const std::shared_ptr<Pairing> pairing = task.build ? nullptr : job.pairing;
-  const Pairing::Side side = job.side;
+  const std::shared_ptr<InteractivePair> pairing = task.build ? nullptr : job.pairing;
+  const InteractivePair::Side side = job.side;
   sys::OwnedFd own_stderr;
   if (pairing) {
     own_stderr = pairing->stderr_of(side, slot->cell->stderr_pipe());
@@ -416,7 +416,7 @@ void Shard::give_up_cell(Cells::iterator slot, const sys::Error& error) {
 
 Result<int> Shard::stdin_of(Task& task) {
   task.stdin_feed.reset();
-  const std::shared_ptr<Pairing>& pairing = task.job.pairing;
+  const std::shared_ptr<InteractivePair>& pairing = task.job.pairing;
   if (pairing && pairing->stdin_of(task.job.side) >= 0) return pairing->stdin_of(task.job.side);
   if (task.job.live && task.job.stdin_fd < 0) return task.job.live->reader();
   if (task.job.stdin_fd >= 0) {

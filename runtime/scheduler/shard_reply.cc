@@ -113,7 +113,7 @@ void Shard::deliver(TaskPtr task, JobResult result) {
 // Of those who count on it: the other side of a conversation, and all who want what it was to
 // build.
 void Shard::take_leave(Task& task) {
-  if (const std::shared_ptr<Pairing>& pairing = task.job.pairing) {
+  if (const std::shared_ptr<InteractivePair>& pairing = task.job.pairing) {
     pairing->sent(task.job.side);  // before the other side hears of it and closes its own
     pairing->leave();
   }

@@ -45,12 +45,12 @@ class Group : public std::enable_shared_from_this<Group> {
   void start_pair(runtime::Engine& engine) {
     const size_t first = request_.first, second = 1 - first;
     auto pairing = request_.pipes == go_judge::Request::Pipes::kCrossed
-                       ? runtime::Pairing::create()
-                       : runtime::Pairing::one_way();
+                       ? runtime::InteractivePair::create()
+                       : runtime::InteractivePair::one_way();
     if (!pairing) return fail_all("pair", pairing.error());
     runtime::Job &writer = request_.commands[first].job, &reader = request_.commands[second].job;
     writer.pairing = reader.pairing = *pairing;
-    reader.side = runtime::Pairing::Side::kInteractor;
+    reader.side = runtime::InteractivePair::Side::kInteractor;
     engine.submit_pair(std::move(writer), done_of(first), std::move(reader), done_of(second));
   }
 

@@ -1,14 +1,14 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "runtime/job/pairing.h"
+#include "runtime/job/interactive_pair.h"
 #include "runtime/scheduler/task.h"
 
 namespace runtime {
 namespace {
 
 TaskPtr task(const std::string& id, int priority = 0,
-             const std::shared_ptr<Pairing>& pairing = nullptr) {
+             const std::shared_ptr<InteractivePair>& pairing = nullptr) {
   auto made = std::make_unique<Task>();
   made->job.id = id;
   made->job.priority = priority;
@@ -35,7 +35,7 @@ TEST_CASE("the highest priority is first, then the oldest", "[admission]") {
 // Or two cells could each wait for a side that is behind the other's.
 TEST_CASE("who takes one side of a conversation leaves the other to the next", "[admission]") {
   Admission admission;
-  const auto early = Pairing::create().value(), urgent = Pairing::create().value();
+  const auto early = InteractivePair::create().value(), urgent = InteractivePair::create().value();
   admission.put_both(task("program", 0, early), task("interactor", 0, early));
   CHECK(admission.take_side()->job.id == "program");
   CHECK_FALSE(admission.empty());
@@ -49,7 +49,7 @@ TEST_CASE("who takes one side of a conversation leaves the other to the next", "
 
 TEST_CASE("a side that is due is withdrawn like any other", "[admission]") {
   Admission admission;
-  const auto pairing = Pairing::create().value();
+  const auto pairing = InteractivePair::create().value();
   auto both = [&] {
     TaskPtr interactor = task("interactor", 0, pairing);
     interactor->job.watch = std::make_shared<JobWatch>();
@@ -67,9 +67,9 @@ TEST_CASE("a side that is due is withdrawn like any other", "[admission]") {
 
 TEST_CASE("a side that lost its cell is waited for, unless the other is about to begin",
           "[pairing]") {
-  using Fate = Pairing::Fate;
-  using Side = Pairing::Side;
-  const auto pairing = Pairing::create().value();
+  using Fate = InteractivePair::Fate;
+  using Side = InteractivePair::Side;
+  const auto pairing = InteractivePair::create().value();
   int woken = 0;
   auto wake = [&woken] { ++woken; };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Pairing: two runs that talk to each other, the output of each being the input of the other. Both
-// begin when both have a cell. Thread-safe: the two may be on different shards.
+// InteractivePair: two runs that talk to each other, the output of each being the input of the
+// other. Both begin when both have a cell. Thread-safe: the two may be on different shards.
 
 #include <array>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace runtime {
 
-class Pairing {
+class InteractivePair {
  public:
   enum class Side : unsigned { kProgram, kInteractor };
   enum class Fate : uint8_t {
@@ -23,10 +23,10 @@ class Pairing {
     kAlone,  // the other will never come
   };
 
-  static sys::Result<std::shared_ptr<Pairing>> create();
+  static sys::Result<std::shared_ptr<InteractivePair>> create();
   // Only the program's output is the interactor's input; its own input and the interactor's output
   // are as in a run of its own.
-  static sys::Result<std::shared_ptr<Pairing>> one_way();
+  static sys::Result<std::shared_ptr<InteractivePair>> one_way();
 
   // A side has its cell. `wake` is called, once and on any thread, when a fate that was kWaiting is
   // known.

@@ -1,4 +1,4 @@
-#include "runtime/job/pairing.h"
+#include "runtime/job/interactive_pair.h"
 
 #include <fcntl.h>
 
@@ -9,8 +9,8 @@
 
 namespace runtime {
 
-sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
-  auto pairing = std::make_shared<Pairing>();
+sys::Result<std::shared_ptr<InteractivePair>> InteractivePair::create() {
+  auto pairing = std::make_shared<InteractivePair>();
   auto& [program, interactor] = pairing->ends_;
   sys::Pipe asked = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
   sys::Pipe answered = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
@@ -20,15 +20,15 @@ sys::Result<std::shared_ptr<Pairing>> Pairing::create() {
   return pairing;
 }
 
-sys::Result<std::shared_ptr<Pairing>> Pairing::one_way() {
-  auto pairing = std::make_shared<Pairing>();
+sys::Result<std::shared_ptr<InteractivePair>> InteractivePair::one_way() {
+  auto pairing = std::make_shared<InteractivePair>();
   sys::Pipe said = TRY(sys::make_pipe_for_program(sys::PipeFor::kBoth));
   pairing->ends_[index(Side::kProgram)].stdout_fd = std::move(said.writer);
   pairing->ends_[index(Side::kInteractor)].stdin_fd = std::move(said.reader);
   return pairing;
 }
 
-Pairing::Fate Pairing::arrive(Side side, std::function<void()> wake) {
+InteractivePair::Fate InteractivePair::arrive(Side side, std::function<void()> wake) {
   std::function<void()> other;
   {
     std::lock_guard lock(mutex_);
@@ -44,7 +44,7 @@ Pairing::Fate Pairing::arrive(Side side, std::function<void()> wake) {
   return Fate::kTogether;
 }
 
-void Pairing::leave() {
+void InteractivePair::leave() {
   std::function<void()> other;
   {
     std::lock_guard lock(mutex_);
@@ -55,14 +55,14 @@ void Pairing::leave() {
   if (other) other();
 }
 
-bool Pairing::retreat(Side side) {
+bool InteractivePair::retreat(Side side) {
   std::lock_guard lock(mutex_);
   if (here_[0] && here_[1]) return false;
   if (std::exchange(here_[index(side)], false)) wake_ = nullptr;
   return true;
 }
 
-sys::OwnedFd Pairing::stderr_of(Side side, int reader) {
+sys::OwnedFd InteractivePair::stderr_of(Side side, int reader) {
   if (!exit_order_) return {};
   auto own = sys::open("/proc/self/fd/" + std::to_string(reader), O_WRONLY);
   if (!own) return {};
@@ -71,13 +71,13 @@ sys::OwnedFd Pairing::stderr_of(Side side, int reader) {
   return std::move(own).value();
 }
 
-std::optional<Pairing::Side> Pairing::first_to_leave() const {
+std::optional<InteractivePair::Side> InteractivePair::first_to_leave() const {
   const auto first = exit_order_ ? exit_order_->first() : std::nullopt;
   if (!first) return std::nullopt;
   return *first == ExitOrder::Side::kOne ? Side::kProgram : Side::kInteractor;
 }
 
-Pairing::Fate Pairing::fate() const {
+InteractivePair::Fate InteractivePair::fate() const {
   std::lock_guard lock(mutex_);
   if (left_) return Fate::kAlone;
   return here_[0] && here_[1] ? Fate::kTogether : Fate::kWaiting;
