@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/job/job.h"
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 #include "service/admission/desk.h"
 #include "service/http/frames.h"
 
@@ -29,7 +29,7 @@ struct Goodbye {
 struct Heard {
   std::optional<runtime::Job> job;
   // How the job is run, with whoever takes part in it, if not as any job.
-  std::function<Desk::Run(const std::shared_ptr<runtime::Live>&)> run;
+  std::function<Desk::Run(const std::shared_ptr<runtime::LiveIo>&)> run;
   uint64_t bytes = 0;         // that the job holds, if they are more than its message
   std::string input;          // for the program's stdin
   bool end_of_input = false;  // of a job: its stdin_bytes are all
@@ -57,7 +57,7 @@ class Dialect {
 
   // The job is at the desk.
   virtual std::vector<std::string> accepted() { return {}; }
-  virtual std::vector<std::string> stage(runtime::Live::Stage stage, const std::string& id) = 0;
+  virtual std::vector<std::string> stage(runtime::LiveIo::Stage stage, const std::string& id) = 0;
   // `bytes` ends with a whole character, if it is text. Empty: the client does not want it.
   virtual std::string output(runtime::Stream stream, std::string_view bytes) = 0;
   virtual Goodbye ended(const Finished& finished) = 0;

@@ -11,7 +11,7 @@
 
 namespace service {
 
-using runtime::Live;
+using runtime::LiveIo;
 using runtime::Stream;
 
 namespace {
@@ -91,7 +91,7 @@ void LiveSession::handle(Heard heard, size_t bytes) {
 
 void LiveSession::take_job(Heard heard, size_t bytes) {
   house_.deadlines.forget(std::exchange(first_by_, 0));
-  sys::Result<std::shared_ptr<Live>> live = Live::create(house_.news);
+  sys::Result<std::shared_ptr<LiveIo>> live = LiveIo::create(house_.news);
   Desk::Order order;
   order.share = Allowance::Share(house_.held, exchange_->client);
   if (!live || !order.share.resize(std::max<uint64_t>(bytes, heard.bytes)))
@@ -183,7 +183,7 @@ void LiveSession::pump() {
 
 // False: there is none.
 bool LiveSession::take_news() {
-  Live::News news = live_->take();
+  LiveIo::News news = live_->take();
   if (stage_ < news.stage) {
     stage_ = news.stage;
     say(dialect_->stage(stage_, id_));

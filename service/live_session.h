@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 #include "runtime/loop/loop.h"
 #include "service/dialect.h"
 #include "service/http/websocket.h"
@@ -78,8 +78,8 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
   Deadlines::Id first_by_ = 0;
   std::string id_;
   std::optional<Desk::Ticket> ticket_;  // none: there is no job, or it has ended
-  std::shared_ptr<runtime::Live> live_;
-  runtime::Live::Stage stage_ = runtime::Live::Stage::kWaiting;
+  std::shared_ptr<runtime::LiveIo> live_;
+  runtime::LiveIo::Stage stage_ = runtime::LiveIo::Stage::kWaiting;
   Outgoing out_, err_;
   std::optional<Finished> finished_;
   std::shared_ptr<void> last_held_;  // counts the last message

@@ -77,7 +77,7 @@ struct RunOrder {
   int stdin_fd = -1;                     // borrowed; the program's stdin, or -1 for none
   int stdout_fd = -1;                    // borrowed; in place of the cell's, which is captured
   int stderr_fd = -1;                    // borrowed; another description of the cell's
-  Live* live = nullptr;                  // outlives the run; is told the output as it comes
+  LiveIo* live = nullptr;                // outlives the run; is told the output as it comes
   const RuntimeSpec* runtime = nullptr;  // of a job that is executed
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
   bool in_place = false;                 // the request is one for a warm interpreter

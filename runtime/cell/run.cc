@@ -10,7 +10,7 @@
 #include "runtime/cell/cell.h"
 #include "runtime/host/outer_limits.h"
 #include "runtime/host/proc.h"
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 #include "runtime/job/micros.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"

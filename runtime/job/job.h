@@ -114,7 +114,7 @@ struct JobWatch {
   std::string client;
 };
 
-class Live;
+class LiveIo;
 struct Artefact;
 
 struct Job {
@@ -163,7 +163,7 @@ struct Job {
   unsigned determinism_runs = 1;
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
-  std::shared_ptr<Live> live;       // somebody takes part while it runs; it is run once
+  std::shared_ptr<LiveIo> live;     // somebody takes part while it runs; it is run once
   std::shared_ptr<JobWatch> watch;  // none: only all jobs can be cancelled together
   bool is_withdrawn() const { return watch && watch->withdrawn; }
   bool observe = false;  // `zygo run --observe`: count every system call

@@ -7,7 +7,7 @@
 
 #include "runtime/builds/source_rules.h"
 #include "runtime/host/proc.h"
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"
@@ -373,9 +373,9 @@ void Shard::start_run(Cells::iterator slot) {
   }
   task.leased_at = sys::monotonic_now();
   if (task.job.watch) task.job.watch->started = true;
-  const std::shared_ptr<Live> live = job.live;
+  const std::shared_ptr<LiveIo> live = job.live;
   if (task.job.live)
-    task.job.live->begin(task.build ? Live::Stage::kBuilding : Live::Stage::kRunning);
+    task.job.live->begin(task.build ? LiveIo::Stage::kBuilding : LiveIo::Stage::kRunning);
   RunOrder order{task.request, &job, *input};
   order.live = live.get();
   order.runtime = config_.find_template(job.template_name)->runtime.get();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/builds/artefact.h"
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 #include "runtime/job/micros.h"
 #include "runtime/job/outcome.h"
 #include "runtime/judging/determinism.h"

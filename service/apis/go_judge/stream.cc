@@ -77,7 +77,7 @@ Heard StreamDialect::take(Request request) {
   heard.end_of_input = !streams_in_;
   auto held = std::make_shared<Request>(std::move(request));
   heard.run = [held, run = house_.run,
-               answer = answer_](const std::shared_ptr<runtime::Live>& live) {
+               answer = answer_](const std::shared_ptr<runtime::LiveIo>& live) {
     held->commands.front().job.live = live;
     return run(std::move(*held), answer);
   };

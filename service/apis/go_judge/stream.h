@@ -32,7 +32,7 @@ class StreamDialect : public Dialect {
   bool hears_aside() const override { return !has_command_; }  // its files may be on a disk
   sys::Milliseconds patience() const override { return house_.patience; }
   Goodbye too_late() override;
-  std::vector<std::string> stage(runtime::Live::Stage, const std::string&) override { return {}; }
+  std::vector<std::string> stage(runtime::LiveIo::Stage, const std::string&) override { return {}; }
   std::string output(runtime::Stream stream, std::string_view bytes) override;
   Goodbye ended(const Finished& finished) override;
   Goodbye busy(const Desk::Busy& why) override;

@@ -135,8 +135,8 @@ Goodbye AttachDialect::too_late() {
   return goodbye(error_response(408, "too_slow", "no job came in time"));
 }
 
-std::vector<std::string> AttachDialect::stage(runtime::Live::Stage stage, const std::string& id) {
-  if (stage != runtime::Live::Stage::kRunning) return {};
+std::vector<std::string> AttachDialect::stage(runtime::LiveIo::Stage stage, const std::string& id) {
+  if (stage != runtime::LiveIo::Stage::kRunning) return {};
   std::string text = "{\"type\":\"started\",\"id\":";
   runtime::append_json_string(id, text);
   return {text + "}"};

@@ -11,7 +11,7 @@
 namespace service::piston {
 
 using nlohmann::json;
-using runtime::Live;
+using runtime::LiveIo;
 
 namespace {
 
@@ -122,11 +122,11 @@ std::vector<std::string> ConnectDialect::accepted() {
 }
 
 // A program that was compiled before is run at once; for its client it is compiled all the same.
-std::vector<std::string> ConnectDialect::stage(Live::Stage stage, const std::string&) {
+std::vector<std::string> ConnectDialect::stage(LiveIo::Stage stage, const std::string&) {
   std::vector<std::string> said;
   if (language_->compiled && !compiling_) said.push_back(stage_message("compile"));
   compiling_ = language_->compiled;
-  if (stage != Live::Stage::kRunning) return said;
+  if (stage != LiveIo::Stage::kRunning) return said;
   if (compiling_) said.push_back(exit_message("compile", "0", "null"));
   said.push_back(stage_message("run"));
   return said;

@@ -26,7 +26,7 @@ class ConnectDialect : public Dialect {
   sys::Milliseconds patience() const override;
   Goodbye too_late() override;
   std::vector<std::string> accepted() override;
-  std::vector<std::string> stage(runtime::Live::Stage stage, const std::string& id) override;
+  std::vector<std::string> stage(runtime::LiveIo::Stage stage, const std::string& id) override;
   std::string output(runtime::Stream stream, std::string_view bytes) override;
   Goodbye ended(const Finished& finished) override;
   Goodbye busy(const Desk::Busy& why) override;

@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 
 namespace cli {
 namespace {
@@ -91,9 +91,9 @@ runtime::JobResult run_one(runtime::Engine& engine, runtime::Job job, const Stop
 runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const StopSignals* stop,
                             LiveOutput& output) {
   const Events news = make_events();
-  auto made = runtime::Live::create([news] { tell(news); });
+  auto made = runtime::LiveIo::create([news] { tell(news); });
   if (!made) return run_one(engine, std::move(job), stop);  // there are few descriptors left
-  const std::shared_ptr<runtime::Live> live = *made;
+  const std::shared_ptr<runtime::LiveIo> live = *made;
   (void)live->take_writer();  // closed: stdin is the job's own, or empty
   job.live = live;
   runtime::JobResult cancelled = cancelled_job(job.id);
@@ -106,7 +106,7 @@ runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const Sto
   for (;;) {
     wait_for(entries, -1);
     if (entries[1].revents != 0) hear(news);
-    const runtime::Live::News printed = live->take();
+    const runtime::LiveIo::News printed = live->take();
     const bool is_read = output.write(printed.out, printed.err);
     if (entries[0].revents != 0) return mailbox->take_or(std::move(cancelled));
     if (!is_read || (entries[2].revents & POLLERR) != 0) output.lose_reader();

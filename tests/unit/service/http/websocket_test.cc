@@ -10,7 +10,7 @@ namespace service {
 namespace {
 
 using nlohmann::json;
-using Stage = runtime::Live::Stage;
+using Stage = runtime::LiveIo::Stage;
 
 Request handshake() {
   Request request;

@@ -60,7 +60,7 @@ TEST_CASE("a stream's command is run with its client taking part", "[service][go
   CHECK_FALSE(heard.end_of_input);
   CHECK_FALSE(bench.dialect.hears_aside());
 
-  const auto live = std::make_shared<runtime::Live>();
+  const auto live = std::make_shared<runtime::LiveIo>();
   (void)heard.run(live);
   REQUIRE(bench.ran);
   const Command& command = bench.ran->commands.front();

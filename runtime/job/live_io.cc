@@ -1,4 +1,4 @@
-#include "runtime/job/live.h"
+#include "runtime/job/live_io.h"
 
 #include <fcntl.h>
 
@@ -9,8 +9,8 @@
 
 namespace runtime {
 
-sys::Result<std::shared_ptr<Live>> Live::create(std::function<void()> woken) {
-  auto live = std::make_shared<Live>();
+sys::Result<std::shared_ptr<LiveIo>> LiveIo::create(std::function<void()> woken) {
+  auto live = std::make_shared<LiveIo>();
   sys::Pipe pipe = TRY(sys::make_pipe_for_program(sys::PipeFor::kReading));
   if (::fcntl(pipe.writer.get(), F_SETFL, O_NONBLOCK) < 0)
     return sys::Error::from_errno("stdin of a live job");
@@ -20,7 +20,7 @@ sys::Result<std::shared_ptr<Live>> Live::create(std::function<void()> woken) {
   return live;
 }
 
-Live::News Live::take() {
+LiveIo::News LiveIo::take() {
   std::lock_guard lock(mutex_);
   told_ = false;
   News taken = std::exchange(news_, {});
@@ -28,26 +28,26 @@ Live::News Live::take() {
   return taken;
 }
 
-void Live::leave() {
+void LiveIo::leave() {
   std::lock_guard lock(mutex_);
   woken_ = nullptr;
   news_ = {};
 }
 
-void Live::begin(Stage stage) {
+void LiveIo::begin(Stage stage) {
   std::lock_guard lock(mutex_);
   news_.stage = std::max(news_.stage, stage);
   wake();
 }
 
-void Live::put(Stream stream, std::string_view bytes) {
+void LiveIo::put(Stream stream, std::string_view bytes) {
   std::lock_guard lock(mutex_);
   if (bytes.empty() || !woken_) return;
   (stream == Stream::kStdout ? news_.out : news_.err).append(bytes);
   wake();
 }
 
-void Live::wake() {
+void LiveIo::wake() {
   if (woken_ && !std::exchange(told_, true)) woken_();
 }
 

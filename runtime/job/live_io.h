@@ -1,5 +1,5 @@
 #pragma once
-// Live: the stdin and the output of one job while it runs, for a caller who takes part in it. The
+// LiveIo: the stdin and the output of one job while it runs, for a caller who takes part in it. The
 // caller keeps the writing end of the program's stdin, and is woken when there is something to
 // take; the engine puts the output here as it reads it. What waits here is never more than what the
 // job's result will hold, so the job's own output limits bound it, and a caller that takes nothing
@@ -18,7 +18,7 @@
 
 namespace runtime {
 
-class Live {
+class LiveIo {
  public:
   enum class Stage : uint8_t { kWaiting, kBuilding, kRunning };  // in this order
   struct News {
@@ -28,7 +28,7 @@ class Live {
 
   // `woken` is called on any thread, must not block, and must not call back. An error: there are no
   // descriptors left.
-  static sys::Result<std::shared_ptr<Live>> create(std::function<void()> woken);
+  static sys::Result<std::shared_ptr<LiveIo>> create(std::function<void()> woken);
 
   // The caller's side.
   sys::OwnedFd take_writer() { return std::move(writer_); }  // once; writes to it do not block
