@@ -90,7 +90,7 @@ struct RunResult {
   Testimony testimony;
   bool ran = false;  // the program was reached; exit is meaningful
   Output out, err;
-  Harvest files;
+  OutputFiles files;
   std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count
   sys::Nanoseconds ended_at{};
   Usage usage;
@@ -201,7 +201,7 @@ class Cell {
   void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
   struct Collecting;  // what the job left is being read
   void on_held();
-  void on_collected(Harvest files);
+  void on_collected(OutputFiles files);
   void stop_collecting();
   sys::OwnedFd scratch_directory() const;
   void collect(const shim::JobDone& done);

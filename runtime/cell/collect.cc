@@ -52,10 +52,10 @@ void Cell::aside(Helpers::Where where, std::function<void()> work, std::function
 struct Cell::Collecting {
   sys::OwnedFd directory;
   std::vector<std::string> globs;
-  HarvestBudget budget;
+  OutputFilesBudget budget;
   std::optional<uint32_t> owner;
   std::atomic<bool> stop{false};
-  Harvest files;
+  OutputFiles files;
 };
 
 // No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch;
@@ -79,7 +79,7 @@ void Cell::on_held() {
       Helpers::Where::kAnywhere,
       [errand] {
         errand->files =
-            harvest(errand->directory.get(), errand->globs, errand->budget, errand->owner);
+            collect_outputs(errand->directory.get(), errand->globs, errand->budget, errand->owner);
       },
       [this, errand] {
         collecting_.reset();
@@ -87,7 +87,7 @@ void Cell::on_held() {
       });
 }
 
-void Cell::on_collected(Harvest files) {
+void Cell::on_collected(OutputFiles files) {
   const size_t bytes =
       std::accumulate(files.files.begin(), files.files.end(), size_t{0},
                       [](size_t sum, const InputFile& file) { return sum + file.content.size(); });

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cell/harvest.h"
 #include "runtime/cell/observer.h"
+#include "runtime/cell/output_files.h"
 #include "runtime/job/holding.h"
 #include "runtime/job/outcome.h"
 #include "sandbox/policy.h"
@@ -66,7 +66,7 @@ struct TestResult {
   std::optional<Exception> exception;
   Usage usage;
   JudgeScore given;
-  Harvest feedback;                   // where the judge keeps it; not in JSON
+  OutputFiles feedback;               // where the judge keeps it; not in JSON
   std::shared_ptr<HeldBytes> held{};  // as below
 };
 
@@ -85,7 +85,7 @@ struct JobResult {
   std::optional<DeterminismReport> determinism;
   std::optional<CompileReport> compile;
   std::vector<TestResult> tests;       // of a job that has some, in their order
-  Harvest files;                       // that the job asked for
+  OutputFiles files;                   // that the job asked for
   std::vector<ObservedCall> observed;  // of a job that was to be observed
   sandbox::Layers enforced;
   std::optional<sandbox::Level> level;  // none when the job never reached a cell

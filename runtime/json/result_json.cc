@@ -150,12 +150,12 @@ void append_compile(const std::optional<CompileReport>& report, std::string& out
   out += '}';
 }
 
-void append_files(const Harvest& harvest, std::string& out) {
-  if (harvest.files.empty() && harvest.refused.empty()) return;
+void append_files(const OutputFiles& outputs, std::string& out) {
+  if (outputs.files.empty() && outputs.refused.empty()) return;
   key("outputs", out);
   out += '{';
-  for (size_t i = 0; i < harvest.files.size(); ++i) {
-    const InputFile& file = harvest.files[i];
+  for (size_t i = 0; i < outputs.files.size(); ++i) {
+    const InputFile& file = outputs.files[i];
     if (i > 0) out += ',';
     append_json_string(file.path, out);
     out += ":{";
@@ -172,12 +172,12 @@ void append_files(const Harvest& harvest, std::string& out) {
     out += '}';
   }
   out += '}';
-  if (harvest.refused.empty()) return;
+  if (outputs.refused.empty()) return;
   key("outputs_refused", out);
-  for (size_t i = 0; i < harvest.refused.size(); ++i) {
+  for (size_t i = 0; i < outputs.refused.size(); ++i) {
     out += i == 0 ? "[{\"path\":" : ",{\"path\":";
-    append_json_string(harvest.refused[i].path, out);
-    text("why", harvest.refused[i].why, out);
+    append_json_string(outputs.refused[i].path, out);
+    text("why", outputs.refused[i].why, out);
     out += '}';
   }
   out += ']';

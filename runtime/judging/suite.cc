@@ -118,10 +118,10 @@ void Suite::record_judged(size_t index, JobResult result, const Checker& judge, 
   if (is_judged && job_.tests[index].scored) given = score_by(judge, judged);
   if (!given && result.verdict.ok()) result.verdict = broken_judge(role, given.error().text());
   record(index, std::move(result), given ? *given : JudgeScore(),
-         judge.keeps_feedback ? std::move(judged.files) : Harvest());
+         judge.keeps_feedback ? std::move(judged.files) : OutputFiles());
 }
 
-void Suite::record(size_t index, JobResult result, JudgeScore given, Harvest feedback) {
+void Suite::record(size_t index, JobResult result, JudgeScore given, OutputFiles feedback) {
   {
     std::lock_guard lock(mutex_);
     --open_;

@@ -52,7 +52,7 @@ class Suite : public std::enable_shared_from_this<Suite> {
   // What its judge gave and left behind, with the program's result.
   void record_judged(size_t index, JobResult result, const Checker& judge, const char* role,
                      JobResult judged);
-  void record(size_t index, JobResult result, JudgeScore given = {}, Harvest feedback = {});
+  void record(size_t index, JobResult result, JudgeScore given = {}, OutputFiles feedback = {});
   JobResult conclude();
 
   const Job job_;  // what the tests have in common

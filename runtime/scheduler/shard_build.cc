@@ -217,7 +217,7 @@ bool is_elf_program(std::string_view content) {
 
 // Is what will be executed something that a kernel executes (execve(2))? A Go library compiles to
 // an archive, and its compiler calls that well.
-bool has_program(const RuntimeSpec& runtime, const Harvest& made) {
+bool has_program(const RuntimeSpec& runtime, const OutputFiles& made) {
   const std::string program = runtime.program();
   if (program.empty()) return true;
   const auto file =

@@ -1,7 +1,7 @@
 // Comparators, and the globs of outputs: what is expected comes from a caller, what is compared
 // with it from a program.
 
-#include "runtime/cell/harvest.h"
+#include "runtime/cell/output_files.h"
 #include "runtime/judging/compare.h"
 #include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"

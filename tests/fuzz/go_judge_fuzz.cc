@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/builds/artefact.h"
-#include "runtime/cell/harvest.h"
+#include "runtime/cell/output_files.h"
 #include "runtime/json/job_parts.h"
 #include "service/apis/go_judge/fields.h"
 #include "service/apis/go_judge/go_judge.h"

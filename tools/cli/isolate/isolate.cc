@@ -87,7 +87,7 @@ void tell_what_is_missing(const IsolateJob& made, const JobResult& result) {
       write_error_line(fmt::format("isolate: {}/{}; the program does not see it",
                                    source.folder->outside, escape_controls(what, Lines::kEscape)));
   }
-  for (const runtime::Harvest::Refused& file : result.files.refused)
+  for (const runtime::OutputFiles::Refused& file : result.files.refused)
     write_error_line(fmt::format("isolate: {} is not kept: {}",
                                  escape_controls(file.path, Lines::kEscape), file.why));
 }

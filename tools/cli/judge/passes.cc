@@ -26,7 +26,7 @@ bool is_rejected(const Verdict& verdict) {
 
 }  // namespace
 
-PassEnd end_of_pass(const Verdict& verdict, runtime::Harvest feedback, unsigned pass,
+PassEnd end_of_pass(const Verdict& verdict, runtime::OutputFiles feedback, unsigned pass,
                     unsigned most) {
   PassEnd end{verdict, {}, {}};
   const bool rejected = is_rejected(verdict);

@@ -21,7 +21,7 @@ struct PassEnd {
   std::optional<std::string> next;           // its input
   std::vector<runtime::InputFile> feedback;  // that the next validator finds
 };
-PassEnd end_of_pass(const runtime::Verdict& verdict, runtime::Harvest feedback, unsigned pass,
+PassEnd end_of_pass(const runtime::Verdict& verdict, runtime::OutputFiles feedback, unsigned pass,
                     unsigned most);
 
 class Passes : public std::enable_shared_from_this<Passes> {

@@ -111,7 +111,7 @@ struct CheckedMachine {
   std::string score = {};
   JudgeScore kept = {};
   Job program = {};
-  Harvest feedback = {};
+  OutputFiles feedback = {};
 
   Verdict run(Job job) {
     std::optional<JobResult> got;

@@ -15,7 +15,7 @@
 
 namespace runtime {
 
-struct Harvest {
+struct OutputFiles {
   std::vector<InputFile> files;  // in the order of their paths
   struct Refused {
     std::string path, why;
@@ -25,8 +25,8 @@ struct Harvest {
   int lack = 0;  // errno: descriptors or memory of ours ran out, so there may be more
 };
 
-// What may be spent on one harvest.
-struct HarvestBudget {
+// What may be spent on collecting them once.
+struct OutputFilesBudget {
   sys::Bytes bytes{};  // of all files together
   // Comparisons of a name, or of a character of one, with a part of a glob: some tenths of a
   // second. Counted and not timed, so that it is the same on every machine.
@@ -40,8 +40,8 @@ struct HarvestBudget {
 // refused, as are links, pipes, sockets and devices, and the place at which steps or time are used
 // up. A glob that ends in a slash is for directories, which are files without content whose paths
 // end in one. `owner`: whose files they are, where they are not ours.
-Harvest harvest(int directory, const std::vector<std::string>& globs, const HarvestBudget& budget,
-                std::optional<uint32_t> owner);
+OutputFiles collect_outputs(int directory, const std::vector<std::string>& globs,
+                            const OutputFilesBudget& budget, std::optional<uint32_t> owner);
 
 bool glob_matches(std::string_view glob, std::string_view path);
 

@@ -1,4 +1,4 @@
-#include "runtime/cell/harvest.h"
+#include "runtime/cell/output_files.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -29,16 +29,16 @@ struct Folder {
     fs::create_directories((path / name).parent_path());
     std::ofstream(path / name) << content;
   }
-  Harvest collect(const std::vector<std::string>& globs, uint64_t most = 1 << 20) const {
+  OutputFiles collect(const std::vector<std::string>& globs, uint64_t most = 1 << 20) const {
     sys::OwnedFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY));
-    return harvest(fd.get(), globs, {.bytes = {most}}, std::nullopt);
+    return collect_outputs(fd.get(), globs, {.bytes = {most}}, std::nullopt);
   }
   fs::path path;
 };
 
-std::vector<std::string> paths(const Harvest& harvest) {
+std::vector<std::string> paths(const OutputFiles& outputs) {
   std::vector<std::string> all;
-  for (const InputFile& file : harvest.files) all.push_back(file.path);
+  for (const InputFile& file : outputs.files) all.push_back(file.path);
   return all;
 }
 
@@ -55,14 +55,14 @@ struct NoDescriptors {
 };
 
 TEST_CASE("what cannot be read for want of descriptors is not taken for all there is",
-          "[harvest]") {
+          "[output_files]") {
   Folder folder;
   folder.write("a", "1");
   sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
 
-  Harvest starved = [&] {
+  OutputFiles starved = [&] {
     NoDescriptors while_here;
-    return harvest(fd.get(), {"**"}, {.bytes = {100}}, std::nullopt);
+    return collect_outputs(fd.get(), {"**"}, {.bytes = {100}}, std::nullopt);
   }();
 
   CHECK(starved.lack == EMFILE);
@@ -70,7 +70,7 @@ TEST_CASE("what cannot be read for want of descriptors is not taken for all ther
   CHECK(folder.collect({"**"}).lack == 0);
 }
 
-TEST_CASE("globs match parts of paths", "[harvest]") {
+TEST_CASE("globs match parts of paths", "[output_files]") {
   CHECK(glob_matches("*.txt", "a.txt"));
   CHECK_FALSE(glob_matches("*.txt", "d/a.txt"));
   CHECK(glob_matches("d/*.txt", "d/a.txt"));
@@ -92,7 +92,7 @@ TEST_CASE("globs match parts of paths", "[harvest]") {
   CHECK_FALSE(glob_matches("", "a"));
 }
 
-TEST_CASE("a glob of stars takes no longer than its length", "[harvest]") {
+TEST_CASE("a glob of stars takes no longer than its length", "[output_files]") {
   std::string stars, folders, deep, name(200, 'a');
   for (int i = 0; i < 200; ++i) {
     stars += "a*";
@@ -103,21 +103,23 @@ TEST_CASE("a glob of stars takes no longer than its length", "[harvest]") {
   CHECK_FALSE(glob_matches(folders + "b", deep + "a"));
 }
 
-TEST_CASE("a harvest ends where its work is used up, and says so", "[harvest]") {
+TEST_CASE("a harvest ends where its work is used up, and says so", "[output_files]") {
   Folder folder;
   for (int i = 0; i < 50; ++i) folder.write("f" + std::to_string(i), "");
   sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
   const std::vector<std::string> globs(100, "*x*y*z");
 
-  const Harvest enough = harvest(fd.get(), globs, {.bytes = {100}}, std::nullopt);
-  const Harvest tired = harvest(fd.get(), globs, {.bytes = {100}, .steps = 1000}, std::nullopt);
+  const OutputFiles enough = collect_outputs(fd.get(), globs, {.bytes = {100}}, std::nullopt);
+  const OutputFiles tired =
+      collect_outputs(fd.get(), globs, {.bytes = {100}, .steps = 1000}, std::nullopt);
 
   CHECK(enough.refused.empty());
   REQUIRE(tired.refused.size() == 1);
   CHECK(tired.refused[0].why == "the globs and files are more work than one job's outputs may be");
 }
 
-TEST_CASE("what a glob costs is counted where it is spent, in stars and in brackets", "[harvest]") {
+TEST_CASE("what a glob costs is counted where it is spent, in stars and in brackets",
+          "[output_files]") {
   Folder folder;
   folder.write(std::string(200, 'a'), "");
   sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
@@ -128,37 +130,41 @@ TEST_CASE("what a glob costs is counted where it is spent, in stars and in brack
     const std::vector<std::string> globs(100, glob);
     folder.write("z", "");  // is not come to
 
-    const Harvest tired = harvest(fd.get(), globs, {.steps = 10'000}, std::nullopt);
+    const OutputFiles tired = collect_outputs(fd.get(), globs, {.steps = 10'000}, std::nullopt);
 
     CHECK(tired.refused.size() == 1);
   }
 }
 
-TEST_CASE("nobody looks into directories to which no glob leads", "[harvest]") {
+TEST_CASE("nobody looks into directories to which no glob leads", "[output_files]") {
   Folder folder;
   for (int i = 0; i < 50; ++i) folder.write("elsewhere/f" + std::to_string(i), "");
   folder.write("here/f", "1");
   sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
 
-  const Harvest found = harvest(fd.get(), {"here/*"}, {.bytes = {100}, .steps = 40}, std::nullopt);
+  const OutputFiles found =
+      collect_outputs(fd.get(), {"here/*"}, {.bytes = {100}, .steps = 40}, std::nullopt);
 
   CHECK(paths(found) == std::vector<std::string>{"here/f"});
   CHECK(found.refused.empty());
 }
 
 TEST_CASE("a harvest that nobody waits for ends, and so does one that is out of time",
-          "[harvest]") {
+          "[output_files]") {
   Folder folder;
   folder.write("f", "1");
   sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
   const std::atomic<bool> stop{true};
 
-  CHECK(harvest(fd.get(), {"**"}, {.bytes = {100}, .stop = &stop}, std::nullopt).files.empty());
-  CHECK(harvest(fd.get(), {"**"}, {.bytes = {100}, .cpu = sys::Nanoseconds(-1)}, std::nullopt)
+  CHECK(collect_outputs(fd.get(), {"**"}, {.bytes = {100}, .stop = &stop}, std::nullopt)
             .files.empty());
+  CHECK(
+      collect_outputs(fd.get(), {"**"}, {.bytes = {100}, .cpu = sys::Nanoseconds(-1)}, std::nullopt)
+          .files.empty());
 }
 
-TEST_CASE("files that match are read, with their bit, in the order of their paths", "[harvest]") {
+TEST_CASE("files that match are read, with their bit, in the order of their paths",
+          "[output_files]") {
   Folder folder;
   folder.write("b.txt", "two");
   folder.write("a.txt", "one");
@@ -166,16 +172,16 @@ TEST_CASE("files that match are read, with their bit, in the order of their path
   folder.write("other", "no");
   ::chmod((folder.path / "b.txt").c_str(), 0755);
 
-  Harvest harvest = folder.collect({"**/*.txt"});
+  OutputFiles outputs = folder.collect({"**/*.txt"});
 
-  CHECK(paths(harvest) == std::vector<std::string>{"a.txt", "b.txt", "deep/er/c.txt"});
-  CHECK(harvest.files[0].content == "one");
-  CHECK_FALSE(harvest.files[0].executable);
-  CHECK(harvest.files[1].executable);
-  CHECK(harvest.refused.empty());
+  CHECK(paths(outputs) == std::vector<std::string>{"a.txt", "b.txt", "deep/er/c.txt"});
+  CHECK(outputs.files[0].content == "one");
+  CHECK_FALSE(outputs.files[0].executable);
+  CHECK(outputs.files[1].executable);
+  CHECK(outputs.refused.empty());
 }
 
-TEST_CASE("links, pipes and what is too large are refused by name", "[harvest]") {
+TEST_CASE("links, pipes and what is too large are refused by name", "[output_files]") {
   Folder folder;
   folder.write("big", std::string(1000, 'x'));
   folder.write("small", "x");
@@ -183,17 +189,17 @@ TEST_CASE("links, pipes and what is too large are refused by name", "[harvest]")
   fs::create_directory_symlink("/etc", folder.path / "folder");
   REQUIRE(::mkfifo((folder.path / "pipe").c_str(), 0644) == 0);
 
-  Harvest harvest = folder.collect({"**"}, 100);
+  OutputFiles outputs = folder.collect({"**"}, 100);
 
-  CHECK(paths(harvest) == std::vector<std::string>{"small"});
-  CHECK(harvest.refused ==
-        std::vector<Harvest::Refused>{{"big", "larger than what is left of the limit of outputs"},
-                                      {"folder", "a symbolic link"},
-                                      {"link", "a symbolic link"},
-                                      {"pipe", "a pipe"}});
+  CHECK(paths(outputs) == std::vector<std::string>{"small"});
+  CHECK(outputs.refused == std::vector<OutputFiles::Refused>{
+                               {"big", "larger than what is left of the limit of outputs"},
+                               {"folder", "a symbolic link"},
+                               {"link", "a symbolic link"},
+                               {"pipe", "a pipe"}});
 }
 
-TEST_CASE("directories come back where a glob asks for them", "[harvest]") {
+TEST_CASE("directories come back where a glob asks for them", "[output_files]") {
   Folder folder;
   folder.write("a/b/file", "x");
 
@@ -202,17 +208,17 @@ TEST_CASE("directories come back where a glob asks for them", "[harvest]") {
   CHECK(paths(folder.collect({"a/"})) == std::vector<std::string>{"a/"});
 }
 
-TEST_CASE("a tree without end is walked within bounds", "[harvest]") {
+TEST_CASE("a tree without end is walked within bounds", "[output_files]") {
   Folder folder;
   std::string path;
   for (int i = 0; i < 100; ++i) path += "d/";
   folder.write(path + "x", "deep");
 
-  Harvest harvest = folder.collect({"**"});
+  OutputFiles outputs = folder.collect({"**"});
 
-  CHECK(harvest.files.empty());
-  REQUIRE(harvest.refused.size() == 1);
-  CHECK(harvest.refused[0].why == "nested too deeply");
+  CHECK(outputs.files.empty());
+  REQUIRE(outputs.refused.size() == 1);
+  CHECK(outputs.refused[0].why == "nested too deeply");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtime/cell/harvest.h"
+#include "runtime/cell/output_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -151,7 +151,7 @@ class Globs {
 // The rest of the budget.
 class Purse {
  public:
-  explicit Purse(const HarvestBudget& budget) : budget_(budget), bytes_(budget.bytes.count) {}
+  explicit Purse(const OutputFilesBudget& budget) : budget_(budget), bytes_(budget.bytes.count) {}
 
   uint64_t& steps() { return steps_; }
   bool has_bytes(uint64_t count) const { return count <= bytes_; }
@@ -167,7 +167,7 @@ class Purse {
   }
 
  private:
-  const HarvestBudget& budget_;
+  const OutputFilesBudget& budget_;
   uint64_t bytes_, steps_ = 0;
   unsigned asked_ = 0;
   sys::Nanoseconds began_ = cpu_of_this_thread();
@@ -175,12 +175,12 @@ class Purse {
 
 class Walk {
  public:
-  Walk(const std::vector<std::string>& globs, const HarvestBudget& budget)
+  Walk(const std::vector<std::string>& globs, const OutputFilesBudget& budget)
       : globs_(globs), purse_(budget) {}
 
   void from(sys::OwnedFd top) { directory(std::move(top), {"", globs_.start(), 0}); }
 
-  Harvest take() { return std::move(result_); }
+  OutputFiles take() { return std::move(result_); }
 
   // Behind a call that gave no descriptor.
   void note_lack() {
@@ -279,7 +279,7 @@ class Walk {
   Purse purse_;
   size_t entries_ = 0;
   bool ended_ = false;
-  Harvest result_;
+  OutputFiles result_;
 };
 
 }  // namespace
@@ -293,8 +293,8 @@ bool glob_matches(std::string_view glob, std::string_view path) {
   return globs.any_ends(at);
 }
 
-Harvest harvest(int directory, const std::vector<std::string>& globs, const HarvestBudget& budget,
-                std::optional<uint32_t> owner) {
+OutputFiles collect_outputs(int directory, const std::vector<std::string>& globs,
+                            const OutputFilesBudget& budget, std::optional<uint32_t> owner) {
   sys::FileIdentity as_owner(owner);
   Walk walk(globs, budget);
   sys::OwnedFd top(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
