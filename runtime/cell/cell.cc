@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <span>
 
-#include "runtime/cell/frames.h"
+#include "runtime/cell/wire_decode.h"
 #include "runtime/host/outer_limits.h"
 #include "runtime/host/proc.h"
 #include "runtime/job/micros.h"

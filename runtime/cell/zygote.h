@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cell/frames.h"
+#include "runtime/cell/wire_decode.h"
 #include "runtime/job/outcome.h"
 #include "runtime/loop/loop.h"
 #include "sandbox/mounts/mounts.h"

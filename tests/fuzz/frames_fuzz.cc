@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runtime/cell/answer.h"
-#include "runtime/cell/frames.h"
+#include "runtime/cell/wire_decode.h"
 #include "tests/fuzz/input.h"
 
 namespace {

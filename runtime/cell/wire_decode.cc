@@ -1,4 +1,4 @@
-#include "runtime/cell/frames.h"
+#include "runtime/cell/wire_decode.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// Frames: what a template and its cells say to the daemon, decoded. Who sends them shares a process
+// What a template and its cells say to the daemon: frames, decoded. Who sends them shares a process
 // or a kernel with hostile programs, so nothing is taken on trust: a frame has the size and the
 // descriptors of its kind, and every figure in it is one that correct code could have sent. All
 // else is no frame, and whoever sent it is to be ended. Pure; called on a shard's loop.

@@ -1,4 +1,4 @@
-#include "runtime/cell/frames.h"
+#include "runtime/cell/wire_decode.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
