@@ -10,7 +10,7 @@
 #include <span>
 
 #include "runtime/cell/wire_decode.h"
-#include "runtime/host/outer_limits.h"
+#include "runtime/host/host_pressure.h"
 #include "runtime/host/proc.h"
 #include "runtime/job/micros.h"
 #include "sandbox/sys/file.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runtime/cell/cell.h"
-#include "runtime/host/outer_limits.h"
+#include "runtime/host/host_pressure.h"
 #include "runtime/host/proc.h"
 #include "runtime/job/micros.h"
 #include "runtime/values/value.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/host/outer_limits.h"
+#include "runtime/host/host_pressure.h"
 #include "runtime/json/result_json.h"
 #include "runtime/values/parts.h"
 #include "service/observe/failure_note.h"

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "runtime/host/outer_limits.h"
+#include "runtime/host/host_pressure.h"
 #include "runtime/json/result_json.h"
 #include "runtime/values/json_text.h"
 #include "service/apis/go_judge/multipart.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/host/outer_limits.h"
+#include "runtime/host/host_pressure.h"
 #include "runtime/json/result_json.h"
 
 namespace service {

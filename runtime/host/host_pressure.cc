@@ -1,4 +1,4 @@
-#include "runtime/host/outer_limits.h"
+#include "runtime/host/host_pressure.h"
 
 #include <cerrno>
 
