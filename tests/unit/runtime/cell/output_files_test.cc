@@ -103,7 +103,7 @@ TEST_CASE("a glob of stars takes no longer than its length", "[output_files]") {
   CHECK_FALSE(glob_matches(folders + "b", deep + "a"));
 }
 
-TEST_CASE("a harvest ends where its work is used up, and says so", "[output_files]") {
+TEST_CASE("a collection ends where its work is used up, and says so", "[output_files]") {
   Folder folder;
   for (int i = 0; i < 50; ++i) folder.write("f" + std::to_string(i), "");
   sys::OwnedFd fd(::open(folder.path.c_str(), O_PATH | O_DIRECTORY));
@@ -149,7 +149,7 @@ TEST_CASE("nobody looks into directories to which no glob leads", "[output_files
   CHECK(found.refused.empty());
 }
 
-TEST_CASE("a harvest that nobody waits for ends, and so does one that is out of time",
+TEST_CASE("a collection that nobody waits for ends, and so does one that is out of time",
           "[output_files]") {
   Folder folder;
   folder.write("f", "1");
