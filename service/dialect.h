@@ -1,7 +1,7 @@
 #pragma once
 // Dialect: what is said over a WebSocket about one job, in one API's words. A session
 // (live_session.h) carries; a dialect reads the client's messages and writes ours, knows nothing of
-// sockets, clocks or the desk, and is the only part that parses what a client sends.
+// sockets, clocks or the dispatcher, and is the only part that parses what a client sends.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 #include "runtime/job/job.h"
 #include "runtime/job/live_io.h"
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/http/frames.h"
 
 namespace service {
@@ -29,7 +29,7 @@ struct Goodbye {
 struct Heard {
   std::optional<runtime::Job> job;
   // How the job is run, with whoever takes part in it, if not as any job.
-  std::function<Desk::Run(const std::shared_ptr<runtime::LiveIo>&)> run;
+  std::function<Dispatcher::Run(const std::shared_ptr<runtime::LiveIo>&)> run;
   uint64_t bytes = 0;         // that the job holds, if they are more than its message
   std::string input;          // for the program's stdin
   bool end_of_input = false;  // of a job: its stdin_bytes are all
@@ -55,13 +55,13 @@ class Dialect {
   virtual sys::Milliseconds patience() const = 0;
   virtual Goodbye too_late() = 0;
 
-  // The job is at the desk.
+  // The job is at the dispatcher.
   virtual std::vector<std::string> accepted() { return {}; }
   virtual std::vector<std::string> stage(runtime::LiveIo::Stage stage, const std::string& id) = 0;
   // `bytes` ends with a whole character, if it is text. Empty: the client does not want it.
   virtual std::string output(runtime::Stream stream, std::string_view bytes) = 0;
   virtual Goodbye ended(const Finished& finished) = 0;
-  virtual Goodbye busy(const Desk::Busy& why) = 0;
+  virtual Goodbye busy(const Dispatcher::Busy& why) = 0;
 };
 
 }  // namespace service

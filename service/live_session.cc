@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostInput = size_t{1} << 20;  // that waits for the program; then we stop reading
 constexpr size_t kPiece = size_t{32} << 10;     // of output, in one message
-const Desk::Busy kTooMuchHeld{"too many bytes of requests are held already", 1};
+const Dispatcher::Busy kTooMuchHeld{"too many bytes of requests are held already", 1};
 
 }  // namespace
 
@@ -81,10 +81,10 @@ void LiveSession::hear_aside(Frames::Message message) {
 void LiveSession::handle(Heard heard, size_t bytes) {
   if (heard.refusal) return leave(*heard.refusal);
   if (heard.job) return take_job(std::move(heard), bytes);
-  if (heard.cancel && ticket_) house_.desk.withdraw(*ticket_);
+  if (heard.cancel && ticket_) house_.dispatcher.withdraw(*ticket_);
   if (heard.signal != 0 && live_) {
     live_->signal(heard.signal);
-    house_.desk.pass_signals();
+    house_.dispatcher.pass_signals();
   }
   take_input(heard.input, heard.end_of_input);
 }
@@ -92,7 +92,7 @@ void LiveSession::handle(Heard heard, size_t bytes) {
 void LiveSession::take_job(Heard heard, size_t bytes) {
   house_.deadlines.forget(std::exchange(first_by_, 0));
   sys::Result<std::shared_ptr<LiveIo>> live = LiveIo::create(house_.news);
-  Desk::Order order;
+  Dispatcher::Order order;
   order.share = Allowance::Share(house_.held, exchange_->client);
   if (!live || !order.share.resize(std::max<uint64_t>(bytes, heard.bytes)))
     return leave(dialect_->busy(kTooMuchHeld));
@@ -112,11 +112,11 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
     self->finished_ = std::move(finished);
     self->pump();
   };
-  auto taken = house_.desk.submit(std::move(order));
-  if (const auto* full = std::get_if<Desk::Busy>(&taken)) return leave(dialect_->busy(*full));
+  auto taken = house_.dispatcher.submit(std::move(order));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) return leave(dialect_->busy(*full));
   exchange_->jobs.push_back(id_);
   exchange_->job_count = 1;
-  ticket_ = std::get<Desk::Ticket>(taken);
+  ticket_ = std::get<Dispatcher::Ticket>(taken);
   live_ = *live;
   stdin_ = live_->take_writer();
   say(dialect_->accepted());
@@ -229,7 +229,7 @@ void LiveSession::on_over() {
   stdin_room_.reset();
   stdin_.reset();
   if (live_) live_->leave();
-  if (ticket_) house_.desk.withdraw(*ticket_);
+  if (ticket_) house_.dispatcher.withdraw(*ticket_);
   house_.over(self);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // LiveSession: one WebSocket and the one job that its client takes part in. Waits for the job,
-// brings it to the desk, feeds its stdin, passes its output on as fast as the client takes it, says
-// how it ended, and closes. The job is withdrawn when the client is gone. Loop thread only; shared
-// by the service and its callbacks.
+// brings it to the dispatcher, feeds its stdin, passes its output on as fast as the client takes
+// it, says how it ended, and closes. The job is withdrawn when the client is gone. Loop thread
+// only; shared by the service and its callbacks.
 
 #include <functional>
 #include <memory>
@@ -22,7 +22,7 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
  public:
   // What it needs of the service.
   struct House {
-    Desk& desk;
+    Dispatcher& dispatcher;
     runtime::Loop& loop;
     Deadlines& deadlines;
     Allowance& held;
@@ -77,7 +77,7 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
   const std::shared_ptr<WebSocket> websocket_;
   Deadlines::Id first_by_ = 0;
   std::string id_;
-  std::optional<Desk::Ticket> ticket_;  // none: there is no job, or it has ended
+  std::optional<Dispatcher::Ticket> ticket_;  // none: there is no job, or it has ended
   std::shared_ptr<runtime::LiveIo> live_;
   runtime::LiveIo::Stage stage_ = runtime::LiveIo::Stage::kWaiting;
   Outgoing out_, err_;

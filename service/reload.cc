@@ -42,7 +42,7 @@ void Service::change(Changeable to) {
   options_.http.limits.write = to.limits.write;
   options_.http.limits.idle = to.limits.idle;
   log_.set_format(to.log);
-  desk_->set_most_queued(to.queue);
+  dispatcher_->set_most_queued(to.queue);
   server_->set_options(options_.http);
 }
 

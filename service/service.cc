@@ -31,22 +31,23 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       deadlines_(std::make_unique<Deadlines>(loop_)),
       readers_(std::make_shared<Readers>(loop_)),
       kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept.within(options_.held / 4))) {
-  Desk::Options desk;
-  desk.queue = options_.queue;
-  desk.tenant_of = [this](const std::string& client, const std::string& asked) {
+  Dispatcher::Options dispatcher;
+  dispatcher.queue = options_.queue;
+  dispatcher.tenant_of = [this](const std::string& client, const std::string& asked) {
     return client == kOwnClient ? sys::Result<std::string>(std::string())
                                 : tenancy_.tenant_of(client, asked);
   };
-  desk.ended = [this](const Finished& job) { note_end(job); };
-  desk.room = [this] {
+  dispatcher.ended = [this](const Finished& job) { note_end(job); };
+  dispatcher.room = [this] {
     const auto batches = batches_;  // one that is over takes itself out
     for (const auto& batch : batches) batch->feed();
     if (durable_) durable_->feed();
     end_if_idle();
   };
-  desk_ = std::make_unique<Desk>(engine_, loop_, *deadlines_, held_, std::move(desk));
+  dispatcher_ =
+      std::make_unique<Dispatcher>(engine_, loop_, *deadlines_, held_, std::move(dispatcher));
   go_judge_ = std::make_unique<GoJudgeApi>(
-      GoJudgeApi::Parts{*desk_, loop_, engine_.standing().layers, options_.defaults,
+      GoJudgeApi::Parts{*dispatcher_, loop_, engine_.standing().layers, options_.defaults,
                         options_.version, options_.held,
                         !options_.tokens.empty() || options_.tenant_by != TenantBy::kNone,
                         *deadlines_, held_, options_.websocket},
@@ -83,7 +84,7 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
   server_ = std::make_unique<Server>(loop_, options_.http, held_, std::move(handler));
 }
 
-// Connections first: what they lose, the desk withdraws.
+// Connections first: what they lose, the dispatcher withdraws.
 Service::~Service() {
   server_.reset();
   batches_.clear();
@@ -133,12 +134,12 @@ void Service::warm_up() {
     on_ready_();
   };
   if (!options_.warm) return is_ready({});
-  Desk::Order order;
+  Dispatcher::Order order;
   order.job.template_name = options_.defaults.job.template_name;
   order.job.id = "warm-up";
   order.client = kOwnClient;
   order.done = is_ready;
-  (void)desk_->submit(std::move(order));
+  (void)dispatcher_->submit(std::move(order));
 }
 
 void Service::begin_end() {
@@ -155,7 +156,7 @@ void Service::begin_end() {
 }
 
 void Service::cancel_rest() {
-  desk_->cancel_all();
+  dispatcher_->cancel_all();
   deadlines_->at(sys::monotonic_now() + kLastAnswers, [this] {
     ended_ = true;
     loop_.stop();
@@ -165,7 +166,7 @@ void Service::cancel_rest() {
 
 void Service::end_if_idle() {
   if (!ending_ || ended_) return;
-  if (desk_->queued() > 0 || desk_->running() > 0 || server_->busy()) return;
+  if (dispatcher_->queued() > 0 || dispatcher_->running() > 0 || server_->busy()) return;
   if (durable_ && durable_->busy()) return;
   ended_ = true;
   loop_.stop();

@@ -1,6 +1,7 @@
 #pragma once
-// Service: one warm pool behind HTTP. Owns the loop, the server, the desk and what is kept; borrows
-// the engine. `zygo serve` makes one and runs it on the main thread until it is told to stop.
+// Service: one warm pool behind HTTP. Owns the loop, the server, the dispatcher and what is kept;
+// borrows the engine. `zygo serve` makes one and runs it on the main thread until it is told to
+// stop.
 
 #include <functional>
 #include <memory>
@@ -14,7 +15,7 @@
 #include "runtime/json/job_json.h"
 #include "runtime/loop/loop.h"
 #include "service/admission/cors.h"
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/admission/readers.h"
 #include "service/admission/tenancy.h"
 #include "service/admission/tokens.h"
@@ -100,10 +101,10 @@ class Service {
   void post_job(const ExchangePtr& exchange);
   void read_aside(const ExchangePtr& exchange, std::function<void()> read,
                   std::function<void()> then);
-  void take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> job, Desk::Order order,
+  void take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> job, Dispatcher::Order order,
                 bool durable);
-  void submit_job(const ExchangePtr& exchange, Desk::Order order);
-  void submit_kept(const ExchangePtr& exchange, Desk::Order order);
+  void submit_job(const ExchangePtr& exchange, Dispatcher::Order order);
+  void submit_kept(const ExchangePtr& exchange, Dispatcher::Order order);
   void get_job(const ExchangePtr& exchange, const std::string& id);
   void delete_job(const ExchangePtr& exchange, const std::string& id);
   void post_batch(const ExchangePtr& exchange);
@@ -188,7 +189,7 @@ class Service {
   std::unique_ptr<Deadlines> deadlines_;
   std::shared_ptr<Readers> readers_;
   std::unique_ptr<KeptJobs> kept_;
-  std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<DurableJobs> durable_;  // none without a ledger
   std::unique_ptr<GoJudgeApi> go_judge_;
   std::set<std::shared_ptr<BatchStream>> batches_;

@@ -21,7 +21,7 @@ Response not_its_tenant(const sys::Error& error) {
   return error_response(403, "tenant", error.text(), "tenant");
 }
 
-Response busy(const Desk::Busy& why) {
+Response busy(const Dispatcher::Busy& why) {
   return busy_response(429, "busy", why.why, why.retry_after);
 }
 

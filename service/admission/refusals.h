@@ -1,9 +1,9 @@
 #pragma once
-// Why a job is not taken, as answers: the same words on every way to the desk. Pure.
+// Why a job is not taken, as answers: the same words on every way to the dispatcher. Pure.
 
 #include <string>
 
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/http/request.h"
 
 namespace service {
@@ -13,7 +13,7 @@ Response bad_job_response(std::string message);
 Response unknown_template(const std::string& name);
 // 403; the error is Tenancy's.
 Response not_its_tenant(const sys::Error& error);
-Response busy(const Desk::Busy& why);
+Response busy(const Dispatcher::Busy& why);
 Response expired();
 Response ending();
 Response held_too_much();  // by this client, of results that it has not taken

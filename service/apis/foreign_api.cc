@@ -29,7 +29,7 @@ bool begins_jobs_of_go_judge(Endpoint endpoint) {
 
 void Service::submit_foreign(const ExchangePtr& exchange, runtime::Job job, ForeignWords words) {
   if (ending_) return exchange->answer(words.busy("the service is ending"));
-  Desk::Order order;
+  Dispatcher::Order order;
   order.job = std::move(job);
   if (order.job.id.empty()) order.job.id = new_id();
   order.client = exchange->client;
@@ -46,10 +46,11 @@ void Service::submit_foreign(const ExchangePtr& exchange, runtime::Job job, Fore
       return exchange->answer(words.busy("the job could not be started in time"));
     translate(exchange, words, *like, std::move(finished));
   };
-  auto taken = desk_->submit(std::move(order));
-  if (const auto* full = std::get_if<Desk::Busy>(&taken))
+  auto taken = dispatcher_->submit(std::move(order));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken))
     return exchange->answer(words.busy(full->why));
-  exchange->when_gone([this, ticket = std::get<Desk::Ticket>(taken)] { desk_->withdraw(ticket); });
+  exchange->when_gone(
+      [this, ticket = std::get<Dispatcher::Ticket>(taken)] { dispatcher_->withdraw(ticket); });
 }
 
 // Taking our words apart and putting theirs together takes as much again, twice.

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "runtime/json/job_json.h"
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/durable/ledger.h"
 
 namespace service {

@@ -10,14 +10,14 @@ using sys::Result;
 namespace {
 
 constexpr sys::Milliseconds kReadAgain{1000};
-constexpr size_t kCancelledAtOnce = 500;  // they take no place at the desk
+constexpr size_t kCancelledAtOnce = 500;  // they take no place at the dispatcher
 
 }  // namespace
 
-DurableJobs::DurableJobs(runtime::Loop& loop, Deadlines& deadlines, Desk& desk,
+DurableJobs::DurableJobs(runtime::Loop& loop, Deadlines& deadlines, Dispatcher& dispatcher,
                          std::shared_ptr<Ledger> ledger, Options options)
     : deadlines_(deadlines),
-      desk_(desk),
+      dispatcher_(dispatcher),
       options_(std::move(options)),
       clerk_(loop, deadlines, std::move(ledger), options_.rested) {}
 
@@ -146,7 +146,7 @@ void DurableJobs::submit_loaded() {
   for (LoadedJob& each : std::exchange(loaded_, {})) {
     Job& job = jobs_.at(each.number);
     const bool doomed = job.fate != Fate::kNone;
-    if (!doomed && !ending_ && each.verdict.empty() && !desk_.has_room()) {
+    if (!doomed && !ending_ && each.verdict.empty() && !dispatcher_.has_room()) {
       waiting.push_back(std::move(each));
       continue;
     }
@@ -173,17 +173,17 @@ void DurableJobs::submit(runtime::Job made, int64_t number) {
   runtime::Job identity;
   identity.id = made.id;
   identity.tag = made.tag;
-  Desk::Order order;
+  Dispatcher::Order order;
   order.client = job.facts.client;
   order.job = std::move(made);
   order.done = [this, number, identity = std::move(identity)](Finished finished) {
     ended(number, identity, std::move(finished));
   };
   order.bounded = true;
-  job.place = Place::kDesk;
+  job.place = Place::kDispatcher;
   ++at_desk_;
   // There is room, and no patience is given: it is taken.
-  job.ticket = std::get<Desk::Ticket>(desk_.submit(std::move(order)));
+  job.ticket = std::get<Dispatcher::Ticket>(dispatcher_.submit(std::move(order)));
 }
 
 void DurableJobs::ended(int64_t number, const runtime::Job& identity, Finished finished) {
@@ -223,10 +223,10 @@ void DurableJobs::doom(int64_t number, Fate fate) {
     case Place::kLoaded:
       job.fate = fate;
       return feed();
-    case Place::kDesk:
-      if (fate == Fate::kExpired && desk_.has_started(job.ticket)) return;
+    case Place::kDispatcher:
+      if (fate == Fate::kExpired && dispatcher_.has_started(job.ticket)) return;
       job.fate = fate;
-      return desk_.withdraw(job.ticket);
+      return dispatcher_.withdraw(job.ticket);
     case Place::kClerk:
     case Place::kLeft:
       return;
@@ -247,7 +247,7 @@ DurableJobs::State DurableJobs::state_of(int64_t request) const {
     const Job& job = each.second;
     return job.facts.request == request &&
            (job.place == Place::kClerk ||
-            (job.place == Place::kDesk && desk_.has_started(job.ticket)));
+            (job.place == Place::kDispatcher && dispatcher_.has_started(job.ticket)));
   });
   return running ? State::kRunning : State::kQueued;
 }
@@ -297,12 +297,13 @@ void DurableJobs::unwatch(int64_t request, WatcherId id) {
 
 void DurableJobs::begin_end() {
   ending_ = true;
-  std::vector<Desk::Ticket> not_started;
+  std::vector<Dispatcher::Ticket> not_started;
   for (const auto& [number, job] : jobs_) {
-    if (job.place == Place::kDesk && job.fate == Fate::kNone && !desk_.has_started(job.ticket))
+    if (job.place == Place::kDispatcher && job.fate == Fate::kNone &&
+        !dispatcher_.has_started(job.ticket))
       not_started.push_back(job.ticket);
   }
-  for (Desk::Ticket ticket : not_started) desk_.withdraw(ticket);
+  for (Dispatcher::Ticket ticket : not_started) dispatcher_.withdraw(ticket);
   submit_loaded();
   std::vector<int64_t> watched;
   for (const auto& [request, watchers] : watchers_) watched.push_back(request);

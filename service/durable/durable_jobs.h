@@ -1,8 +1,8 @@
 #pragma once
 // DurableJobs: jobs that are in the ledger, from their acceptance, or from the start of the
-// service, until their verdict is there, too. Takes them to the desk little by little, clients in
-// turns, and tells nobody of a verdict before it is on the disk. What has no verdict when the
-// service ends is run again by the next. Loop thread only.
+// service, until their verdict is there, too. Takes them to the dispatcher little by little,
+// clients in turns, and tells nobody of a verdict before it is on the disk. What has no verdict
+// when the service ends is run again by the next. Loop thread only.
 
 #include <deque>
 #include <functional>
@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/admission/fair_queue.h"
 #include "service/deadlines.h"
 #include "service/durable/arrival.h"
@@ -22,11 +22,11 @@ namespace service {
 class DurableJobs {
  public:
   struct Options {
-    size_t at_once = 4;                  // jobs with the desk
+    size_t at_once = 4;                  // jobs with the dispatcher
     size_t bytes_at_once = 64u << 20;    // of their bodies
     size_t unwritten_bytes = 64u << 20;  // of verdicts; above, no new job is started
     KnowsTemplate knows_template;
-    std::function<void(const Finished&)> ended;  // one that the desk has not seen
+    std::function<void(const Finished&)> ended;  // one that the dispatcher has not seen
     std::function<void()> rested;                // nothing is left to be written
   };
   enum class State : uint8_t { kQueued, kRunning };
@@ -34,12 +34,12 @@ class DurableJobs {
   using Watcher = std::function<void(const VerdictEntry*)>;
   using WatcherId = uint64_t;
 
-  DurableJobs(runtime::Loop& loop, Deadlines& deadlines, Desk& desk, std::shared_ptr<Ledger> ledger,
-              Options options);
+  DurableJobs(runtime::Loop& loop, Deadlines& deadlines, Dispatcher& dispatcher,
+              std::shared_ptr<Ledger> ledger, Options options);
   // What an earlier service left. Before anything else.
   void take_over(std::vector<Waiting> left);
   void start();  // to run them
-  void feed();   // there may be room at the desk
+  void feed();   // there may be room at the dispatcher
 
   // `then` gets an error if it is not on the disk.
   void accept(Arrival arrival, std::function<void(sys::Result<Receipt>)> then);
@@ -62,13 +62,13 @@ class DurableJobs {
   size_t unwritten() const { return clerk_.unwritten(); }
 
  private:
-  enum class Place : uint8_t { kQueue, kLoading, kLoaded, kDesk, kClerk, kLeft };
+  enum class Place : uint8_t { kQueue, kLoading, kLoaded, kDispatcher, kClerk, kLeft };
   enum class Fate : uint8_t { kNone, kWithdrawn, kExpired };
   struct Job {
     Waiting facts;
     Place place = Place::kQueue;
     Fate fate = Fate::kNone;
-    Desk::Ticket ticket = 0;
+    Dispatcher::Ticket ticket = 0;
     Deadlines::Id until = 0;
     std::shared_ptr<void> held = nullptr;  // counts the verdict, until it is on the disk
   };
@@ -89,15 +89,15 @@ class DurableJobs {
   void tell(int64_t request, const VerdictEntry* verdict);
 
   Deadlines& deadlines_;
-  Desk& desk_;
+  Dispatcher& dispatcher_;
   const Options options_;
   Clerk clerk_;
   std::unordered_map<int64_t, Job> jobs_;  // without a verdict on the disk
   FairQueue queue_;                        // of their numbers
   std::deque<int64_t> first_;              // before the queue: those to be cancelled, or read again
-  std::deque<LoadedJob> loaded_;           // for the desk, when it has room
+  std::deque<LoadedJob> loaded_;           // for the dispatcher, when it has room
   size_t at_desk_ = 0, loading_ = 0;
-  size_t bytes_ = 0;  // of bodies that are loading, loaded or with the desk
+  size_t bytes_ = 0;  // of bodies that are loading, loaded or with the dispatcher
   std::unordered_map<int64_t, std::map<WatcherId, Watcher>> watchers_;
   WatcherId last_watcher_ = 0;
   Deadlines::Id retry_ = 0;

@@ -93,7 +93,7 @@ void stream(fuzz::Input& input) {
   house.run = [](const go_judge::Request& request, const std::shared_ptr<service::Response>&) {
     VERIFY(request.commands.size() == 1 && request.commands[0].job.stdin_bytes.empty());
     check_command(request.commands[0]);
-    return service::Desk::Run();
+    return service::Dispatcher::Run();
   };
   go_judge::StreamDialect dialect(std::move(house));
   bool has_job = false;

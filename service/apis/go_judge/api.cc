@@ -20,7 +20,7 @@ namespace {
 class Group : public std::enable_shared_from_this<Group> {
  public:
   Group(go_judge::Request request, go_judge::Keep keep, std::shared_ptr<Response> answer,
-        Desk::Told told)
+        Dispatcher::Told told)
       : request_(std::move(request)),
         keep_(std::move(keep)),
         answer_(std::move(answer)),
@@ -115,7 +115,7 @@ class Group : public std::enable_shared_from_this<Group> {
   go_judge::Request request_;
   const go_judge::Keep keep_;
   const std::shared_ptr<Response> answer_;
-  const Desk::Told told_;
+  const Dispatcher::Told told_;
   std::mutex mutex_;
   std::shared_ptr<runtime::HeldBytes> held_;
   std::vector<std::string> texts_;
@@ -125,11 +125,12 @@ class Group : public std::enable_shared_from_this<Group> {
 };
 
 // The way of a request through the engine. Its answer is there when the end is told.
-Desk::Run run_of(go_judge::Request request, go_judge::Keep keep, std::shared_ptr<Response> answer) {
+Dispatcher::Run run_of(go_judge::Request request, go_judge::Keep keep,
+                       std::shared_ptr<Response> answer) {
   auto held = std::make_shared<go_judge::Request>(std::move(request));
   return [held, keep = std::move(keep), answer = std::move(answer)](
              runtime::Engine& engine, const std::string& tenant,
-             const std::shared_ptr<runtime::JobWatch>& watch, Desk::Told told) {
+             const std::shared_ptr<runtime::JobWatch>& watch, Dispatcher::Told told) {
     auto group = std::make_shared<Group>(std::move(*held), keep, answer, std::move(told));
     group->start(engine, tenant, watch);
   };
@@ -223,15 +224,15 @@ void GoJudgeApi::submit(const ExchangePtr& exchange, go_judge::Request request) 
                 .cancelled = "cancelled before execute",
                 .ended = [exchange](Response answer) { exchange->answer(std::move(answer)); }};
   const auto ticket = submit(std::move(request), std::move(errand));
-  if (ticket) exchange->when_gone([this, ticket = *ticket] { parts_.desk.withdraw(ticket); });
+  if (ticket) exchange->when_gone([this, ticket = *ticket] { parts_.dispatcher.withdraw(ticket); });
 }
 
-std::optional<Desk::Ticket> GoJudgeApi::submit(go_judge::Request request, Errand errand) {
+std::optional<Dispatcher::Ticket> GoJudgeApi::submit(go_judge::Request request, Errand errand) {
   if (!errand.share.resize(request.bytes)) {
     errand.ended(text_response(500, "too many bytes are held already"));
     return std::nullopt;
   }
-  Desk::Order order;
+  Dispatcher::Order order;
   order.client = errand.client;
   order.api = Api::kGoJudge;
   order.trace = errand.trace;
@@ -243,14 +244,14 @@ std::optional<Desk::Ticket> GoJudgeApi::submit(go_judge::Request request, Errand
   order.done = [ended = errand.ended, cancelled = errand.cancelled, answer](const Finished&) {
     ended(answer->body.empty() ? text_response(500, cancelled) : std::move(*answer));
   };
-  auto taken = parts_.desk.submit(std::move(order));
-  if (const auto* full = std::get_if<Desk::Busy>(&taken)) {
+  auto taken = parts_.dispatcher.submit(std::move(order));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) {
     Response busy = text_response(500, "worker queue is full");
     busy.headers.emplace_back("Retry-After", std::to_string(full->retry_after));
     errand.ended(std::move(busy));
     return std::nullopt;
   }
-  return std::get<Desk::Ticket>(taken);
+  return std::get<Dispatcher::Ticket>(taken);
 }
 
 void GoJudgeApi::open_socket(const ExchangePtr& exchange) {
@@ -258,7 +259,7 @@ void GoJudgeApi::open_socket(const ExchangePtr& exchange) {
   if (auto* refused = std::get_if<Response>(&headers)) return exchange->answer(std::move(*refused));
   const std::string owner = owner_of(*exchange);
   GoJudgeSocket::House house{
-      .desk = parts_.desk,
+      .dispatcher = parts_.dispatcher,
       .loop = parts_.loop,
       .deadlines = parts_.deadlines,
       .held = parts_.held,

@@ -1,7 +1,7 @@
 #pragma once
-// GoJudgeApi: go-judge's API over the desk: /run, /ws, /stream, /file, /version, /config. Owns the
-// files that its clients keep here, which end with it. Loop thread only; what runs elsewhere holds
-// what it needs.
+// GoJudgeApi: go-judge's API over the dispatcher: /run, /ws, /stream, /file, /version, /config.
+// Owns the files that its clients keep here, which end with it. Loop thread only; what runs
+// elsewhere holds what it needs.
 
 #include <memory>
 #include <optional>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "runtime/loop/loop.h"
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/apis/go_judge/file_store.h"
 #include "service/apis/go_judge/go_judge.h"
 #include "service/apis/go_judge/local_files.h"
@@ -27,7 +27,7 @@ class GoJudgeApi {
     std::shared_ptr<const LocalFiles> local;  // none: no request may name a path of this host
   };
   struct Parts {
-    Desk& desk;
+    Dispatcher& dispatcher;
     runtime::Loop& loop;
     sandbox::Layers layers;  // in force
     const runtime::JobDefaults& defaults;
@@ -54,7 +54,7 @@ class GoJudgeApi {
   go_judge::Places places_for(const std::string& owner) const;
   go_judge::Keep keep_for(const std::string& owner) const;
   void submit(const ExchangePtr& exchange, go_judge::Request request);
-  std::optional<Desk::Ticket> submit(go_judge::Request request, Errand errand);
+  std::optional<Dispatcher::Ticket> submit(go_judge::Request request, Errand errand);
   void add_file(const ExchangePtr& exchange);
   Response list_files(const std::string& owner);
   Response file(const Exchange& exchange, const std::string& owner, const std::string& id);

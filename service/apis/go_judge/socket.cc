@@ -58,7 +58,7 @@ void GoJudgeSocket::handle(Letter& letter) {
   const std::string& cancel = letter.said->cancel;
   if (cancel.empty()) return submit(letter);
   const auto found = requests_.find(cancel);
-  if (found != requests_.end() && found->second) house_.desk.withdraw(*found->second);
+  if (found != requests_.end() && found->second) house_.dispatcher.withdraw(*found->second);
 }
 
 void GoJudgeSocket::submit(Letter& letter) {
@@ -114,7 +114,7 @@ void GoJudgeSocket::on_over() {
   const auto self = shared_from_this();
   const auto requests = std::exchange(requests_, {});
   for (const auto& [id, ticket] : requests) {
-    if (ticket) house_.desk.withdraw(*ticket);
+    if (ticket) house_.dispatcher.withdraw(*ticket);
   }
   house_.over(self);
 }

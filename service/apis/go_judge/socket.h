@@ -1,7 +1,7 @@
 #pragma once
 // GoJudgeSocket: one client of go-judge's /ws. Takes one message at a time, reads it away from the
-// loop, brings its request to the desk, and says how each ended, by its id. Requests whose client
-// is gone are withdrawn. Loop thread only; shared by the API and its callbacks.
+// loop, brings its request to the dispatcher, and says how each ended, by its id. Requests whose
+// client is gone are withdrawn. Loop thread only; shared by the API and its callbacks.
 
 #include <functional>
 #include <map>
@@ -10,7 +10,7 @@
 #include <string>
 #include <variant>
 
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/apis/go_judge/go_judge.h"
 #include "service/apis/go_judge/messages.h"
 #include "service/http/websocket.h"
@@ -30,14 +30,14 @@ class GoJudgeSocket : public WebSocketListener, public std::enable_shared_from_t
   };
   // What it needs of the API.
   struct House {
-    Desk& desk;
+    Dispatcher& dispatcher;
     runtime::Loop& loop;
     Deadlines& deadlines;
     Allowance& held;
     std::string owner;
     std::function<Read(std::string_view text)> read;  // any thread
     // None: it was refused, and has ended.
-    std::function<std::optional<Desk::Ticket>(go_judge::Request, Errand)> submit;
+    std::function<std::optional<Dispatcher::Ticket>(go_judge::Request, Errand)> submit;
     std::function<void(const std::shared_ptr<GoJudgeSocket>&)> over;
   };
   GoJudgeSocket(ExchangePtr exchange, House house, const WebSocket::Limits& limits);
@@ -60,8 +60,8 @@ class GoJudgeSocket : public WebSocketListener, public std::enable_shared_from_t
   const ExchangePtr exchange_;
   const House house_;
   const std::shared_ptr<WebSocket> websocket_;
-  // Under way, by the client's ids. None: it is about to be at the desk.
-  std::map<std::string, std::optional<Desk::Ticket>> requests_;
+  // Under way, by the client's ids. None: it is about to be at the dispatcher.
+  std::map<std::string, std::optional<Dispatcher::Ticket>> requests_;
   bool reading_ = false, ending_ = false;
 };
 

@@ -70,7 +70,7 @@ Heard StreamDialect::take(Request request) {
   command.cancelled = cancelled_;
   Heard heard;
   heard.bytes = request.bytes;
-  runtime::Job& job = heard.job.emplace();  // at the desk; the command is what is run
+  runtime::Job& job = heard.job.emplace();  // at the dispatcher; the command is what is run
   job.template_name = runtime::kCommandTemplate;
   job.priority = command.job.priority;
   job.stdin_bytes = std::exchange(command.job.stdin_bytes, "");
@@ -108,7 +108,7 @@ Goodbye StreamDialect::ended(const Finished&) {
   return results(text_response(500, "cancelled before execute"), kCloseNormal);
 }
 
-Goodbye StreamDialect::busy(const Desk::Busy& why) {
+Goodbye StreamDialect::busy(const Dispatcher::Busy& why) {
   return results(text_response(500, why.why), kCloseTryLater);
 }
 

@@ -21,7 +21,7 @@ class StreamDialect : public Dialect {
   struct House {
     std::function<std::variant<Request, Response>(std::string_view text)> read;  // any thread
     // How it is run; when that has ended, `answer` is what /run would have said.
-    std::function<Desk::Run(Request, std::shared_ptr<Response> answer)> run;
+    std::function<Dispatcher::Run(Request, std::shared_ptr<Response> answer)> run;
     sys::Milliseconds patience;
   };
   explicit StreamDialect(House house) : house_(std::move(house)) {}
@@ -35,7 +35,7 @@ class StreamDialect : public Dialect {
   std::vector<std::string> stage(runtime::LiveIo::Stage, const std::string&) override { return {}; }
   std::string output(runtime::Stream stream, std::string_view bytes) override;
   Goodbye ended(const Finished& finished) override;
-  Goodbye busy(const Desk::Busy& why) override;
+  Goodbye busy(const Dispatcher::Busy& why) override;
 
  private:
   Heard hear_request(std::string_view message);

@@ -22,7 +22,7 @@ void Service::open_session(const ExchangePtr& exchange, std::unique_ptr<Dialect>
   auto headers = shake_hands(exchange->request, protocol);
   if (auto* refused = std::get_if<Response>(&headers)) return exchange->answer(std::move(*refused));
   LiveSession::House house{
-      .desk = *desk_,
+      .dispatcher = *dispatcher_,
       .loop = loop_,
       .deadlines = *deadlines_,
       .held = held_,

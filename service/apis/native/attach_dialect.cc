@@ -161,6 +161,6 @@ Goodbye AttachDialect::ended(const Finished& finished) {
   return {{"{\"type\":\"result\"," + finished.json.substr(1)}, kCloseNormal, ""};
 }
 
-Goodbye AttachDialect::busy(const Desk::Busy& why) { return goodbye(service::busy(why)); }
+Goodbye AttachDialect::busy(const Dispatcher::Busy& why) { return goodbye(service::busy(why)); }
 
 }  // namespace service

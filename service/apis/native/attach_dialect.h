@@ -25,7 +25,7 @@ class AttachDialect : public Dialect {
   std::vector<std::string> stage(runtime::LiveIo::Stage stage, const std::string& id) override;
   std::string output(runtime::Stream stream, std::string_view bytes) override;
   Goodbye ended(const Finished& finished) override;
-  Goodbye busy(const Desk::Busy& why) override;
+  Goodbye busy(const Dispatcher::Busy& why) override;
 
   // An answer of POST /v1/jobs as a message and a close: 4000 and its status.
   static Goodbye goodbye(const Response& refusal);

@@ -35,11 +35,11 @@ size_t bytes_of(const runtime::Job& job) {
 
 }  // namespace
 
-BatchStream::BatchStream(ExchangePtr exchange, runtime::Loop& loop, Desk& desk, BatchBody body,
-                         runtime::JobDefaults defaults, size_t at_once, Over over)
+BatchStream::BatchStream(ExchangePtr exchange, runtime::Loop& loop, Dispatcher& dispatcher,
+                         BatchBody body, runtime::JobDefaults defaults, size_t at_once, Over over)
     : exchange_(std::move(exchange)),
       loop_(loop),
-      desk_(desk),
+      dispatcher_(dispatcher),
       reader_(std::move(body), exchange_->request.body, std::move(defaults),
               BatchReader::PartsAre::kRead),
       at_once_(at_once),
@@ -56,7 +56,7 @@ void BatchStream::feed() {
   if (feeding_ || abandoned_) return;
   const auto self = shared_from_this();
   feeding_ = true;
-  while (!reading_ && under_way_.size() < at_once_ && desk_.has_room_for(exchange_->client) &&
+  while (!reading_ && under_way_.size() < at_once_ && dispatcher_.has_room_for(exchange_->client) &&
          exchange_->has_room()) {
     if (!next_ && reader_.next_bytes() > kLongLine) {
       read_aside();
@@ -110,13 +110,13 @@ bool BatchStream::may_hold(BatchReader::Item& item) {
 }
 
 void BatchStream::submit(runtime::Job job) {
-  Desk::Order order;
+  Dispatcher::Order order;
   order.share = std::move(next_share_);
   order.client = exchange_->client;
   order.trace = exchange_->trace;
   order.with_parts = reader_.wants_parts();
   // The ticket is known when the result comes: that is never before submit() has returned.
-  auto ticket = std::make_shared<Desk::Ticket>(0);
+  auto ticket = std::make_shared<Dispatcher::Ticket>(0);
   order.done = [self = shared_from_this(), ticket](Finished finished) {
     self->under_way_.erase(*ticket);
     // The parts come first, and what is written with one call stays together.
@@ -126,8 +126,9 @@ void BatchStream::submit(runtime::Job job) {
     self->feed();
   };
   order.job = std::move(job);
-  const auto taken = desk_.submit(std::move(order));
-  *ticket = std::get<Desk::Ticket>(taken);  // has_room_for() was asked, and no patience is given
+  const auto taken = dispatcher_.submit(std::move(order));
+  *ticket =
+      std::get<Dispatcher::Ticket>(taken);  // has_room_for() was asked, and no patience is given
   under_way_.insert(*ticket);
 }
 
@@ -137,8 +138,8 @@ void BatchStream::note(const std::string& id) {
 
 void BatchStream::abandon() {
   abandoned_ = true;
-  const std::unordered_set<Desk::Ticket> tickets = under_way_;
-  for (Desk::Ticket ticket : tickets) desk_.withdraw(ticket);
+  const std::unordered_set<Dispatcher::Ticket> tickets = under_way_;
+  for (Dispatcher::Ticket ticket : tickets) dispatcher_.withdraw(ticket);
   if (auto over = std::exchange(over_, nullptr)) over(shared_from_this());
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// BatchStream: one POST /v1/batches. Takes job after job from the body as there is room at the desk
-// and in the client's socket, and writes each result when it comes. Its jobs are withdrawn when the
-// client is gone. Loop thread only; shared by the service and its callbacks.
+// BatchStream: one POST /v1/batches. Takes job after job from the body as there is room at the
+// dispatcher and in the client's socket, and writes each result when it comes. Its jobs are
+// withdrawn when the client is gone. Loop thread only; shared by the service and its callbacks.
 
 #include <functional>
 #include <memory>
@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/apis/native/batch_reader.h"
 #include "service/http/exchange.h"
 
@@ -19,7 +19,7 @@ namespace service {
 class BatchStream : public std::enable_shared_from_this<BatchStream> {
  public:
   using Over = std::function<void(const std::shared_ptr<BatchStream>&)>;
-  BatchStream(ExchangePtr exchange, runtime::Loop& loop, Desk& desk, BatchBody body,
+  BatchStream(ExchangePtr exchange, runtime::Loop& loop, Dispatcher& dispatcher, BatchBody body,
               runtime::JobDefaults defaults, size_t at_once, Over over);
 
   void start();
@@ -35,12 +35,12 @@ class BatchStream : public std::enable_shared_from_this<BatchStream> {
 
   const ExchangePtr exchange_;
   runtime::Loop& loop_;
-  Desk& desk_;
+  Dispatcher& dispatcher_;
   BatchReader reader_;
   const size_t at_once_;
   Over over_;
-  std::unordered_set<Desk::Ticket> under_way_;
-  // Read, and not yet with the desk: as long as too much is held for its client.
+  std::unordered_set<Dispatcher::Ticket> under_way_;
+  // Read, and not yet with the dispatcher: as long as too much is held for its client.
   std::optional<BatchReader::Item> next_;
   Allowance::Share next_share_;
   bool feeding_ = false, reading_ = false, abandoned_ = false;

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLongestWait = 300;  // seconds
 constexpr size_t kLongestKey = 255;
 constexpr unsigned kComeBack = 5;  // seconds, to a disk that is full or fails
-// With the desk at once, for each worker: enough that none is idle while results travel.
+// With the dispatcher at once, for each worker: enough that none is idle while results travel.
 constexpr size_t kJobsPerWorker = 4;
 
 Response no_batch() { return error_response(404, "no_batch", "there is no such batch"); }
@@ -107,7 +107,8 @@ sys::Result<void> Service::open_ledger() {
   options.knows_template = facts_.knows_template;
   options.ended = [this](const Finished& job) { note_end(job); };
   options.rested = [this] { end_if_idle(); };
-  durable_ = std::make_unique<DurableJobs>(loop_, *deadlines_, *desk_, options_.ledger, options);
+  durable_ =
+      std::make_unique<DurableJobs>(loop_, *deadlines_, *dispatcher_, options_.ledger, options);
   durable_->take_over(std::move(left).value());
   return {};
 }

@@ -47,7 +47,7 @@ void Service::post_job(const ExchangePtr& exchange) {
   if (ending_) return exchange->answer(ending());
   const std::optional<bool> durable = wants_durable(*exchange);
   if (!durable) return;
-  Desk::Order order;
+  Dispatcher::Order order;
   if (auto bad = read_patience(*exchange, order.patience)) return exchange->answer(*bad);
   auto job = std::make_shared<sys::Result<runtime::Job>>(runtime::Job{});
   read_aside(
@@ -55,7 +55,7 @@ void Service::post_job(const ExchangePtr& exchange) {
       [exchange, job, defaults = &options_.defaults] {
         *job = runtime::parse_job(exchange->request.body, *defaults);
       },
-      [this, exchange, job, order = std::make_shared<Desk::Order>(std::move(order)),
+      [this, exchange, job, order = std::make_shared<Dispatcher::Order>(std::move(order)),
        durable = *durable] { take_job(exchange, std::move(*job), std::move(*order), durable); });
 }
 
@@ -72,7 +72,7 @@ void Service::read_aside(const ExchangePtr& exchange, std::function<void()> read
 }
 
 void Service::take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> job,
-                       Desk::Order order, bool durable) {
+                       Dispatcher::Order order, bool durable) {
   if (ending_) return exchange->answer(ending());
   if (!job) return exchange->answer(bad_job_response(job.error().text()));
   if (!facts_.knows_template(job->template_name))
@@ -92,7 +92,7 @@ void Service::take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> jo
                         : submit_job(exchange, std::move(order));
 }
 
-void Service::submit_job(const ExchangePtr& exchange, Desk::Order order) {
+void Service::submit_job(const ExchangePtr& exchange, Dispatcher::Order order) {
   if (order.job.id.empty()) order.job.id = new_id();
   exchange->jobs.push_back(order.job.id);
   exchange->job_count = 1;
@@ -100,24 +100,26 @@ void Service::submit_job(const ExchangePtr& exchange, Desk::Order order) {
     if (finished.expired) return exchange->answer(expired());
     exchange->answer({.body = std::move(finished.json) + "\n", .held = std::move(finished.held)});
   };
-  auto taken = desk_->submit(std::move(order));
-  if (const auto* full = std::get_if<Desk::Busy>(&taken)) return exchange->answer(busy(*full));
-  exchange->when_gone([this, ticket = std::get<Desk::Ticket>(taken)] { desk_->withdraw(ticket); });
+  auto taken = dispatcher_->submit(std::move(order));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken))
+    return exchange->answer(busy(*full));
+  exchange->when_gone(
+      [this, ticket = std::get<Dispatcher::Ticket>(taken)] { dispatcher_->withdraw(ticket); });
 }
 
-void Service::submit_kept(const ExchangePtr& exchange, Desk::Order order) {
+void Service::submit_kept(const ExchangePtr& exchange, Dispatcher::Order order) {
   const std::string id = new_id();
   if (order.job.id.empty()) order.job.id = id;
   exchange->jobs.push_back(id);
   exchange->job_count = 1;
   order.done = [this, id](Finished finished) { kept_->end(id, std::move(finished)); };
   kept_->begin(id, exchange->client);
-  auto taken = desk_->submit(std::move(order));
-  if (const auto* full = std::get_if<Desk::Busy>(&taken)) {
+  auto taken = dispatcher_->submit(std::move(order));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) {
     kept_->drop(id);
     return exchange->answer(busy(*full));
   }
-  kept_->set_ticket(id, std::get<Desk::Ticket>(taken));
+  kept_->set_ticket(id, std::get<Dispatcher::Ticket>(taken));
   Response response{.status = 202, .body = fmt::format("{{\"id\":\"{}\"}}\n", id)};
   response.headers.emplace_back("Location", "/v1/jobs/" + id);
   exchange->answer(std::move(response));
@@ -131,7 +133,7 @@ Response Service::job_response(const Allowance::Share& like, const std::string& 
     if (!held) return held_too_much();
     return {.body = job.json + "\n", .held = std::move(held)};
   }
-  const char* state = desk_->has_started(job.ticket) ? "running" : "queued";
+  const char* state = dispatcher_->has_started(job.ticket) ? "running" : "queued";
   return {.status = 202, .body = fmt::format("{{\"id\":\"{}\",\"state\":\"{}\"}}\n", id, state)};
 }
 
@@ -153,11 +155,11 @@ void Service::delete_job(const ExchangePtr& exchange, const std::string& id) {
   const KeptJobs::Job* job = kept_->find(id, exchange->client);
   if (!job) return delete_durable_job(exchange, id);
   exchange->jobs.push_back(id);
-  const Desk::Ticket ticket = job->ticket;
+  const Dispatcher::Ticket ticket = job->ticket;
   kept_->wait(id, std::nullopt, [this, id, exchange](const KeptJobs::Job& now) {
     exchange->answer(job_response(exchange->share, id, now));
   });
-  desk_->withdraw(ticket);
+  dispatcher_->withdraw(ticket);
 }
 
 void Service::post_batch(const ExchangePtr& exchange) {
@@ -180,10 +182,11 @@ void Service::start_batch(const ExchangePtr& exchange, sys::Result<BatchBody> bo
                           std::optional<sys::Milliseconds> patience) {
   if (!body) return exchange->answer(error_response(400, "bad_batch", body.error().text()));
   if (body->is_object) exchange->request.body = std::string();  // its elements are copied
-  if (auto full = desk_->refusal(exchange->client, patience)) return exchange->answer(busy(*full));
+  if (auto full = dispatcher_->refusal(exchange->client, patience))
+    return exchange->answer(busy(*full));
   auto over = [this](const std::shared_ptr<BatchStream>& batch) { batches_.erase(batch); };
   auto batch = std::make_shared<BatchStream>(
-      exchange, loop_, *desk_, std::move(body).value(), options_.defaults,
+      exchange, loop_, *dispatcher_, std::move(body).value(), options_.defaults,
       kBatchJobsPerWorker * std::max(1u, engine_.workers()), std::move(over));
   batches_.insert(batch);
   batch->start();

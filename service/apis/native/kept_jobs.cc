@@ -9,7 +9,7 @@ void KeptJobs::begin(const std::string& id, std::string client) {
   jobs_[id].client = std::move(client);
 }
 
-void KeptJobs::set_ticket(const std::string& id, Desk::Ticket ticket) {
+void KeptJobs::set_ticket(const std::string& id, Dispatcher::Ticket ticket) {
   jobs_.at(id).ticket = ticket;
 }
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 #include "service/deadlines.h"
 
 namespace service {
@@ -30,7 +30,7 @@ class KeptJobs {
   };
   struct Job {
     std::string client;
-    Desk::Ticket ticket = 0;
+    Dispatcher::Ticket ticket = 0;
     bool ended = false, expired = false;
     std::string json;
     std::shared_ptr<void> held;  // counts it
@@ -42,7 +42,7 @@ class KeptJobs {
   KeptJobs(Deadlines& deadlines, Options options) : deadlines_(deadlines), options_(options) {}
 
   void begin(const std::string& id, std::string client);
-  void set_ticket(const std::string& id, Desk::Ticket ticket);
+  void set_ticket(const std::string& id, Dispatcher::Ticket ticket);
   void drop(const std::string& id);
   void end(const std::string& id, Finished finished);
   // Of this client; null: there is none.

@@ -66,13 +66,13 @@ void Service::note_answer(int status) {
   const sys::Nanoseconds now = sys::monotonic_now();
   metrics_.answered(status);
   if (status == kBusy) history_.job_refused(now);
-  history_.standing(now, desk_->queued(), desk_->running());
+  history_.standing(now, dispatcher_->queued(), dispatcher_->running());
 }
 
 Gauges Service::gauges() const {
-  return {.queued = desk_->queued(),
-          .most_queued = desk_->most_queued(),
-          .running = desk_->running(),
+  return {.queued = dispatcher_->queued(),
+          .most_queued = dispatcher_->most_queued(),
+          .running = dispatcher_->running(),
           .workers = engine_.workers(),
           .connections = server_->connections(),
           .held_bytes = held_.held(),

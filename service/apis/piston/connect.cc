@@ -152,6 +152,6 @@ Goodbye ConnectDialect::ended(const Finished& finished) {
   return last;
 }
 
-Goodbye ConnectDialect::busy(const Desk::Busy& why) { return error(why.why); }
+Goodbye ConnectDialect::busy(const Dispatcher::Busy& why) { return error(why.why); }
 
 }  // namespace service::piston

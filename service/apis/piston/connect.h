@@ -29,7 +29,7 @@ class ConnectDialect : public Dialect {
   std::vector<std::string> stage(runtime::LiveIo::Stage stage, const std::string& id) override;
   std::string output(runtime::Stream stream, std::string_view bytes) override;
   Goodbye ended(const Finished& finished) override;
-  Goodbye busy(const Desk::Busy& why) override;
+  Goodbye busy(const Dispatcher::Busy& why) override;
 
  private:
   Heard init(std::string_view text);

@@ -19,23 +19,24 @@ struct Scene {
   runtime::Loop loop;
   Deadlines deadlines{loop};
   const Allowance allowance{size_t{64} << 20};
-  std::unique_ptr<Desk> desk;
+  std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<DurableJobs> jobs;
   std::vector<std::string> verdicts;  // as they are told, wherever they come from
   std::function<bool()> enough;
 
   explicit Scene(LedgerFolder& where) : folder(where) {
-    Desk::Options at_desk;
-    at_desk.ended = [](const Finished&) {};
-    at_desk.room = [this] { jobs->feed(); };
-    desk = std::make_unique<Desk>(engine, loop, deadlines, allowance, std::move(at_desk));
+    Dispatcher::Options at_dispatcher;
+    at_dispatcher.ended = [](const Finished&) {};
+    at_dispatcher.room = [this] { jobs->feed(); };
+    dispatcher =
+        std::make_unique<Dispatcher>(engine, loop, deadlines, allowance, std::move(at_dispatcher));
     std::shared_ptr<Ledger> ledger = folder.open();
     auto left = ledger->waiting();
     DurableJobs::Options options;
     options.knows_template = [](const std::string& name) { return name == "python"; };
     options.ended = [](const Finished&) {};
     options.rested = [] {};
-    jobs = std::make_unique<DurableJobs>(loop, deadlines, *desk, std::move(ledger), options);
+    jobs = std::make_unique<DurableJobs>(loop, deadlines, *dispatcher, std::move(ledger), options);
     for (const Waiting& each : *left) watch(each.request);
     jobs->take_over(std::move(left).value());
   }
@@ -165,7 +166,7 @@ TEST_CASE("at the end what has not run stays for the next service, and watchers 
     scene.engine.await(1);
 
     scene.jobs->begin_end();
-    scene.desk->cancel_all();
+    scene.dispatcher->cancel_all();
     scene.run_until(8);
 
     CHECK(scene.count("left") == 8);

@@ -28,7 +28,7 @@ struct Bench {
                              [this](Request request, std::shared_ptr<Response> into) {
                                ran = std::move(request);
                                answer = std::move(into);
-                               return Desk::Run();
+                               return Dispatcher::Run();
                              },
                          .patience = sys::Milliseconds(1)}};
 

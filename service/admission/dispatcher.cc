@@ -1,4 +1,4 @@
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 
 #include <fmt/format.h>
 
@@ -77,20 +77,20 @@ int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
 
 }  // namespace
 
-void Desk::Inbox::put(Ticket ticket, Finished result) {
+void Dispatcher::Inbox::put(Ticket ticket, Finished result) {
   std::lock_guard lock(mutex);
   finished.emplace_back(ticket, std::move(result));
   if (wakeup && finished.size() == 1) wakeup->wake();
 }
 
-void Desk::Inbox::put(std::function<void()> work) {
+void Dispatcher::Inbox::put(std::function<void()> work) {
   std::lock_guard lock(mutex);
   to_write.push_back(std::move(work));
   if (wakeup && to_write.size() == 1) wakeup->wake();
 }
 
-Desk::Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
-           const Allowance& held, Options options)
+Dispatcher::Dispatcher(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
+                       const Allowance& held, Options options)
     : engine_(engine),
       loop_(loop),
       deadlines_(deadlines),
@@ -103,17 +103,17 @@ Desk::Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
   inbox_->wakeup = &wakeup_;
 }
 
-Desk::~Desk() {
+Dispatcher::~Dispatcher() {
   std::lock_guard lock(inbox_->mutex);
   inbox_->wakeup = nullptr;
 }
 
-bool Desk::has_room_for(const std::string& client) const {
+bool Dispatcher::has_room_for(const std::string& client) const {
   return has_room() && leaves_room(queue_.size_of(client) + 1, options_.queue - queue_.size() - 1);
 }
 
-std::optional<Desk::Busy> Desk::refusal(const std::string& client,
-                                        std::optional<Milliseconds> patience) const {
+std::optional<Dispatcher::Busy> Dispatcher::refusal(const std::string& client,
+                                                    std::optional<Milliseconds> patience) const {
   if (!has_room_for(client))
     return Busy{fmt::format("the queue is full: {} jobs wait, {} of them this client's",
                             queue_.size(), queue_.size_of(client)),
@@ -128,7 +128,7 @@ std::optional<Desk::Busy> Desk::refusal(const std::string& client,
               rate_.retry_after(before + 1 - workers)};
 }
 
-std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
+std::variant<Dispatcher::Ticket, Dispatcher::Busy> Dispatcher::submit(Order order) {
   if (!order.bounded || !has_room()) {
     if (auto busy = refusal(order.client, order.patience)) return *std::move(busy);
   }
@@ -169,7 +169,7 @@ std::variant<Desk::Ticket, Desk::Busy> Desk::submit(Order order) {
 }
 
 // Its `done` is not called in here.
-void Desk::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
+void Dispatcher::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
   entry.given = true;
   ++running_;
   ++given_[entry.watch->client];
@@ -178,7 +178,7 @@ void Desk::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
 
 // The engine keeps workers for clients that have no job there, so their first one is always given
 // to it.
-void Desk::pump() {
+void Dispatcher::pump() {
   const auto has_none = [this](const std::string& client) { return !given_.contains(client); };
   for (;;) {
     const bool full = running_ >= window_;
@@ -188,7 +188,7 @@ void Desk::pump() {
   }
 }
 
-void Desk::start(Ticket ticket, Entry& entry) {
+void Dispatcher::start(Ticket ticket, Entry& entry) {
   entry.given = true;
   entry.given_at = sys::monotonic_now();
   ++running_;
@@ -211,7 +211,7 @@ void Desk::start(Ticket ticket, Entry& entry) {
   engine_.submit(std::move(entry.order.job), std::move(done));
 }
 
-void Desk::collect() {
+void Dispatcher::collect() {
   std::vector<std::pair<Ticket, Finished>> finished;
   std::vector<std::function<void()>> to_write;
   {
@@ -233,17 +233,17 @@ void Desk::collect() {
 }
 
 // One of its orders has ended, perhaps before the engine had it.
-void Desk::take_back(const std::string& client) {
+void Dispatcher::take_back(const std::string& client) {
   const auto given = given_.find(client);
   if (given != given_.end() && --given->second == 0) given_.erase(given);
 }
 
-bool Desk::has_started(Ticket ticket) const {
+bool Dispatcher::has_started(Ticket ticket) const {
   auto found = entries_.find(ticket);
   return found != entries_.end() && found->second.watch->started;
 }
 
-void Desk::withdraw(Ticket ticket) {
+void Dispatcher::withdraw(Ticket ticket) {
   auto found = entries_.find(ticket);
   if (found == entries_.end()) return;
   if (!found->second.given) return drop(ticket);
@@ -252,7 +252,7 @@ void Desk::withdraw(Ticket ticket) {
 }
 
 // Its time to start is over.
-void Desk::expire(Ticket ticket) {
+void Dispatcher::expire(Ticket ticket) {
   Entry& entry = entries_.at(ticket);
   entry.deadline = 0;
   if (entry.watch->started) return;
@@ -261,12 +261,12 @@ void Desk::expire(Ticket ticket) {
 }
 
 // Of one that the engine has not seen.
-void Desk::drop(Ticket ticket) {
+void Dispatcher::drop(Ticket ticket) {
   queue_.remove(ticket);
   conclude(ticket, cancelled(entries_.at(ticket)));
 }
 
-Finished Desk::refused(const Entry& entry, const sys::Error& why) {
+Finished Dispatcher::refused(const Entry& entry, const sys::Error& why) {
   runtime::JobResult result;
   result.id = entry.id;
   result.tag = entry.tag;
@@ -277,7 +277,7 @@ Finished Desk::refused(const Entry& entry, const sys::Error& why) {
   return finished_from(std::move(result), entry.template_name, nullptr);
 }
 
-Finished Desk::cancelled(const Entry& entry) {
+Finished Dispatcher::cancelled(const Entry& entry) {
   runtime::JobResult result;
   result.id = entry.id;
   result.tag = entry.tag;
@@ -291,7 +291,7 @@ Finished Desk::cancelled(const Entry& entry) {
   return finished;
 }
 
-void Desk::conclude(Ticket ticket, Finished finished) {
+void Dispatcher::conclude(Ticket ticket, Finished finished) {
   auto entry = entries_.extract(ticket);
   Entry& ended = entry.mapped();
   deadlines_.forget(ended.deadline);
@@ -307,7 +307,7 @@ void Desk::conclude(Ticket ticket, Finished finished) {
   ended.order.done(std::move(finished));
 }
 
-void Desk::cancel_all() {
+void Dispatcher::cancel_all() {
   closed_ = true;
   std::vector<Ticket> waiting;
   for (const auto& [ticket, entry] : entries_) {

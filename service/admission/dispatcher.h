@@ -1,8 +1,8 @@
 #pragma once
-// Desk: between the clients and the engine. Admits jobs or says when to come back, keeps them in a
-// fair queue, gives the engine as many as it can start soon, and hands results back on the loop's
-// thread. Each order that is taken gets its `done` exactly once. Loop thread only, but for the
-// callbacks that the engine holds.
+// Dispatcher: between the clients and the engine. Admits jobs or says when to come back, keeps them
+// in a fair queue, gives the engine as many as it can start soon, and hands results back on the
+// loop's thread. Each order that is taken gets its `done` exactly once. Loop thread only, but for
+// the callbacks that the engine holds.
 
 #include <memory>
 #include <mutex>
@@ -33,15 +33,15 @@ struct Finished {
   runtime::Timing timing;
   std::string failure;     // failure_note(); empty: it ended well
   int64_t cpu_us = 0;      // of the program
-  int64_t queued_us = 0;   // at the desk, before the engine had it
-  int64_t total_us = 0;    // at the desk and with the engine
+  int64_t queued_us = 0;   // at the dispatcher, before the engine had it
+  int64_t total_us = 0;    // at the dispatcher and with the engine
   std::string id, client;  // of the order
   Api api = Api::kNative;
   bool ran = false;      // it was given to the engine
   bool expired = false;  // it could not be started in the time that its caller gave it
 };
 
-class Desk {
+class Dispatcher {
  public:
   using Ticket = FairQueue::Ticket;
   // What becomes of an order once it is its turn, if not one job of the engine's. Tells the end
@@ -74,9 +74,9 @@ class Desk {
     std::function<void(const Finished&)> ended;  // of every job, before its `done`
     std::function<void()> room;                  // the queue has got shorter
   };
-  Desk(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines, const Allowance& held,
-       Options options);
-  ~Desk();
+  Dispatcher(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
+             const Allowance& held, Options options);
+  ~Dispatcher();
 
   std::variant<Ticket, Busy> submit(Order order);
   // Would it be taken, from this client and with such patience?
@@ -104,12 +104,12 @@ class Desk {
     bool given = false;    // to the engine
     bool expired = false;  // withdrawn from there because its time to start was over
   };
-  // Filled by the engine's threads. Outlives the desk, as they hold it.
+  // Filled by the engine's threads. Outlives the dispatcher, as they hold it.
   struct Inbox {
     std::mutex mutex;
     std::vector<std::pair<Ticket, Finished>> finished;
     std::vector<std::function<void()>> to_write;  // results so long that it takes time
-    runtime::Wakeup* wakeup = nullptr;            // none: the desk is gone
+    runtime::Wakeup* wakeup = nullptr;            // none: the dispatcher is gone
     void put(Ticket ticket, Finished result);
     void put(std::function<void()> work);
   };

@@ -1,4 +1,4 @@
-#include "service/admission/desk.h"
+#include "service/admission/dispatcher.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-// A desk before a fake engine of one worker, so that two jobs are with the engine at once.
+// A dispatcher before a fake engine of one worker, so that two jobs are with the engine at once.
 struct Scene {
   cli::FakeEngine engine{1};
   runtime::Loop loop;
@@ -18,25 +18,26 @@ struct Scene {
   const std::string client{"a"};
   std::vector<std::string> labels;
   size_t wanted = 0;
-  std::unique_ptr<Desk> desk;
+  std::unique_ptr<Dispatcher> dispatcher;
 
-  using TenantOf = decltype(Desk::Options::tenant_of);
+  using TenantOf = decltype(Dispatcher::Options::tenant_of);
   explicit Scene(size_t queue, TenantOf tenant_of = nullptr) {
-    Desk::Options options;
+    Dispatcher::Options options;
     options.queue = queue;
     options.tenant_of = std::move(tenant_of);
     options.ended = [](const Finished&) {};
     options.room = [] {};
-    desk = std::make_unique<Desk>(engine, loop, deadlines, allowance, std::move(options));
+    dispatcher =
+        std::make_unique<Dispatcher>(engine, loop, deadlines, allowance, std::move(options));
   }
-  std::variant<Desk::Ticket, Desk::Busy> submit(
+  std::variant<Dispatcher::Ticket, Dispatcher::Busy> submit(
       const std::string& source, std::optional<sys::Milliseconds> patience = std::nullopt) {
     return submit_for("", source, patience);
   }
-  std::variant<Desk::Ticket, Desk::Busy> submit_for(
+  std::variant<Dispatcher::Ticket, Dispatcher::Busy> submit_for(
       const std::string& tenant, const std::string& source,
       std::optional<sys::Milliseconds> patience = std::nullopt) {
-    Desk::Order order;
+    Dispatcher::Order order;
     order.job.id = order.job.source = source;
     order.job.tenant = tenant;
     order.client = client;
@@ -45,7 +46,7 @@ struct Scene {
       labels.push_back(finished.label + (finished.expired ? "!" : ""));
       if (labels.size() >= wanted) loop.stop();
     };
-    return desk->submit(std::move(order));
+    return dispatcher->submit(std::move(order));
   }
   void run_until(size_t ended) {
     wanted = ended;
@@ -53,24 +54,24 @@ struct Scene {
   }
 };
 
-bool is_busy(const std::variant<Desk::Ticket, Desk::Busy>& answer) {
-  return std::holds_alternative<Desk::Busy>(answer);
+bool is_busy(const std::variant<Dispatcher::Ticket, Dispatcher::Busy>& answer) {
+  return std::holds_alternative<Dispatcher::Busy>(answer);
 }
 
 }  // namespace
 
-TEST_CASE("every job that the desk takes ends once", "[service][desk]") {
+TEST_CASE("every job that the dispatcher takes ends once", "[service][dispatcher]") {
   Scene scene(100);
   for (int i = 0; i < 50; ++i) CHECK_FALSE(is_busy(scene.submit("job")));
 
   scene.run_until(50);
 
   CHECK(scene.labels == std::vector<std::string>(50, "OK"));
-  CHECK(scene.desk->queued() == 0);
-  CHECK(scene.desk->running() == 0);
+  CHECK(scene.dispatcher->queued() == 0);
+  CHECK(scene.dispatcher->running() == 0);
 }
 
-TEST_CASE("a full queue refuses, and says so at once", "[service][desk]") {
+TEST_CASE("a full queue refuses, and says so at once", "[service][dispatcher]") {
   Scene scene(2);
   scene.engine.pause();
   for (int i = 0; i < 4; ++i) CHECK_FALSE(is_busy(scene.submit("job")));
@@ -78,14 +79,14 @@ TEST_CASE("a full queue refuses, and says so at once", "[service][desk]") {
   const auto fifth = scene.submit("job");
 
   REQUIRE(is_busy(fifth));
-  CHECK(std::get<Desk::Busy>(fifth).retry_after >= 1);
-  CHECK(std::get<Desk::Busy>(fifth).why.find("2 jobs wait") != std::string::npos);
+  CHECK(std::get<Dispatcher::Busy>(fifth).retry_after >= 1);
+  CHECK(std::get<Dispatcher::Busy>(fifth).why.find("2 jobs wait") != std::string::npos);
   scene.engine.unpause();
   scene.run_until(4);
 }
 
 TEST_CASE("a job that cannot start in time is given back, whether it has reached the engine or not",
-          "[service][desk]") {
+          "[service][dispatcher]") {
   Scene scene(10);
   scene.engine.pause();
   for (int i = 0; i < 3; ++i) scene.submit("job", sys::Milliseconds(5));
@@ -95,30 +96,30 @@ TEST_CASE("a job that cannot start in time is given back, whether it has reached
   CHECK(scene.labels == std::vector<std::string>(3, "Cancelled!"));
 }
 
-TEST_CASE("withdrawn jobs are Cancelled, waiting or running", "[service][desk]") {
+TEST_CASE("withdrawn jobs are Cancelled, waiting or running", "[service][dispatcher]") {
   Scene scene(10);
-  std::vector<Desk::Ticket> tickets;
-  for (int i = 0; i < 3; ++i) tickets.push_back(std::get<Desk::Ticket>(scene.submit("hang")));
+  std::vector<Dispatcher::Ticket> tickets;
+  for (int i = 0; i < 3; ++i) tickets.push_back(std::get<Dispatcher::Ticket>(scene.submit("hang")));
   scene.engine.await(2);
 
-  for (Desk::Ticket ticket : tickets) scene.desk->withdraw(ticket);
+  for (Dispatcher::Ticket ticket : tickets) scene.dispatcher->withdraw(ticket);
   scene.run_until(3);
 
   CHECK(scene.labels == std::vector<std::string>(3, "Cancelled"));
-  scene.desk->withdraw(tickets.front());  // long gone
+  scene.dispatcher->withdraw(tickets.front());  // long gone
 }
 
-TEST_CASE("at the end all that is left is Cancelled", "[service][desk]") {
+TEST_CASE("at the end all that is left is Cancelled", "[service][dispatcher]") {
   Scene scene(10);
   for (int i = 0; i < 5; ++i) scene.submit("hang");
 
-  scene.desk->cancel_all();
+  scene.dispatcher->cancel_all();
   scene.run_until(5);
 
   CHECK(scene.labels == std::vector<std::string>(5, "Cancelled"));
 }
 
-TEST_CASE("a job's own word on its tenant counts only where the desk is told so",
+TEST_CASE("a job's own word on its tenant counts only where the dispatcher is told so",
           "[service][desk][tenants]") {
   Scene plain(10);
   plain.submit_for("x", "job");
@@ -146,7 +147,7 @@ TEST_CASE("a tenant that the client may not say is BadJob, and the engine never 
 
   CHECK(scene.engine.tenants() == std::vector<std::string>{"y"});
   CHECK(std::count(scene.labels.begin(), scene.labels.end(), "BadJob") == 1);
-  CHECK(scene.desk->running() == 0);
+  CHECK(scene.dispatcher->running() == 0);
 }
 
 TEST_CASE("tenants take turns, though one client sends for all of them",
