@@ -19,7 +19,7 @@ DurableJobs::DurableJobs(runtime::Loop& loop, Deadlines& deadlines, Dispatcher& 
     : deadlines_(deadlines),
       dispatcher_(dispatcher),
       options_(std::move(options)),
-      clerk_(loop, deadlines, std::move(ledger), options_.rested) {}
+      ledger_writer_(loop, deadlines, std::move(ledger), options_.rested) {}
 
 void DurableJobs::take_over(std::vector<Waiting> left) {
   for (Waiting& facts : left) enqueue(std::move(facts));
@@ -27,7 +27,7 @@ void DurableJobs::take_over(std::vector<Waiting> left) {
 
 void DurableJobs::start() {
   started_ = true;
-  clerk_.tidy();
+  ledger_writer_.tidy();
   feed();
 }
 
@@ -46,30 +46,32 @@ void DurableJobs::enqueue(Waiting facts) {
 }
 
 void DurableJobs::accept(Arrival arrival, std::function<void(Result<Receipt>)> then) {
-  clerk_.accept(std::move(arrival), [this, then = std::move(then)](Result<Receipt> receipt) {
-    if (receipt) {
-      for (Waiting& facts : std::exchange(receipt->waiting, {})) enqueue(std::move(facts));
-    }
-    then(std::move(receipt));
-    feed();
-  });
+  ledger_writer_.accept(std::move(arrival),
+                        [this, then = std::move(then)](Result<Receipt> receipt) {
+                          if (receipt) {
+                            for (Waiting& facts : std::exchange(receipt->waiting, {}))
+                              enqueue(std::move(facts));
+                          }
+                          then(std::move(receipt));
+                          feed();
+                        });
 }
 
 void DurableJobs::find(const std::string& id, const std::string& client,
                        std::function<void(Result<std::optional<Progress>>)> then) {
   using Found = Result<std::optional<Progress>>;
   auto found = std::make_shared<Found>(std::optional<Progress>());
-  clerk_.read([id, client, found](Ledger& ledger) { *found = ledger.find(id, client); },
-              [found, then = std::move(then)] { then(std::move(*found)); });
+  ledger_writer_.read([id, client, found](Ledger& ledger) { *found = ledger.find(id, client); },
+                      [found, then = std::move(then)] { then(std::move(*found)); });
 }
 
 void DurableJobs::read_verdicts(int64_t request, size_t after, size_t bytes,
                                 std::function<void(Result<std::vector<VerdictEntry>>)> then) {
   using Found = Result<std::vector<VerdictEntry>>;
   auto found = std::make_shared<Found>(std::vector<VerdictEntry>());
-  clerk_.read([request, after, bytes,
-               found](Ledger& ledger) { *found = ledger.verdicts(request, after, bytes); },
-              [found, then = std::move(then)] { then(std::move(*found)); });
+  ledger_writer_.read([request, after, bytes,
+                       found](Ledger& ledger) { *found = ledger.verdicts(request, after, bytes); },
+                      [found, then = std::move(then)] { then(std::move(*found)); });
 }
 
 bool DurableJobs::has_room() const {
@@ -94,7 +96,8 @@ std::vector<int64_t> DurableJobs::next_to_load() {
     take(first_.front());
     first_.pop_front();
   }
-  const bool more = started_ && !ending_ && clerk_.unwritten_bytes() < options_.unwritten_bytes;
+  const bool more =
+      started_ && !ending_ && ledger_writer_.unwritten_bytes() < options_.unwritten_bytes;
   while (more && has_room()) {
     const std::optional<FairQueue::Ticket> next = queue_.pop();
     if (!next) break;
@@ -114,7 +117,7 @@ void DurableJobs::load() {
     if (!stored) return;
     for (const StoredJob& each : *stored) jobs->push_back(job_of(each, knows));
   };
-  clerk_.read(std::move(work), [this, jobs, failed, numbers] {
+  ledger_writer_.read(std::move(work), [this, jobs, failed, numbers] {
     loading_ = 0;
     if (*failed) return not_loaded(numbers);
     loaded(std::move(*jobs));
@@ -227,7 +230,7 @@ void DurableJobs::doom(int64_t number, Fate fate) {
       if (fate == Fate::kExpired && dispatcher_.has_started(job.ticket)) return;
       job.fate = fate;
       return dispatcher_.withdraw(job.ticket);
-    case Place::kClerk:
+    case Place::kLedgerWriter:
     case Place::kLeft:
       return;
   }
@@ -246,7 +249,7 @@ DurableJobs::State DurableJobs::state_of(int64_t request) const {
   const bool running = std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& each) {
     const Job& job = each.second;
     return job.facts.request == request &&
-           (job.place == Place::kClerk ||
+           (job.place == Place::kLedgerWriter ||
             (job.place == Place::kDispatcher && dispatcher_.has_started(job.ticket)));
   });
   return running ? State::kRunning : State::kQueued;
@@ -254,9 +257,9 @@ DurableJobs::State DurableJobs::state_of(int64_t request) const {
 
 void DurableJobs::record(int64_t number, std::string json, bool expired) {
   Job& job = jobs_.at(number);
-  job.place = Place::kClerk;
+  job.place = Place::kLedgerWriter;
   deadlines_.forget(std::exchange(job.until, 0));
-  clerk_.record(
+  ledger_writer_.record(
       {.number = number, .request = job.facts.request, .json = std::move(json), .expired = expired},
       [this](const VerdictEntry& verdict) { told(verdict); });
 }

@@ -15,7 +15,7 @@
 #include "service/admission/fair_queue.h"
 #include "service/deadlines.h"
 #include "service/durable/arrival.h"
-#include "service/durable/clerk.h"
+#include "service/durable/ledger_writer.h"
 
 namespace service {
 
@@ -57,12 +57,12 @@ class DurableJobs {
 
   void begin_end();  // what has not started stays for the next service
   bool ending() const { return ending_; }
-  bool busy() const { return clerk_.busy(); }
+  bool busy() const { return ledger_writer_.busy(); }
   size_t waiting() const { return jobs_.size(); }
-  size_t unwritten() const { return clerk_.unwritten(); }
+  size_t unwritten() const { return ledger_writer_.unwritten(); }
 
  private:
-  enum class Place : uint8_t { kQueue, kLoading, kLoaded, kDispatcher, kClerk, kLeft };
+  enum class Place : uint8_t { kQueue, kLoading, kLoaded, kDispatcher, kLedgerWriter, kLeft };
   enum class Fate : uint8_t { kNone, kWithdrawn, kExpired };
   struct Job {
     Waiting facts;
@@ -91,7 +91,7 @@ class DurableJobs {
   Deadlines& deadlines_;
   Dispatcher& dispatcher_;
   const Options options_;
-  Clerk clerk_;
+  LedgerWriter ledger_writer_;
   std::unordered_map<int64_t, Job> jobs_;  // without a verdict on the disk
   FairQueue queue_;                        // of their numbers
   std::deque<int64_t> first_;              // before the queue: those to be cancelled, or read again

@@ -204,14 +204,15 @@ TEST_CASE("a job whose template is gone is our fault, not its own", "[service][d
   CHECK(scene.count("\\\"gone\\\" is not known") == 1);
 }
 
-TEST_CASE("a clerk that cannot write keeps verdicts and tries again", "[service][durable]") {
+TEST_CASE("a ledger writer that cannot write keeps verdicts and tries again",
+          "[service][durable]") {
   LedgerFolder folder;
   runtime::Loop loop;
   Deadlines deadlines(loop);
   std::shared_ptr<Ledger> ledger = folder.open();
-  Clerk clerk(loop, deadlines, ledger, [] {});
+  LedgerWriter ledger_writer(loop, deadlines, ledger, [] {});
   int64_t number = 0;
-  clerk.accept(job("1"), [&](sys::Result<Receipt> receipt) {
+  ledger_writer.accept(job("1"), [&](sys::Result<Receipt> receipt) {
     number = receipt->waiting.at(0).number;
     loop.stop();
   });
@@ -219,23 +220,23 @@ TEST_CASE("a clerk that cannot write keeps verdicts and tries again", "[service]
 
   std::optional<FullDisk> full(std::in_place);
   bool told = false, refused = false;
-  clerk.record({.number = number, .json = "verdict"}, [&](const VerdictEntry&) {
+  ledger_writer.record({.number = number, .json = "verdict"}, [&](const VerdictEntry&) {
     told = true;
     loop.stop();
   });
-  clerk.accept(job("2"), [&](sys::Result<Receipt> receipt) {
+  ledger_writer.accept(job("2"), [&](sys::Result<Receipt> receipt) {
     refused = !receipt.ok();
     loop.stop();
   });
   while (!refused) loop.run();
   CHECK_FALSE(told);
-  CHECK(clerk.unwritten() == 1);
-  CHECK(clerk.busy());
+  CHECK(ledger_writer.unwritten() == 1);
+  CHECK(ledger_writer.busy());
 
   full.reset();
-  clerk.read([](Ledger&) {}, [] {});
+  ledger_writer.read([](Ledger&) {}, [] {});
   while (!told) loop.run();
-  CHECK(clerk.unwritten() == 0);
+  CHECK(ledger_writer.unwritten() == 0);
   CHECK(ledger->verdicts(1, 0, 1)->front().json == "verdict");
   CHECK_FALSE(ledger->find("j-2", "a")->has_value());
 }

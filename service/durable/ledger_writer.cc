@@ -1,4 +1,4 @@
-#include "service/durable/clerk.h"
+#include "service/durable/ledger_writer.h"
 
 #include <chrono>
 #include <iterator>
@@ -20,36 +20,36 @@ int64_t system_now_ms() {
       .count();
 }
 
-Clerk::Clerk(runtime::Loop& loop, Deadlines& deadlines, std::shared_ptr<Ledger> ledger,
-             std::function<void()> rested)
+LedgerWriter::LedgerWriter(runtime::Loop& loop, Deadlines& deadlines,
+                           std::shared_ptr<Ledger> ledger, std::function<void()> rested)
     : loop_(loop), deadlines_(deadlines), ledger_(std::move(ledger)), rested_(std::move(rested)) {}
 
-void Clerk::accept(Arrival arrival, std::function<void(Result<Receipt>)> then) {
+void LedgerWriter::accept(Arrival arrival, std::function<void(Result<Receipt>)> then) {
   arrivals_.push_back({.arrival = std::move(arrival), .then = std::move(then)});
   go();
 }
 
-void Clerk::record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then) {
+void LedgerWriter::record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then) {
   unwritten_bytes_ += verdict.json.size();
   verdicts_.push_back({.verdict = std::move(verdict), .then = std::move(then)});
   go();
 }
 
-void Clerk::read(std::function<void(Ledger&)> work, std::function<void()> then) {
+void LedgerWriter::read(std::function<void(Ledger&)> work, std::function<void()> then) {
   readings_.push_back({.work = std::move(work), .then = std::move(then)});
   go();
 }
 
-void Clerk::tidy() {
+void LedgerWriter::tidy() {
   tidy_ = true;
   go();
 }
 
-bool Clerk::busy() const {
+bool LedgerWriter::busy() const {
   return under_way_ || !arrivals_.empty() || !verdicts_.empty() || !readings_.empty();
 }
 
-void Clerk::go() {
+void LedgerWriter::go() {
   if (under_way_) return;
   under_way_ = true;
   deadlines_.forget(std::exchange(retry_, 0));
@@ -66,13 +66,13 @@ void Clerk::go() {
       });
 }
 
-void Clerk::Errand::perform(Ledger& ledger) {
+void LedgerWriter::Errand::perform(Ledger& ledger) {
   if (!arrivals.empty() || !verdicts.empty()) write(ledger);
   for (Reading& reading : readings) reading.work(ledger);
   if (tidy || !verdicts.empty()) next_tidy = ledger.forget(system_now_ms());
 }
 
-void Clerk::Errand::write(Ledger& ledger) {
+void LedgerWriter::Errand::write(Ledger& ledger) {
   std::vector<const Arrival*> new_ones;
   std::vector<const VerdictEntry*> entries;
   for (const Acceptance& each : arrivals) new_ones.push_back(&each.arrival);
@@ -85,7 +85,7 @@ void Clerk::Errand::write(Ledger& ledger) {
 }
 
 // So that what is too large for the disk takes nothing else along. Verdicts first: they are owed.
-void Clerk::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
+void LedgerWriter::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
   for (Recording& each : verdicts) {
     const VerdictEntry* entry = &each.verdict;
     each.written = ledger.write({}, {&entry, 1}, now_ms).ok();
@@ -102,7 +102,7 @@ void Clerk::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
 }
 
 // What is called from here may bring more: that goes with the next errand.
-void Clerk::come_back(Errand& errand) {
+void LedgerWriter::come_back(Errand& errand) {
   verdicts_under_way_ = 0;
   keep_unwritten(errand);
   plan_tidying(errand);
@@ -117,7 +117,7 @@ void Clerk::come_back(Errand& errand) {
   if (!busy()) rested_();
 }
 
-void Clerk::keep_unwritten(Errand& errand) {
+void LedgerWriter::keep_unwritten(Errand& errand) {
   std::vector<Recording> kept;
   for (Recording& each : errand.verdicts) {
     if (each.written) {
@@ -135,7 +135,7 @@ void Clerk::keep_unwritten(Errand& errand) {
   });
 }
 
-void Clerk::plan_tidying(const Errand& errand) {
+void LedgerWriter::plan_tidying(const Errand& errand) {
   if (!errand.tidy && errand.verdicts.empty()) return;
   deadlines_.forget(std::exchange(next_tidy_, 0));
   if (errand.next_tidy && !*errand.next_tidy) return;  // nothing is kept

@@ -1,7 +1,7 @@
 #pragma once
-// Clerk: keeps the ledger for the loop. Collects what is to be written while the disk is busy and
-// writes it in one commit, on a thread of libuv's pool; one errand at a time, in order, so what is
-// read was written before. Loop thread only; the ledger is touched by errands alone.
+// LedgerWriter: keeps the ledger for the loop. Collects what is to be written while the disk is
+// busy and writes it in one commit, on a thread of libuv's pool; one errand at a time, in order, so
+// what is read was written before. Loop thread only; the ledger is touched by errands alone.
 
 #include <functional>
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace service {
 
-class Clerk {
+class LedgerWriter {
  public:
   // `rested` is called whenever nothing is left to be done.
-  Clerk(runtime::Loop& loop, Deadlines& deadlines, std::shared_ptr<Ledger> ledger,
-        std::function<void()> rested);
+  LedgerWriter(runtime::Loop& loop, Deadlines& deadlines, std::shared_ptr<Ledger> ledger,
+               std::function<void()> rested);
 
   // `then` is called once, when it is on the disk or has been refused. An error: it is not on the
   // disk, and nobody need know of it.
