@@ -118,8 +118,8 @@ class Service {
   // durable_api.cc
   sys::Result<void> open_ledger();
   std::optional<bool> wants_durable(Exchange& exchange) const;
-  Arrival arrival_of(const Exchange& exchange, std::string id) const;
-  void keep_arrival(const ExchangePtr& exchange, Arrival arrival, std::string_view place);
+  DurableRequest durable_request_of(const Exchange& exchange, std::string id) const;
+  void keep_durable(const ExchangePtr& exchange, DurableRequest arrival, std::string_view place);
   void keep_job(const ExchangePtr& exchange, const runtime::Job& job,
                 std::optional<sys::Milliseconds> patience);
   void keep_batch(const ExchangePtr& exchange);

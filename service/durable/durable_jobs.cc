@@ -45,7 +45,7 @@ void DurableJobs::enqueue(Waiting facts) {
   job.facts = std::move(facts);
 }
 
-void DurableJobs::accept(Arrival arrival, std::function<void(Result<Receipt>)> then) {
+void DurableJobs::accept(DurableRequest arrival, std::function<void(Result<Receipt>)> then) {
   ledger_writer_.accept(std::move(arrival),
                         [this, then = std::move(then)](Result<Receipt> receipt) {
                           if (receipt) {

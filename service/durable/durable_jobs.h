@@ -14,7 +14,7 @@
 #include "service/admission/dispatcher.h"
 #include "service/admission/fair_queue.h"
 #include "service/deadlines.h"
-#include "service/durable/arrival.h"
+#include "service/durable/durable_request.h"
 #include "service/durable/ledger_writer.h"
 
 namespace service {
@@ -42,7 +42,7 @@ class DurableJobs {
   void feed();   // there may be room at the dispatcher
 
   // `then` gets an error if it is not on the disk.
-  void accept(Arrival arrival, std::function<void(sys::Result<Receipt>)> then);
+  void accept(DurableRequest arrival, std::function<void(sys::Result<Receipt>)> then);
   // Nothing: this client has no such request.
   void find(const std::string& id, const std::string& client,
             std::function<void(sys::Result<std::optional<Progress>>)> then);

@@ -19,9 +19,9 @@ constexpr int64_t kPauseMs = 100;
 constexpr const char* kForgetJobs = "DELETE FROM jobs WHERE request = ?";
 constexpr const char* kForgetRequest = "DELETE FROM requests WHERE number = ?";
 
-size_t size_of(const Arrival& arrival) {
+size_t size_of(const DurableRequest& arrival) {
   size_t bytes = arrival.defaults.size();
-  for (const Arrival::Job& job : arrival.jobs)
+  for (const DurableRequest::Job& job : arrival.jobs)
     bytes += Ledger::kOverhead + job.body.size() + job.verdict.size();
   return bytes;
 }
@@ -48,7 +48,7 @@ Result<void> Ledger::count() {
 }
 
 // A full disk may still have room in the database for what is in the log.
-Result<std::vector<Receipt>> Ledger::write(std::span<const Arrival* const> arrivals,
+Result<std::vector<Receipt>> Ledger::write(std::span<const DurableRequest* const> arrivals,
                                            std::span<const VerdictEntry* const> verdicts,
                                            int64_t now_ms) {
   auto receipts = try_to_write(arrivals, verdicts, now_ms);
@@ -57,20 +57,21 @@ Result<std::vector<Receipt>> Ledger::write(std::span<const Arrival* const> arriv
   return try_to_write(arrivals, verdicts, now_ms);
 }
 
-Result<std::vector<Receipt>> Ledger::try_to_write(std::span<const Arrival* const> arrivals,
+Result<std::vector<Receipt>> Ledger::try_to_write(std::span<const DurableRequest* const> arrivals,
                                                   std::span<const VerdictEntry* const> verdicts,
                                                   int64_t now_ms) {
   Counts counts = counts_;
   Transaction all = TRY(Transaction::begin(database_));
   for (const VerdictEntry* verdict : verdicts) TRY(add_verdict(*verdict, now_ms, counts));
   std::vector<Receipt> receipts;
-  for (const Arrival* arrival : arrivals) receipts.push_back(TRY(add(*arrival, now_ms, counts)));
+  for (const DurableRequest* arrival : arrivals)
+    receipts.push_back(TRY(add(*arrival, now_ms, counts)));
   TRY(all.commit());
   counts_ = counts;
   return receipts;
 }
 
-Result<std::optional<Receipt>> Ledger::earlier(const Arrival& arrival) {
+Result<std::optional<Receipt>> Ledger::earlier(const DurableRequest& arrival) {
   if (arrival.key.empty()) return std::optional<Receipt>();
   auto found =
       TRY(database_.query("SELECT id, jobs, digest FROM requests WHERE client = ? AND key = ?"));
@@ -83,11 +84,11 @@ Result<std::optional<Receipt>> Ledger::earlier(const Arrival& arrival) {
                                         .jobs = static_cast<size_t>(found->number_at(1))});
 }
 
-Result<Receipt> Ledger::add(const Arrival& arrival, int64_t now_ms, Counts& counts) {
+Result<Receipt> Ledger::add(const DurableRequest& arrival, int64_t now_ms, Counts& counts) {
   if (auto known = TRY(earlier(arrival))) return *std::move(known);
   const auto left = static_cast<size_t>(
       std::count_if(arrival.jobs.begin(), arrival.jobs.end(),
-                    [](const Arrival::Job& job) { return job.verdict.empty(); }));
+                    [](const DurableRequest::Job& job) { return job.verdict.empty(); }));
   const size_t bytes = size_of(arrival);
   if (counts.waiting + left > limits_.most_waiting)
     return Receipt{.kind = Receipt::Kind::kTooMany, .id = ""};
@@ -103,15 +104,16 @@ Result<Receipt> Ledger::add(const Arrival& arrival, int64_t now_ms, Counts& coun
   TRY(row->run());
   Receipt receipt{.id = arrival.id, .jobs = arrival.jobs.size()};
   const int64_t request = database_.last_row();
-  for (const Arrival::Job& job : arrival.jobs) TRY(add_job(arrival, job, request, now_ms, receipt));
+  for (const DurableRequest::Job& job : arrival.jobs)
+    TRY(add_job(arrival, job, request, now_ms, receipt));
   counts.waiting += left;
   counts.bytes += bytes;
   if (left > 0) counts.waiting_bytes += bytes;
   return receipt;
 }
 
-Result<void> Ledger::add_job(const Arrival& arrival, const Arrival::Job& job, int64_t request,
-                             int64_t now_ms, Receipt& receipt) {
+Result<void> Ledger::add_job(const DurableRequest& arrival, const DurableRequest::Job& job,
+                             int64_t request, int64_t now_ms, Receipt& receipt) {
   const bool waits = job.verdict.empty();
   const size_t ended_before =
       static_cast<size_t>(&job - arrival.jobs.data()) - receipt.waiting.size();

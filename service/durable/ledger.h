@@ -16,7 +16,7 @@
 namespace service {
 
 // A request with its jobs, as it comes.
-struct Arrival {
+struct DurableRequest {
   struct Job {
     std::string name;  // the id that its result carries
     int priority = 0;
@@ -85,7 +85,7 @@ class Ledger {
   static sys::Result<std::unique_ptr<Ledger>> open(const std::string& path, Limits limits);
 
   // All of it, or nothing. A verdict for a job that has one already is passed over.
-  sys::Result<std::vector<Receipt>> write(std::span<const Arrival* const> arrivals,
+  sys::Result<std::vector<Receipt>> write(std::span<const DurableRequest* const> arrivals,
                                           std::span<const VerdictEntry* const> verdicts,
                                           int64_t now_ms);
 
@@ -112,13 +112,13 @@ class Ledger {
   };
   Ledger(Database database, Limits limits) : database_(std::move(database)), limits_(limits) {}
   sys::Result<void> count();
-  sys::Result<std::vector<Receipt>> try_to_write(std::span<const Arrival* const> arrivals,
+  sys::Result<std::vector<Receipt>> try_to_write(std::span<const DurableRequest* const> arrivals,
                                                  std::span<const VerdictEntry* const> verdicts,
                                                  int64_t now_ms);
-  sys::Result<Receipt> add(const Arrival& arrival, int64_t now_ms, Counts& counts);
-  sys::Result<std::optional<Receipt>> earlier(const Arrival& arrival);
-  sys::Result<void> add_job(const Arrival& arrival, const Arrival::Job& job, int64_t request,
-                            int64_t now_ms, Receipt& receipt);
+  sys::Result<Receipt> add(const DurableRequest& arrival, int64_t now_ms, Counts& counts);
+  sys::Result<std::optional<Receipt>> earlier(const DurableRequest& arrival);
+  sys::Result<void> add_job(const DurableRequest& arrival, const DurableRequest::Job& job,
+                            int64_t request, int64_t now_ms, Receipt& receipt);
   sys::Result<void> add_verdict(const VerdictEntry& verdict, int64_t now_ms, Counts& counts);
   sys::Result<std::optional<int64_t>> next_due(int64_t now_ms);
   sys::Result<void> forget_some(int64_t now_ms);

@@ -24,7 +24,7 @@ LedgerWriter::LedgerWriter(runtime::Loop& loop, Deadlines& deadlines,
                            std::shared_ptr<Ledger> ledger, std::function<void()> rested)
     : loop_(loop), deadlines_(deadlines), ledger_(std::move(ledger)), rested_(std::move(rested)) {}
 
-void LedgerWriter::accept(Arrival arrival, std::function<void(Result<Receipt>)> then) {
+void LedgerWriter::accept(DurableRequest arrival, std::function<void(Result<Receipt>)> then) {
   arrivals_.push_back({.arrival = std::move(arrival), .then = std::move(then)});
   go();
 }
@@ -73,7 +73,7 @@ void LedgerWriter::Errand::perform(Ledger& ledger) {
 }
 
 void LedgerWriter::Errand::write(Ledger& ledger) {
-  std::vector<const Arrival*> new_ones;
+  std::vector<const DurableRequest*> new_ones;
   std::vector<const VerdictEntry*> entries;
   for (const Acceptance& each : arrivals) new_ones.push_back(&each.arrival);
   for (const Recording& each : verdicts) entries.push_back(&each.verdict);
@@ -91,7 +91,7 @@ void LedgerWriter::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
     each.written = ledger.write({}, {&entry, 1}, now_ms).ok();
   }
   for (Acceptance& each : arrivals) {
-    const Arrival* arrival = &each.arrival;
+    const DurableRequest* arrival = &each.arrival;
     auto receipts = ledger.write({&arrival, 1}, {}, now_ms);
     if (receipts) {
       each.outcome = std::move(receipts->front());

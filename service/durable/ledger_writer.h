@@ -21,7 +21,7 @@ class LedgerWriter {
 
   // `then` is called once, when it is on the disk or has been refused. An error: it is not on the
   // disk, and nobody need know of it.
-  void accept(Arrival arrival, std::function<void(sys::Result<Receipt>)> then);
+  void accept(DurableRequest arrival, std::function<void(sys::Result<Receipt>)> then);
   // `then` is called once, when it is on the disk: as long as it cannot be written it is kept, and
   // tried again and again.
   void record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then);
@@ -36,7 +36,7 @@ class LedgerWriter {
 
  private:
   struct Acceptance {
-    Arrival arrival;
+    DurableRequest arrival;
     std::function<void(sys::Result<Receipt>)> then;
     sys::Result<Receipt> outcome = Receipt{};
   };

@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "service/durable/arrival.h"
+#include "service/durable/durable_request.h"
 #include "tests/fuzz/input.h"
 
 namespace {
 
 bool knows_template(const std::string& name) { return name == "python"; }
 
-void check_kept(const service::Arrival& arrival, const service::Arrival::Job& kept) {
+void check_kept(const service::DurableRequest& arrival, const service::DurableRequest::Job& kept) {
   const service::StoredJob stored{.number = 1,
                                   .name = kept.name,
                                   .body = kept.body,
@@ -32,10 +32,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   service::ServiceDefaults under;
   under.text = R"({"argv": ["a"]})";
   under.parsed = runtime::parse_defaults(under.text).value();
-  service::Arrival arrival;
+  service::DurableRequest arrival;
   if (!service::put_batch(body, under, knows_template, arrival)) return 0;
   std::unordered_set<std::string> ids;
-  for (const service::Arrival::Job& job : arrival.jobs) {
+  for (const service::DurableRequest::Job& job : arrival.jobs) {
     VERIFY(ids.insert(job.name).second);
     if (job.verdict.empty()) {
       check_kept(arrival, job);

@@ -134,15 +134,16 @@ std::optional<bool> Service::wants_durable(Exchange& exchange) const {
   return *durable;
 }
 
-Arrival Service::arrival_of(const Exchange& exchange, std::string id) const {
-  Arrival arrival;
+DurableRequest Service::durable_request_of(const Exchange& exchange, std::string id) const {
+  DurableRequest arrival;
   arrival.id = std::move(id);
   arrival.client = exchange.client;
   if (const std::string* key = exchange.request.header("idempotency-key")) arrival.key = *key;
   return arrival;
 }
 
-void Service::keep_arrival(const ExchangePtr& exchange, Arrival arrival, std::string_view place) {
+void Service::keep_durable(const ExchangePtr& exchange, DurableRequest arrival,
+                           std::string_view place) {
   durable_->accept(std::move(arrival), [exchange, place](sys::Result<Receipt> receipt) {
     if (!receipt) return exchange->answer(of_trouble(receipt.error()));
     if (!receipt->id.empty()) exchange->jobs.push_back(receipt->id);
@@ -154,7 +155,7 @@ void Service::keep_arrival(const ExchangePtr& exchange, Arrival arrival, std::st
 // Not looked at any more in the loop: digests take their time.
 void Service::keep_job(const ExchangePtr& exchange, const runtime::Job& job,
                        std::optional<sys::Milliseconds> patience) {
-  auto arrival = std::make_shared<Arrival>(arrival_of(*exchange, new_id()));
+  auto arrival = std::make_shared<DurableRequest>(durable_request_of(*exchange, new_id()));
   arrival->defaults = options_.defaults_text;
   arrival->template_name = options_.defaults.job.template_name;
   arrival->jobs.push_back({.name = job.id.empty() ? arrival->id : job.id,
@@ -165,7 +166,7 @@ void Service::keep_job(const ExchangePtr& exchange, const runtime::Job& job,
   runtime::run_aside(
       loop_, [exchange, arrival] { put_job(std::exchange(exchange->request.body, {}), *arrival); },
       [this, exchange, arrival] {
-        if (exchange->open()) keep_arrival(exchange, std::move(*arrival), "jobs");
+        if (exchange->open()) keep_durable(exchange, std::move(*arrival), "jobs");
       });
 }
 
@@ -173,7 +174,8 @@ void Service::keep_batch(const ExchangePtr& exchange) {
   if (exchange->request.header("x-zygo-patience"))
     return exchange->answer(error_response(
         400, "patience", "X-Zygo-Patience: not for durable batches; give jobs a deadline_ms"));
-  auto arrival = std::make_shared<Arrival>(arrival_of(*exchange, "b" + new_id().substr(1)));
+  auto arrival =
+      std::make_shared<DurableRequest>(durable_request_of(*exchange, "b" + new_id().substr(1)));
   auto outcome = std::make_shared<sys::Result<void>>();
   const ServiceDefaults under{options_.defaults, options_.defaults_text};
   auto work = [exchange, arrival, outcome, under, knows = facts_.knows_template] {
@@ -184,7 +186,7 @@ void Service::keep_batch(const ExchangePtr& exchange) {
     if (!exchange->open()) return;
     if (!*outcome)
       return exchange->answer(error_response(400, "bad_batch", outcome->error().text()));
-    keep_arrival(exchange, std::move(*arrival), "batches");
+    keep_durable(exchange, std::move(*arrival), "batches");
   });
 }
 

@@ -49,7 +49,7 @@ struct Scene {
     });
   }
   // The request's number, when it is on the disk.
-  int64_t accept(Arrival arrival) {
+  int64_t accept(DurableRequest arrival) {
     int64_t request = 0;
     arrival.id += "-" + std::to_string(accepted);
     jobs->accept(std::move(arrival), [&](sys::Result<Receipt> receipt) {
@@ -93,8 +93,8 @@ struct FullDisk {
   FullDisk(const FullDisk&) = delete;
 };
 
-Arrival job(const std::string& source, const std::string& more = "") {
-  return arrival_of("j-" + source, {R"({"source": ")" + source + "\"" + more + "}"});
+DurableRequest job(const std::string& source, const std::string& more = "") {
+  return durable_request_of("j-" + source, {R"({"source": ")" + source + "\"" + more + "}"});
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ TEST_CASE("a durable job that cannot start in time says so, wherever it waits",
   scene.engine.pause();
   scene.jobs->start();
   for (int i = 0; i < 8; ++i) {
-    Arrival late = job("late");
+    DurableRequest late = job("late");
     late.jobs.at(0).patience = sys::Milliseconds(1);
     scene.accept(late);
   }

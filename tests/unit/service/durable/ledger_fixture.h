@@ -32,9 +32,9 @@ struct LedgerFolder {
 };
 
 // Jobs of one request, named after their bodies.
-inline Arrival arrival_of(std::string id, const std::vector<std::string>& bodies,
-                          std::string key = "", std::string client = "a") {
-  Arrival arrival;
+inline DurableRequest durable_request_of(std::string id, const std::vector<std::string>& bodies,
+                                         std::string key = "", std::string client = "a") {
+  DurableRequest arrival;
   arrival.id = std::move(id);
   arrival.client = std::move(client);
   arrival.key = std::move(key);

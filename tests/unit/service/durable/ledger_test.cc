@@ -10,8 +10,8 @@ namespace {
 
 using Kind = Receipt::Kind;
 
-Receipt add(Ledger& ledger, const Arrival& arrival, int64_t now_ms = 1) {
-  const Arrival* one = &arrival;
+Receipt add(Ledger& ledger, const DurableRequest& arrival, int64_t now_ms = 1) {
+  const DurableRequest* one = &arrival;
   auto receipts = ledger.write({&one, 1}, {}, now_ms);
   if (!receipts) throw std::runtime_error(receipts.error().text());
   return receipts->front();
@@ -49,8 +49,8 @@ TEST_CASE("what the ledger has taken is there after a crash, in order of arrival
           "[service][ledger]") {
   LedgerFolder folder, after_crash;
   auto ledger = folder.open();
-  const Receipt first = add(*ledger, arrival_of("b-1", {"one", "two"}));
-  add(*ledger, arrival_of("j-2", {std::string("th\0ree", 6)}));
+  const Receipt first = add(*ledger, durable_request_of("b-1", {"one", "two"}));
+  add(*ledger, durable_request_of("j-2", {std::string("th\0ree", 6)}));
   end(*ledger, first.waiting.at(0).number, "done");
 
   // As it lies on the disk, with nothing closed.
@@ -70,7 +70,7 @@ TEST_CASE("what the ledger has taken is there after a crash, in order of arrival
 TEST_CASE("a verdict is written once, and never changes", "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open();
-  const Receipt receipt = add(*ledger, arrival_of("j-1", {"one"}));
+  const Receipt receipt = add(*ledger, durable_request_of("j-1", {"one"}));
   const Waiting job = receipt.waiting.at(0);
 
   end(*ledger, job.number, "first");
@@ -86,7 +86,7 @@ TEST_CASE("verdicts of a batch come in the order in which they were made, from a
           "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open();
-  Arrival batch = arrival_of("b-1", {"one", "two", "three"});
+  DurableRequest batch = durable_request_of("b-1", {"one", "two", "three"});
   batch.jobs.at(1).verdict = "bad line";
   const Receipt receipt = add(*ledger, batch);
   REQUIRE(receipt.waiting.size() == 2);
@@ -105,7 +105,7 @@ TEST_CASE("verdicts of a batch come in the order in which they were made, from a
 TEST_CASE("a request is its client's alone", "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open();
-  add(*ledger, arrival_of("j-1", {"one"}));
+  add(*ledger, durable_request_of("j-1", {"one"}));
   CHECK_FALSE(ledger->find("j-1", "b")->has_value());
   CHECK_FALSE(ledger->find("j-2", "a")->has_value());
 }
@@ -114,28 +114,29 @@ TEST_CASE("a key stands for one request of one client, as long as that is kept",
           "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open({.keep = sys::Milliseconds(100)});
-  const Receipt first = add(*ledger, arrival_of("j-1", {"one"}, "key"));
+  const Receipt first = add(*ledger, durable_request_of("j-1", {"one"}, "key"));
   CHECK(first.kind == Kind::kNew);
 
-  const Receipt again = add(*ledger, arrival_of("j-2", {"one"}, "key"));
+  const Receipt again = add(*ledger, durable_request_of("j-2", {"one"}, "key"));
   CHECK(again.kind == Kind::kKnown);
   CHECK(again.id == "j-1");
   CHECK(again.waiting.empty());
-  CHECK(add(*ledger, arrival_of("j-3", {"two"}, "key")).kind == Kind::kOtherRequest);
-  CHECK(add(*ledger, arrival_of("j-4", {"two"}, "key", "b")).kind == Kind::kNew);
-  CHECK(add(*ledger, arrival_of("j-5", {"one"})).kind == Kind::kNew);
+  CHECK(add(*ledger, durable_request_of("j-3", {"two"}, "key")).kind == Kind::kOtherRequest);
+  CHECK(add(*ledger, durable_request_of("j-4", {"two"}, "key", "b")).kind == Kind::kNew);
+  CHECK(add(*ledger, durable_request_of("j-5", {"one"})).kind == Kind::kNew);
 
   end(*ledger, first.waiting.at(0).number, "done", 1000);
-  CHECK(add(*ledger, arrival_of("j-6", {"one"}, "key"), 1050).id == "j-1");
+  CHECK(add(*ledger, durable_request_of("j-6", {"one"}, "key"), 1050).id == "j-1");
   REQUIRE(ledger->forget(1100).ok());
-  CHECK(add(*ledger, arrival_of("j-7", {"one"}, "key"), 1101).id == "j-7");
+  CHECK(add(*ledger, durable_request_of("j-7", {"one"}, "key"), 1101).id == "j-7");
 }
 
 TEST_CASE("one key twice in one commit is one request", "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open();
-  const Arrival one = arrival_of("j-1", {"one"}, "key"), two = arrival_of("j-2", {"one"}, "key");
-  const std::vector<const Arrival*> both{&one, &two};
+  const DurableRequest one = durable_request_of("j-1", {"one"}, "key"),
+                       two = durable_request_of("j-2", {"one"}, "key");
+  const std::vector<const DurableRequest*> both{&one, &two};
 
   const auto receipts = ledger->write(both, {}, 0);
 
@@ -148,24 +149,25 @@ TEST_CASE("what waits is bounded in number and bytes, and repetitions still get 
           "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open({.most_waiting = 2, .most = sys::kibibytes(10)});
-  add(*ledger, arrival_of("j-1", {"one"}, "key"));
-  CHECK(add(*ledger, arrival_of("b-2", {"two", "three"})).kind == Kind::kTooMany);
-  CHECK(add(*ledger, arrival_of("j-3", {std::string(10'000, 'x')})).kind == Kind::kTooLarge);
-  const Receipt last = add(*ledger, arrival_of("j-4", {"four"}));
+  add(*ledger, durable_request_of("j-1", {"one"}, "key"));
+  CHECK(add(*ledger, durable_request_of("b-2", {"two", "three"})).kind == Kind::kTooMany);
+  CHECK(add(*ledger, durable_request_of("j-3", {std::string(10'000, 'x')})).kind ==
+        Kind::kTooLarge);
+  const Receipt last = add(*ledger, durable_request_of("j-4", {"four"}));
   CHECK(last.kind == Kind::kNew);
 
-  CHECK(add(*ledger, arrival_of("j-5", {"five"})).kind == Kind::kTooMany);
-  CHECK(add(*ledger, arrival_of("j-6", {"one"}, "key")).id == "j-1");
+  CHECK(add(*ledger, durable_request_of("j-5", {"five"})).kind == Kind::kTooMany);
+  CHECK(add(*ledger, durable_request_of("j-6", {"one"}, "key")).id == "j-1");
   end(*ledger, last.waiting.at(0).number, "done");
-  CHECK(add(*ledger, arrival_of("j-7", {"seven"})).kind == Kind::kNew);
+  CHECK(add(*ledger, durable_request_of("j-7", {"seven"})).kind == Kind::kNew);
 }
 
 TEST_CASE("what has ended is forgotten when its time is over, what waits never is",
           "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open({.keep = sys::Milliseconds(1000)});
-  const Receipt early = add(*ledger, arrival_of("b-1", {"one", "two"}));
-  const Receipt late = add(*ledger, arrival_of("j-2", {"three"}));
+  const Receipt early = add(*ledger, durable_request_of("b-1", {"one", "two"}));
+  const Receipt late = add(*ledger, durable_request_of("j-2", {"three"}));
   end(*ledger, early.waiting.at(0).number, "one", 10'000);
   CHECK_FALSE(ledger->forget(99'000)->has_value());
 
@@ -186,7 +188,7 @@ TEST_CASE("the oldest results make room, and their pages go back to the disk",
   const std::string large(1 << 20, 'x');
   auto ledger = folder.open({.most = sys::mebibytes(8)});
   for (int i = 0; i < 20; ++i) {
-    const Receipt receipt = add(*ledger, arrival_of("j-" + std::to_string(i), {"one"}));
+    const Receipt receipt = add(*ledger, durable_request_of("j-" + std::to_string(i), {"one"}));
     end(*ledger, receipt.waiting.at(0).number, large, 1 + i);
   }
 
@@ -206,7 +208,7 @@ TEST_CASE("a ledger that another one has open is not opened", "[service][ledger]
   const std::string complaint = folder.complaint();
   CHECK(complaint.find(folder.file()) == 0);
   CHECK(complaint.find("in use") != std::string::npos);
-  CHECK(add(*ledger, arrival_of("j-1", {"one"})).kind == Kind::kNew);
+  CHECK(add(*ledger, durable_request_of("j-1", {"one"})).kind == Kind::kNew);
 }
 
 TEST_CASE("a file that is no ledger is named, and left as it was", "[service][ledger]") {
@@ -235,7 +237,7 @@ TEST_CASE("a ledger of another version, and a damaged one, are refused by name",
   {
     auto ledger = folder.open();
     for (int i = 0; i < 200; ++i)
-      add(*ledger, arrival_of("j-" + std::to_string(i), {std::string(1000, 'x')}));
+      add(*ledger, durable_request_of("j-" + std::to_string(i), {std::string(1000, 'x')}));
   }
   {
     auto raw = Database::open(folder.file());
@@ -261,7 +263,7 @@ TEST_CASE("a ledger of another version, and a damaged one, are refused by name",
 TEST_CASE("only its owner can read a ledger", "[service][ledger]") {
   LedgerFolder folder;
   auto ledger = folder.open();
-  add(*ledger, arrival_of("j-1", {"one"}));
+  add(*ledger, durable_request_of("j-1", {"one"}));
   for (const auto& each : std::filesystem::directory_iterator(folder.path)) {
     INFO(each.path());
     CHECK(each.status().permissions() ==

@@ -21,10 +21,10 @@ struct ServiceDefaults {
 using KnowsTemplate = std::function<bool(const std::string&)>;
 
 // Sets digest and body.
-void put_job(std::string body, Arrival& arrival);
+void put_job(std::string body, DurableRequest& arrival);
 // Sets digest, jobs, and what lies under them. Lines that are no jobs have their result at once.
 sys::Result<void> put_batch(const std::string& body, const ServiceDefaults& under,
-                            const KnowsTemplate& knows_template, Arrival& arrival);
+                            const KnowsTemplate& knows_template, DurableRequest& arrival);
 
 struct LoadedJob {
   int64_t number = 0;

@@ -1,4 +1,4 @@
-#include "service/durable/arrival.h"
+#include "service/durable/durable_request.h"
 
 #include "images/sha256.h"
 #include "runtime/json/result_json.h"
@@ -28,8 +28,9 @@ std::string unknown_template(const std::string& name) {
   return "template: \"" + name + "\" is not known; GET /v1/templates has them";
 }
 
-Arrival::Job job_of_item(BatchReader::Item item, size_t line, const KnowsTemplate& knows_template) {
-  Arrival::Job made{.name = std::move(item.id), .patience = {}, .body = "", .verdict = ""};
+DurableRequest::Job job_of_item(BatchReader::Item item, size_t line,
+                                const KnowsTemplate& knows_template) {
+  DurableRequest::Job made{.name = std::move(item.id), .patience = {}, .body = "", .verdict = ""};
   if (auto* verdict = std::get_if<std::string>(&item.content)) {
     made.verdict = std::move(*verdict);
     return made;
@@ -48,13 +49,13 @@ Arrival::Job job_of_item(BatchReader::Item item, size_t line, const KnowsTemplat
 
 }  // namespace
 
-void put_job(std::string body, Arrival& arrival) {
+void put_job(std::string body, DurableRequest& arrival) {
   arrival.digest = digest_of("job\n", body);
   arrival.jobs.at(0).body = std::move(body);
 }
 
 Result<void> put_batch(const std::string& text, const ServiceDefaults& under,
-                       const KnowsTemplate& knows_template, Arrival& arrival) {
+                       const KnowsTemplate& knows_template, DurableRequest& arrival) {
   arrival.digest = digest_of("batch\n", text);
   BatchBody body = TRY(BatchBody::read(text));
   const bool own_defaults = body.defaults.has_value();
