@@ -14,7 +14,7 @@ void Service::reread() {
   if (std::exchange(rereading_, true)) return;
   notify_supervisor(
       fmt::format("RELOADING=1\nMONOTONIC_USEC={}", sys::monotonic_now().count() / 1000));
-  auto found = std::make_shared<sys::Result<Changeable>>(Changeable{});
+  auto found = std::make_shared<sys::Result<ReloadableConfig>>(ReloadableConfig{});
   runtime::run_aside(
       loop_, [found, read = facts_.reread] { *found = read(); },
       [this, found] {
@@ -30,7 +30,7 @@ void Service::reread() {
       });
 }
 
-void Service::change(Changeable to) {
+void Service::change(ReloadableConfig to) {
   options_.tokens = std::move(to.tokens);
   options_.cors = std::move(to.cors);
   options_.hosts = std::move(to.hosts);

@@ -23,7 +23,6 @@
 #include "service/apis/native/batch_stream.h"
 #include "service/apis/native/kept_jobs.h"
 #include "service/apis/piston/piston.h"
-#include "service/changeable.h"
 #include "service/deadlines.h"
 #include "service/durable/durable_jobs.h"
 #include "service/http/server.h"
@@ -31,6 +30,7 @@
 #include "service/observe/access_log.h"
 #include "service/observe/history.h"
 #include "service/observe/metrics.h"
+#include "service/reloadable_config.h"
 #include "service/router.h"
 
 namespace service {
@@ -69,7 +69,7 @@ struct Facts {
   // The same; tries to break out of cells of its own. Empty: there is no such check.
   std::function<sys::Result<std::string>()> selfcheck;
   // The configuration as it is now; on another thread. Empty: it is as it was at the start.
-  std::function<sys::Result<Changeable>()> reread = {};
+  std::function<sys::Result<ReloadableConfig>()> reread = {};
 };
 
 class Service {
@@ -96,7 +96,7 @@ class Service {
   void perform(const ExchangePtr& exchange, Endpoint endpoint, const std::string& parameter);
   // reload.cc
   void reread();
-  void change(Changeable to);
+  void change(ReloadableConfig to);
   // jobs_api.cc
   void post_job(const ExchangePtr& exchange);
   void read_aside(const ExchangePtr& exchange, std::function<void()> read,

@@ -58,7 +58,7 @@ std::optional<Refusal> make_room(size_t connections, unsigned workers) {
                  kExitSandbox};
 }
 
-sys::Result<service::Changeable> reread(const CommandLine& started_with, unsigned workers) {
+sys::Result<service::ReloadableConfig> reread(const CommandLine& started_with, unsigned workers) {
   std::string trouble;
   const auto wish = parse_command_line(started_with.arguments, &trouble);
   const CommandLine* line = std::get_if<CommandLine>(&wish);
@@ -67,7 +67,7 @@ sys::Result<service::Changeable> reread(const CommandLine& started_with, unsigne
   // Whoever may listen where, and whose files are whose, was settled by this.
   if (from.tokens.empty() != started_with.serve.tokens.empty())
     return Error::because("--tokens: whether there are any can only change at a start");
-  service::Changeable to;
+  service::ReloadableConfig to;
   if (auto refusal = read_tokens(from.tokens, to.tokens)) return Error::because(refusal->sentence);
   if (from.cors.anyone() && from.tokens.empty())
     return Error::because("--cors *: any page that somebody here opens could run programs");

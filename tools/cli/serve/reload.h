@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "service/changeable.h"
+#include "service/reloadable_config.h"
 #include "tools/cli/engine_setup.h"
 #include "tools/cli/options.h"
 
@@ -17,6 +17,6 @@ service::ConnectionLimits connection_limits(const ServeOptions& from);
 std::optional<Refusal> make_room(size_t connections, unsigned workers);
 
 // An error says what is wrong with the new configuration. Any thread.
-sys::Result<service::Changeable> reread(const CommandLine& started_with, unsigned workers);
+sys::Result<service::ReloadableConfig> reread(const CommandLine& started_with, unsigned workers);
 
 }  // namespace cli

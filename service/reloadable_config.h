@@ -1,6 +1,6 @@
 #pragma once
-// Changeable: what of a service's configuration can be put in the place of the old while it runs.
-// All the rest is settled at the start.
+// ReloadableConfig: what of a service's configuration can be put in the place of the old while it
+// runs. All the rest is settled at the start.
 
 #include <cstddef>
 
@@ -12,7 +12,7 @@
 
 namespace service {
 
-struct Changeable {
+struct ReloadableConfig {
   Tokens tokens;
   Cors cors;
   Hosts hosts;
