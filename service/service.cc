@@ -30,7 +30,8 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       log_(options_.log, STDERR_FILENO),
       deadlines_(std::make_unique<Deadlines>(loop_)),
       readers_(std::make_shared<Readers>(loop_)),
-      kept_(std::make_unique<KeptJobs>(*deadlines_, options_.kept.within(options_.held / 4))) {
+      async_results_(
+          std::make_unique<AsyncResults>(*deadlines_, options_.kept.within(options_.held / 4))) {
   Dispatcher::Options dispatcher;
   dispatcher.queue = options_.queue;
   dispatcher.tenant_of = [this](const std::string& client, const std::string& asked) {

@@ -20,8 +20,8 @@
 #include "service/admission/tenancy.h"
 #include "service/admission/tokens.h"
 #include "service/apis/go_judge/api.h"
+#include "service/apis/native/async_results.h"
 #include "service/apis/native/batch_stream.h"
-#include "service/apis/native/kept_jobs.h"
 #include "service/apis/piston/piston.h"
 #include "service/deadlines.h"
 #include "service/durable/durable_jobs.h"
@@ -40,7 +40,7 @@ struct ServiceOptions {
   size_t queue = 1000;              // jobs that wait
   size_t held = size_t{1} << 30;    // bytes of requests at once
   sys::Milliseconds grace{10'000};  // for what runs, at the end
-  KeptJobs::Options kept;
+  AsyncResults::Options kept;
   LogFormat log = LogFormat::kOff;
   Tokens tokens;  // empty: none is asked for
   TenantBy tenant_by = TenantBy::kNone;
@@ -113,7 +113,7 @@ class Service {
   std::optional<Response> read_patience(const Exchange& exchange,
                                         std::optional<sys::Milliseconds>& patience) const;
   Response job_response(const Allowance::Share& like, const std::string& id,
-                        const KeptJobs::Job& job) const;
+                        const AsyncResults::Job& job) const;
   std::string new_id();
   // durable_api.cc
   sys::Result<void> open_ledger();
@@ -188,7 +188,7 @@ class Service {
   AccessLog log_;
   std::unique_ptr<Deadlines> deadlines_;
   std::shared_ptr<Readers> readers_;
-  std::unique_ptr<KeptJobs> kept_;
+  std::unique_ptr<AsyncResults> async_results_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<DurableJobs> durable_;  // none without a ledger
   std::unique_ptr<GoJudgeApi> go_judge_;

@@ -112,21 +112,21 @@ void Service::submit_kept(const ExchangePtr& exchange, Dispatcher::Order order) 
   if (order.job.id.empty()) order.job.id = id;
   exchange->jobs.push_back(id);
   exchange->job_count = 1;
-  order.done = [this, id](Finished finished) { kept_->end(id, std::move(finished)); };
-  kept_->begin(id, exchange->client);
+  order.done = [this, id](Finished finished) { async_results_->end(id, std::move(finished)); };
+  async_results_->begin(id, exchange->client);
   auto taken = dispatcher_->submit(std::move(order));
   if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) {
-    kept_->drop(id);
+    async_results_->drop(id);
     return exchange->answer(busy(*full));
   }
-  kept_->set_ticket(id, std::get<Dispatcher::Ticket>(taken));
+  async_results_->set_ticket(id, std::get<Dispatcher::Ticket>(taken));
   Response response{.status = 202, .body = fmt::format("{{\"id\":\"{}\"}}\n", id)};
   response.headers.emplace_back("Location", "/v1/jobs/" + id);
   exchange->answer(std::move(response));
 }
 
 Response Service::job_response(const Allowance::Share& like, const std::string& id,
-                               const KeptJobs::Job& job) const {
+                               const AsyncResults::Job& job) const {
   if (job.expired) return expired();
   if (job.ended) {
     std::shared_ptr<void> held = held_share(like, job.json.size());
@@ -138,7 +138,7 @@ Response Service::job_response(const Allowance::Share& like, const std::string& 
 }
 
 void Service::get_job(const ExchangePtr& exchange, const std::string& id) {
-  const KeptJobs::Job* job = kept_->find(id, exchange->client);
+  const AsyncResults::Job* job = async_results_->find(id, exchange->client);
   if (!job) return get_durable_job(exchange, id);
   exchange->jobs.push_back(id);
   const std::string* wait = exchange->request.query_value("wait");
@@ -146,17 +146,18 @@ void Service::get_job(const ExchangePtr& exchange, const std::string& id) {
   if (!seconds)
     return exchange->answer(error_response(400, "wait", "wait: expected seconds, 0 to 300"));
   if (*seconds == 0) return exchange->answer(job_response(exchange->share, id, *job));
-  kept_->wait(id, from_seconds(*seconds), [this, id, exchange](const KeptJobs::Job& now) {
-    exchange->answer(job_response(exchange->share, id, now));
-  });
+  async_results_->wait(id, from_seconds(*seconds),
+                       [this, id, exchange](const AsyncResults::Job& now) {
+                         exchange->answer(job_response(exchange->share, id, now));
+                       });
 }
 
 void Service::delete_job(const ExchangePtr& exchange, const std::string& id) {
-  const KeptJobs::Job* job = kept_->find(id, exchange->client);
+  const AsyncResults::Job* job = async_results_->find(id, exchange->client);
   if (!job) return delete_durable_job(exchange, id);
   exchange->jobs.push_back(id);
   const Dispatcher::Ticket ticket = job->ticket;
-  kept_->wait(id, std::nullopt, [this, id, exchange](const KeptJobs::Job& now) {
+  async_results_->wait(id, std::nullopt, [this, id, exchange](const AsyncResults::Job& now) {
     exchange->answer(job_response(exchange->share, id, now));
   });
   dispatcher_->withdraw(ticket);

@@ -1,6 +1,6 @@
 #pragma once
-// KeptJobs: jobs that were sent with async=1, from the answer with their id until their result is
-// forgotten: some time after it came, or earlier when too many are kept; then the oldest leave
+// AsyncResults: jobs that were sent with async=1, from the answer with their id until their result
+// is forgotten: some time after it came, or earlier when too many are kept; then the oldest leave
 // first of the client who has the most. Loop thread only.
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace service {
 
-class KeptJobs {
+class AsyncResults {
  public:
   struct Options {
     size_t most = 10'000;                   // results
@@ -39,7 +39,7 @@ class KeptJobs {
     Deadlines::Id forget_at = 0;
   };
 
-  KeptJobs(Deadlines& deadlines, Options options) : deadlines_(deadlines), options_(options) {}
+  AsyncResults(Deadlines& deadlines, Options options) : deadlines_(deadlines), options_(options) {}
 
   void begin(const std::string& id, std::string client);
   void set_ticket(const std::string& id, Dispatcher::Ticket ticket);

@@ -1,21 +1,21 @@
-#include "service/apis/native/kept_jobs.h"
+#include "service/apis/native/async_results.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace service {
 
-void KeptJobs::begin(const std::string& id, std::string client) {
+void AsyncResults::begin(const std::string& id, std::string client) {
   jobs_[id].client = std::move(client);
 }
 
-void KeptJobs::set_ticket(const std::string& id, Dispatcher::Ticket ticket) {
+void AsyncResults::set_ticket(const std::string& id, Dispatcher::Ticket ticket) {
   jobs_.at(id).ticket = ticket;
 }
 
-void KeptJobs::drop(const std::string& id) { jobs_.erase(id); }
+void AsyncResults::drop(const std::string& id) { jobs_.erase(id); }
 
-void KeptJobs::end(const std::string& id, Finished finished) {
+void AsyncResults::end(const std::string& id, Finished finished) {
   Job& job = jobs_.at(id);
   job.ended = true;
   job.expired = finished.expired;
@@ -36,7 +36,7 @@ void KeptJobs::end(const std::string& id, Finished finished) {
   deadlines_.at(sys::monotonic_now(), [this] { make_room(); });
 }
 
-void KeptJobs::make_room() {
+void AsyncResults::make_room() {
   while (ended_ > options_.most || (bytes_ > options_.most_bytes && ended_ > 1)) {
     const bool many = ended_ > options_.most;
     const auto greediest =
@@ -48,13 +48,14 @@ void KeptJobs::make_room() {
   }
 }
 
-const KeptJobs::Job* KeptJobs::find(const std::string& id, const std::string& client) const {
+const AsyncResults::Job* AsyncResults::find(const std::string& id,
+                                            const std::string& client) const {
   auto found = jobs_.find(id);
   return found == jobs_.end() || found->second.client != client ? nullptr : &found->second;
 }
 
-void KeptJobs::wait(const std::string& id, std::optional<sys::Milliseconds> patience,
-                    std::function<void(const Job&)> then) {
+void AsyncResults::wait(const std::string& id, std::optional<sys::Milliseconds> patience,
+                        std::function<void(const Job&)> then) {
   Job& job = jobs_.at(id);
   if (job.ended) return then(job);
   const uint64_t number = ++last_waiting_;
@@ -69,7 +70,7 @@ void KeptJobs::wait(const std::string& id, std::optional<sys::Milliseconds> pati
   });
 }
 
-void KeptJobs::forget(const std::string& id) {
+void AsyncResults::forget(const std::string& id) {
   auto job = jobs_.extract(id);
   if (job.empty()) return;
   deadlines_.forget(job.mapped().forget_at);
