@@ -120,7 +120,7 @@ TEST_CASE("at the end all that is left is Cancelled", "[service][dispatcher]") {
 }
 
 TEST_CASE("a job's own word on its tenant counts only where the dispatcher is told so",
-          "[service][desk][tenants]") {
+          "[service][dispatcher][tenants]") {
   Scene plain(10);
   plain.submit_for("x", "job");
   plain.run_until(1);
@@ -135,7 +135,7 @@ TEST_CASE("a job's own word on its tenant counts only where the dispatcher is to
 }
 
 TEST_CASE("a tenant that the client may not say is BadJob, and the engine never sees the job",
-          "[service][desk][tenants]") {
+          "[service][dispatcher][tenants]") {
   Scene scene(10, [](const std::string&, const std::string& asked) -> sys::Result<std::string> {
     if (asked == "x") return sys::Error::because("tenant: no");
     return asked;
@@ -151,7 +151,7 @@ TEST_CASE("a tenant that the client may not say is BadJob, and the engine never 
 }
 
 TEST_CASE("tenants take turns, though one client sends for all of them",
-          "[service][desk][tenants]") {
+          "[service][dispatcher][tenants]") {
   Scene scene(100, [](const std::string&, const std::string& asked) {
     return sys::Result<std::string>(asked);
   });
