@@ -29,11 +29,12 @@ struct LiveSession::Letter {
   Heard heard;
 };
 
-LiveSession::LiveSession(ExchangePtr exchange, House house, std::unique_ptr<Dialect> dialect,
+LiveSession::LiveSession(ExchangePtr exchange, House house,
+                         std::unique_ptr<SessionProtocol> protocol,
                          std::optional<sys::Milliseconds> patience, const WebSocket::Limits& limits)
     : exchange_(exchange),
       house_(std::move(house)),
-      dialect_(std::move(dialect)),
+      protocol_(std::move(protocol)),
       patience_(patience),
       websocket_(std::make_shared<WebSocket>(std::move(exchange), house_.deadlines, house_.held,
                                              limits)) {}
@@ -45,17 +46,17 @@ void LiveSession::open(const Headers& headers) {
 }
 
 void LiveSession::await_job() {
-  const sys::Nanoseconds until = sys::monotonic_now() + dialect_->patience();
+  const sys::Nanoseconds until = sys::monotonic_now() + protocol_->patience();
   first_by_ = house_.deadlines.at(until, [self = shared_from_this()] {
     self->first_by_ = 0;
-    if (!self->websocket_->in_message()) return self->leave(self->dialect_->too_late());
+    if (!self->websocket_->in_message()) return self->leave(self->protocol_->too_late());
     self->await_job();  // it is on its way, and has the time that any message has
   });
 }
 
 void LiveSession::on_message(Frames::Message message) {
-  if (dialect_->hears_aside()) return hear_aside(std::move(message));
-  handle(dialect_->hear(message), message.bytes.size());
+  if (protocol_->hears_aside()) return hear_aside(std::move(message));
+  handle(protocol_->hear(message), message.bytes.size());
 }
 
 // What follows waits until it is understood.
@@ -65,9 +66,9 @@ void LiveSession::hear_aside(Frames::Message message) {
   letter->message = std::move(message);
   letter->share = Allowance::Share(house_.held, exchange_->client);
   const size_t bytes = letter->message.bytes.size();
-  if (!letter->share.resize(bytes)) return leave(dialect_->busy(kTooMuchHeld));
+  if (!letter->share.resize(bytes)) return leave(protocol_->busy(kTooMuchHeld));
   websocket_->pause();
-  auto work = [letter, dialect = dialect_] { letter->heard = dialect->hear(letter->message); };
+  auto work = [letter, protocol = protocol_] { letter->heard = protocol->hear(letter->message); };
   runtime::run_aside(house_.loop, work, [weak = weak_from_this(), letter, bytes] {
     const auto self = weak.lock();
     if (!self || self->websocket_->is_over()) return;
@@ -95,10 +96,10 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
   Dispatcher::Order order;
   order.share = Allowance::Share(house_.held, exchange_->client);
   if (!live || !order.share.resize(std::max<uint64_t>(bytes, heard.bytes)))
-    return leave(dialect_->busy(kTooMuchHeld));
+    return leave(protocol_->busy(kTooMuchHeld));
   order.job = *std::move(heard.job);
   if (heard.run) order.run = heard.run(*live);
-  order.api = dialect_->api();
+  order.api = protocol_->api();
   if (order.job.id.empty()) order.job.id = house_.new_id();
   order.client = exchange_->client;
   order.patience = patience_;
@@ -113,13 +114,14 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
     self->pump();
   };
   auto taken = house_.dispatcher.submit(std::move(order));
-  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) return leave(dialect_->busy(*full));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken))
+    return leave(protocol_->busy(*full));
   exchange_->jobs.push_back(id_);
   exchange_->job_count = 1;
   ticket_ = std::get<Dispatcher::Ticket>(taken);
   live_ = *live;
   stdin_ = live_->take_writer();
-  say(dialect_->accepted());
+  say(protocol_->accepted());
   take_input(first_input, heard.end_of_input);
 }
 
@@ -174,11 +176,11 @@ void LiveSession::pump() {
   if (!finished_ || websocket_->is_over() || !websocket_->has_room() || !all_said) return;
   // The beginnings of characters that have never ended.
   for (auto [stream, rest] : {std::pair(Stream::kStdout, &out_), {Stream::kStderr, &err_}}) {
-    if (!rest->left().empty()) send(dialect_->output(stream, rest->left()));
+    if (!rest->left().empty()) send(protocol_->output(stream, rest->left()));
   }
   // The result as a message, and as a frame.
   last_held_ = held_share(exchange_->share, 2 * finished_->json.size());
-  leave(last_held_ ? dialect_->ended(*finished_) : dialect_->busy(kTooMuchHeld));
+  leave(last_held_ ? protocol_->ended(*finished_) : protocol_->busy(kTooMuchHeld));
 }
 
 // False: there is none.
@@ -186,7 +188,7 @@ bool LiveSession::take_news() {
   LiveIo::News news = live_->take();
   if (stage_ < news.stage) {
     stage_ = news.stage;
-    say(dialect_->stage(stage_, id_));
+    say(protocol_->stage(stage_, id_));
   }
   if (news.out.empty() && news.err.empty()) return false;
   out_.add(news.out);
@@ -197,17 +199,17 @@ bool LiveSession::take_news() {
 // Of what comes next in one message.
 size_t LiveSession::sendable(const Outgoing& from) const {
   const std::string_view piece = from.left().substr(0, kPiece);
-  return dialect_->is_text() ? runtime::whole_characters(piece) : piece.size();
+  return protocol_->is_text() ? runtime::whole_characters(piece) : piece.size();
 }
 
 void LiveSession::send_piece(Stream stream, Outgoing& from) {
   const std::string_view piece = from.left().substr(0, sendable(from));
-  if (const std::string message = dialect_->output(stream, piece); !message.empty()) send(message);
+  if (const std::string message = protocol_->output(stream, piece); !message.empty()) send(message);
   from.sent += piece.size();
 }
 
 void LiveSession::send(const std::string& message) {
-  dialect_->is_text() ? websocket_->send(message) : websocket_->send_bytes(message);
+  protocol_->is_text() ? websocket_->send(message) : websocket_->send_bytes(message);
 }
 
 void LiveSession::say(const std::vector<std::string>& messages) {

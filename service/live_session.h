@@ -13,8 +13,8 @@
 
 #include "runtime/job/live_io.h"
 #include "runtime/loop/loop.h"
-#include "service/dialect.h"
 #include "service/http/websocket.h"
+#include "service/session_protocol.h"
 
 namespace service {
 
@@ -30,7 +30,7 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
     std::function<void()> news;  // of the job; any thread. Then look() is to be called
     std::function<void(const std::shared_ptr<LiveSession>&)> over;
   };
-  LiveSession(ExchangePtr exchange, House house, std::unique_ptr<Dialect> dialect,
+  LiveSession(ExchangePtr exchange, House house, std::unique_ptr<SessionProtocol> protocol,
               std::optional<sys::Milliseconds> patience, const WebSocket::Limits& limits);
 
   void open(const Headers& headers);
@@ -72,7 +72,7 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
 
   const ExchangePtr exchange_;
   House house_;
-  const std::shared_ptr<Dialect> dialect_;  // shared with another thread that hears
+  const std::shared_ptr<SessionProtocol> protocol_;  // shared with another thread that hears
   std::optional<sys::Milliseconds> patience_;
   const std::shared_ptr<WebSocket> websocket_;
   Deadlines::Id first_by_ = 0;

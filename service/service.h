@@ -133,8 +133,8 @@ class Service {
   void get_batch(const ExchangePtr& exchange, const std::string& id);
   void delete_batch(const ExchangePtr& exchange, const std::string& id);
   // attach_api.cc
-  void open_session(const ExchangePtr& exchange, std::unique_ptr<Dialect> dialect,
-                    std::string_view protocol, std::optional<sys::Milliseconds> patience);
+  void open_session(const ExchangePtr& exchange, std::unique_ptr<SessionProtocol> protocol,
+                    std::string_view subprotocol, std::optional<sys::Milliseconds> patience);
   void attach(const ExchangePtr& exchange);
   void piston_connect(const ExchangePtr& exchange);
   // foreign_api.cc

@@ -180,9 +180,9 @@ void Service::piston_execute(const ExchangePtr& exchange) {
 
 void Service::piston_connect(const ExchangePtr& exchange) {
   with_runtimes([this, exchange](const std::string& runtimes) {
-    auto dialect = std::make_unique<piston::ConnectDialect>(piston_languages(runtimes),
-                                                            options_.piston, options_.defaults);
-    open_session(exchange, std::move(dialect), "", kForeignPatience);
+    auto protocol = std::make_unique<piston::ConnectProtocol>(piston_languages(runtimes),
+                                                              options_.piston, options_.defaults);
+    open_session(exchange, std::move(protocol), "", kForeignPatience);
   });
 }
 

@@ -86,7 +86,7 @@ void check_results(const service::Goodbye& last) {
 
 // One job at most, and nothing is understood after a refusal.
 void stream(fuzz::Input& input) {
-  go_judge::StreamDialect::House house;
+  go_judge::StreamProtocol::House house;
   house.read = [](std::string_view text) {
     return go_judge::read_run(text, places(), {}, go_judge::Streams::kOffered);
   };
@@ -95,21 +95,21 @@ void stream(fuzz::Input& input) {
     check_command(request.commands[0]);
     return service::Dispatcher::Run();
   };
-  go_judge::StreamDialect dialect(std::move(house));
+  go_judge::StreamProtocol protocol(std::move(house));
   bool has_job = false;
   while (!input.empty()) {
     const auto size = input.number<uint16_t>();
-    const service::Heard heard = dialect.hear({false, std::string(input.take(size))});
+    const service::Heard heard = protocol.hear({false, std::string(input.take(size))});
     if (heard.refusal) return check_results(*heard.refusal);
-    VERIFY(has_job != heard.job.has_value() && dialect.hears_aside() == false);
+    VERIFY(has_job != heard.job.has_value() && protocol.hears_aside() == false);
     if (heard.job) (void)heard.run(nullptr);
     has_job = true;
     for (const auto fd : {runtime::Stream::kStdout, runtime::Stream::kStderr}) {
-      const std::string told = dialect.output(fd, heard.input);
+      const std::string told = protocol.output(fd, heard.input);
       VERIFY(told.empty() || (told[0] == 2 && told.substr(2) == heard.input));
     }
   }
-  check_results(dialect.ended({}));
+  check_results(protocol.ended({}));
 }
 
 void form(std::string_view type, std::string_view body) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "service/apis/native/attach_dialect.h"
+#include "service/apis/native/attach_protocol.h"
 #include "service/apis/piston/connect.h"
 #include "service/http/frames.h"
 #include "service/http/handshake.h"
@@ -39,15 +39,15 @@ std::string text_of(const Heard& heard) {
          (heard.cancel ? " cancel" : "") + " " + std::to_string(heard.signal);
 }
 
-std::unique_ptr<service::Dialect> make_dialect(bool piston) {
+std::unique_ptr<service::SessionProtocol> make_protocol(bool piston) {
   static const runtime::JobDefaults kDefaults;
   static const service::piston::Limits kLimits;
   static const std::vector<service::piston::Language> kLanguages = {
       {"python", {3, 11, 2}, {"py"}, false}, {"cpp", {12, 2, 0}, {"c++"}, true}};
   if (piston)
-    return std::make_unique<service::piston::ConnectDialect>(kLanguages, kLimits, kDefaults);
+    return std::make_unique<service::piston::ConnectProtocol>(kLanguages, kLimits, kDefaults);
   const auto knows = [](const std::string& name) { return name.starts_with("python"); };
-  return std::make_unique<service::AttachDialect>(kDefaults, knows, sys::Milliseconds(1));
+  return std::make_unique<service::AttachProtocol>(kDefaults, knows, sys::Milliseconds(1));
 }
 
 // True once the connection has become a WebSocket; what is left of `bytes` is its.
@@ -68,7 +68,7 @@ bool upgrade(std::string_view& bytes, size_t piece) {
 std::vector<std::string> understand(std::string_view bytes, size_t piece, bool piston) {
   std::vector<std::string> seen;
   Frames frames(kMostMessage);
-  const std::unique_ptr<service::Dialect> dialect = make_dialect(piston);
+  const std::unique_ptr<service::SessionProtocol> protocol = make_protocol(piston);
   while (!bytes.empty() && !frames.is_closed()) {
     const std::string_view given = bytes.substr(0, piece);
     bytes.remove_prefix(given.size());
@@ -76,7 +76,7 @@ std::vector<std::string> understand(std::string_view bytes, size_t piece, bool p
     bool refused = false;
     while (auto message = refused ? std::nullopt : frames.take()) {
       VERIFY(message->bytes.size() <= kMostMessage);
-      const Heard heard = dialect->hear(*message);
+      const Heard heard = protocol->hear(*message);
       seen.push_back(text_of(heard));
       refused = heard.refusal.has_value();
       if (refused) frames.close(heard.refusal->code, heard.refusal->reason);

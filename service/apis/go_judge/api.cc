@@ -276,10 +276,10 @@ void GoJudgeApi::open_socket(const ExchangePtr& exchange) {
   socket->open(std::get<Headers>(headers));
 }
 
-std::unique_ptr<Dialect> GoJudgeApi::stream(const Exchange& exchange,
-                                            sys::Milliseconds patience) const {
+std::unique_ptr<SessionProtocol> GoJudgeApi::stream(const Exchange& exchange,
+                                                    sys::Milliseconds patience) const {
   const std::string owner = owner_of(exchange);
-  go_judge::StreamDialect::House house{
+  go_judge::StreamProtocol::House house{
       .read =
           [places = places_for(owner), defaults = &parts_.defaults](std::string_view text) {
             return go_judge::read_run(text, places, *defaults, go_judge::Streams::kOffered);
@@ -289,7 +289,7 @@ std::unique_ptr<Dialect> GoJudgeApi::stream(const Exchange& exchange,
             return run_of(std::move(request), keep, std::move(answer));
           },
       .patience = patience};
-  return std::make_unique<go_judge::StreamDialect>(std::move(house));
+  return std::make_unique<go_judge::StreamProtocol>(std::move(house));
 }
 
 void GoJudgeApi::begin_end() {

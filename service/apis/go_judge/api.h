@@ -14,9 +14,9 @@
 #include "service/apis/go_judge/go_judge.h"
 #include "service/apis/go_judge/local_files.h"
 #include "service/apis/go_judge/socket.h"
-#include "service/dialect.h"
 #include "service/http/exchange.h"
 #include "service/router.h"
+#include "service/session_protocol.h"
 
 namespace service {
 
@@ -42,7 +42,8 @@ class GoJudgeApi {
 
   void perform(const ExchangePtr& exchange, Endpoint endpoint, const std::string& parameter);
   // What is said over one connection of /stream, whose request comes within `patience`.
-  std::unique_ptr<Dialect> stream(const Exchange& exchange, sys::Milliseconds patience) const;
+  std::unique_ptr<SessionProtocol> stream(const Exchange& exchange,
+                                          sys::Milliseconds patience) const;
   // Nothing new is taken by /ws; its clients are told when what they have sent is answered.
   void begin_end();
 

@@ -33,7 +33,7 @@ Goodbye results(const Response& answer, uint16_t code) {
 
 }  // namespace
 
-Heard StreamDialect::hear(const Frames::Message& message) {
+Heard StreamProtocol::hear(const Frames::Message& message) {
   const std::string_view bytes = message.bytes;
   if (!has_command_) return hear_request(bytes);
   if (*cancelled_) return {};  // as in the original nothing is listened to any more
@@ -54,14 +54,14 @@ Heard StreamDialect::hear(const Frames::Message& message) {
   }
 }
 
-Heard StreamDialect::hear_request(std::string_view message) {
+Heard StreamProtocol::hear_request(std::string_view message) {
   if (!message.starts_with(kRequest)) return misunderstood("expected a request (1 and JSON)");
   auto read = house_.read(message.substr(1));
   if (const auto* why = std::get_if<Response>(&read)) return refused(results(*why, kCloseNormal));
   return take(std::get<Request>(std::move(read)));
 }
 
-Heard StreamDialect::take(Request request) {
+Heard StreamProtocol::take(Request request) {
   Command& command = request.commands.front();
   has_command_ = true;
   streams_in_ = command.streams_in;
@@ -85,7 +85,7 @@ Heard StreamDialect::take(Request request) {
 }
 
 // The second byte: the number of the command, and the descriptor.
-Heard StreamDialect::hear_input(std::string_view message) const {
+Heard StreamProtocol::hear_input(std::string_view message) const {
   if (message.size() < 2) return misunderstood("the input has no descriptor");
   const auto where = static_cast<unsigned char>(message[1]);
   if (where != 0 || !streams_in_)
@@ -95,20 +95,20 @@ Heard StreamDialect::hear_input(std::string_view message) const {
   return heard;
 }
 
-Goodbye StreamDialect::too_late() { return {{}, kClosePolicy, "no request came in time"}; }
+Goodbye StreamProtocol::too_late() { return {{}, kClosePolicy, "no request came in time"}; }
 
-std::string StreamDialect::output(runtime::Stream stream, std::string_view bytes) {
+std::string StreamProtocol::output(runtime::Stream stream, std::string_view bytes) {
   const bool is_out = stream == runtime::Stream::kStdout;
   if (!(is_out ? streams_out_ : streams_err_)) return "";
   return std::string{kOutput, is_out ? '\1' : '\2'}.append(bytes);
 }
 
-Goodbye StreamDialect::ended(const Finished&) {
+Goodbye StreamProtocol::ended(const Finished&) {
   if (!answer_->body.empty()) return results(*answer_, kCloseNormal);
   return results(text_response(500, "cancelled before execute"), kCloseNormal);
 }
 
-Goodbye StreamDialect::busy(const Dispatcher::Busy& why) {
+Goodbye StreamProtocol::busy(const Dispatcher::Busy& why) {
   return results(text_response(500, why.why), kCloseTryLater);
 }
 

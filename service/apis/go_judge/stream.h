@@ -12,11 +12,11 @@
 #include <variant>
 
 #include "service/apis/go_judge/go_judge.h"
-#include "service/dialect.h"
+#include "service/session_protocol.h"
 
 namespace service::go_judge {
 
-class StreamDialect : public Dialect {
+class StreamProtocol : public SessionProtocol {
  public:
   struct House {
     std::function<std::variant<Request, Response>(std::string_view text)> read;  // any thread
@@ -24,7 +24,7 @@ class StreamDialect : public Dialect {
     std::function<Dispatcher::Run(Request, std::shared_ptr<Response> answer)> run;
     sys::Milliseconds patience;
   };
-  explicit StreamDialect(House house) : house_(std::move(house)) {}
+  explicit StreamProtocol(House house) : house_(std::move(house)) {}
 
   Api api() const override { return Api::kGoJudge; }
   bool is_text() const override { return false; }

@@ -73,14 +73,14 @@ std::optional<int> number_of(const std::string& signal) {
 
 }  // namespace
 
-sys::Milliseconds ConnectDialect::patience() const { return kInitPatience; }
+sys::Milliseconds ConnectProtocol::patience() const { return kInitPatience; }
 
-Goodbye ConnectDialect::too_late() {
+Goodbye ConnectProtocol::too_late() {
   return {{}, kInitializationTimeout, "Initialization Timeout"};
 }
 
 // Other fields, and messages of other types, mean nothing.
-Heard ConnectDialect::hear(const Frames::Message& message) {
+Heard ConnectProtocol::hear(const Frames::Message& message) {
   const json read = parsed(message.bytes);
   if (read.is_discarded()) return refused(error("the message is not JSON"));
   if (read.is_null()) return refused(error("the message is not a JSON object"));
@@ -105,7 +105,7 @@ Heard ConnectDialect::hear(const Frames::Message& message) {
   return heard;
 }
 
-Heard ConnectDialect::init(std::string_view text) {
+Heard ConnectProtocol::init(std::string_view text) {
   if (language_) return refused({{}, kAlreadyInitialized, "Already Initialized"});
   auto read = read_init(text, languages_, limits_, defaults_);
   if (const auto* why = std::get_if<std::string>(&read)) return refused(error(*why));
@@ -116,13 +116,13 @@ Heard ConnectDialect::init(std::string_view text) {
   return heard;
 }
 
-std::vector<std::string> ConnectDialect::accepted() {
+std::vector<std::string> ConnectProtocol::accepted() {
   return {fmt::format("{{\"type\":\"runtime\",\"language\":{},\"version\":\"{}\"}}",
                       json_text(language_->name), service::text_of(language_->version))};
 }
 
 // A program that was compiled before is run at once; for its client it is compiled all the same.
-std::vector<std::string> ConnectDialect::stage(LiveIo::Stage stage, const std::string&) {
+std::vector<std::string> ConnectProtocol::stage(LiveIo::Stage stage, const std::string&) {
   std::vector<std::string> said;
   if (language_->compiled && !compiling_) said.push_back(stage_message("compile"));
   compiling_ = language_->compiled;
@@ -132,12 +132,12 @@ std::vector<std::string> ConnectDialect::stage(LiveIo::Stage stage, const std::s
   return said;
 }
 
-std::string ConnectDialect::output(runtime::Stream stream, std::string_view bytes) {
+std::string ConnectProtocol::output(runtime::Stream stream, std::string_view bytes) {
   return fmt::format("{{\"type\":\"data\",\"stream\":\"{}\",\"data\":{}}}",
                      stream == runtime::Stream::kStdout ? "stdout" : "stderr", json_text(bytes));
 }
 
-Goodbye ConnectDialect::ended(const Finished& finished) {
+Goodbye ConnectProtocol::ended(const Finished& finished) {
   if (finished.expired) return error("the job could not be started in time");
   const Ending ending = ending_of(finished.json);
   if (ending.why) return error(*ending.why);
@@ -152,6 +152,6 @@ Goodbye ConnectDialect::ended(const Finished& finished) {
   return last;
 }
 
-Goodbye ConnectDialect::busy(const Dispatcher::Busy& why) { return error(why.why); }
+Goodbye ConnectProtocol::busy(const Dispatcher::Busy& why) { return error(why.why); }
 
 }  // namespace service::piston

@@ -10,15 +10,15 @@
 
 #include "runtime/json/job_json.h"
 #include "service/apis/piston/piston.h"
-#include "service/dialect.h"
+#include "service/session_protocol.h"
 
 namespace service::piston {
 
-class ConnectDialect : public Dialect {
+class ConnectProtocol : public SessionProtocol {
  public:
   // `limits` and `defaults` are borrowed.
-  ConnectDialect(std::vector<Language> languages, const Limits& limits,
-                 const runtime::JobDefaults& defaults)
+  ConnectProtocol(std::vector<Language> languages, const Limits& limits,
+                  const runtime::JobDefaults& defaults)
       : languages_(std::move(languages)), limits_(limits), defaults_(defaults) {}
 
   Api api() const override { return Api::kPiston; }

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "service/apis/native/attach_dialect.h"
+#include "service/apis/native/attach_protocol.h"
 #include "service/apis/piston/connect.h"
 #include "service/http/frames.h"
 #include "service/http/handshake.h"
@@ -49,7 +49,7 @@ std::string close_frame(uint16_t code, const std::string& reason = "") {
          reason;
 }
 
-AttachDialect attach() {
+AttachProtocol attach() {
   static const runtime::JobDefaults kDefaults = [] {
     runtime::JobDefaults defaults;
     defaults.job.determinism_runs = 2;
@@ -59,13 +59,15 @@ AttachDialect attach() {
           sys::Milliseconds(1)};
 }
 
-piston::ConnectDialect connect() {
+piston::ConnectProtocol connect() {
   static const runtime::JobDefaults kDefaults;
   static const piston::Limits kLimits;
   return {{{"python", {3, 11, 2}, {"py"}, false}, {"c", {12, 2, 0}, {}, true}}, kLimits, kDefaults};
 }
 
-Heard hear(Dialect& dialect, const std::string& text) { return dialect.hear({true, text}); }
+Heard hear(SessionProtocol& protocol, const std::string& text) {
+  return protocol.hear({true, text});
+}
 
 Finished finished(const std::string& text) {
   Finished made;
@@ -171,22 +173,22 @@ TEST_CASE("close is said once", "[service][websocket]") {
 }
 
 TEST_CASE("an attached job is run once, whatever the service's defaults say", "[service][attach]") {
-  AttachDialect dialect = attach();
-  const Heard heard = hear(dialect, R"({"source": "print", "stdin": "x"})");
+  AttachProtocol protocol = attach();
+  const Heard heard = hear(protocol, R"({"source": "print", "stdin": "x"})");
   REQUIRE(heard.job);
   CHECK(heard.job->determinism_runs == 1);
-  CHECK(hear(dialect, R"({"source": ""})").refusal->code == 4400);  // there is a job already
+  CHECK(hear(protocol, R"({"source": ""})").refusal->code == 4400);  // there is a job already
 }
 
 TEST_CASE("what an attached client may say", "[service][attach]") {
-  AttachDialect dialect = attach();
-  (void)hear(dialect, R"({"source": ""})");
-  CHECK(hear(dialect, R"({"text": "a\n", "type": "stdin"})").input == "a\n");
-  const Heard last = hear(dialect, R"({"type": "stdin", "base64": "/wA=", "end": true})");
+  AttachProtocol protocol = attach();
+  (void)hear(protocol, R"({"source": ""})");
+  CHECK(hear(protocol, R"({"text": "a\n", "type": "stdin"})").input == "a\n");
+  const Heard last = hear(protocol, R"({"type": "stdin", "base64": "/wA=", "end": true})");
   CHECK(last.input == std::string("\xff\0", 2));
   CHECK(last.end_of_input);
-  CHECK(hear(dialect, R"({"type": "cancel"})").cancel);
-  const Heard wrong = hear(dialect, R"({"type": "stdin", "text": 1})");
+  CHECK(hear(protocol, R"({"type": "cancel"})").cancel);
+  const Heard wrong = hear(protocol, R"({"type": "stdin", "text": 1})");
   const json said = json::parse(wrong.refusal->messages.at(0));
   CHECK(said.at("type") == "error");
   CHECK(said.at("error").at("message").get<std::string>().starts_with("text: "));
@@ -194,14 +196,15 @@ TEST_CASE("what an attached client may say", "[service][attach]") {
 
 TEST_CASE("output that is no text goes as base64, and the result is the last word",
           "[service][attach]") {
-  AttachDialect dialect = attach();
-  CHECK(dialect.output(runtime::Stream::kStdout, "\xe2\x82\xac\"") ==
+  AttachProtocol protocol = attach();
+  CHECK(protocol.output(runtime::Stream::kStdout, "\xe2\x82\xac\"") ==
         "{\"type\":\"stdout\",\"text\":\"\xe2\x82\xac\\\"\"}");
-  CHECK(dialect.output(runtime::Stream::kStderr, "\xff") == R"({"type":"stderr","base64":"/w=="})");
-  const Goodbye last = dialect.ended(finished(R"({"id":"a"})"));
+  CHECK(protocol.output(runtime::Stream::kStderr, "\xff") ==
+        R"({"type":"stderr","base64":"/w=="})");
+  const Goodbye last = protocol.ended(finished(R"({"id":"a"})"));
   CHECK(last.messages == std::vector<std::string>{R"({"type":"result","id":"a"})"});
   CHECK(last.code == 1000);
-  const Goodbye busy = dialect.busy({"full", 7});
+  const Goodbye busy = protocol.busy({"full", 7});
   CHECK(busy.code == 4429);
   CHECK(json::parse(busy.messages.at(0)).at("retry_after") == 7);
 }
@@ -210,24 +213,24 @@ TEST_CASE("a Piston client that is wrong gets the original's codes", "[service][
   const std::string init =
       R"({"type":"init","language":"py","version":"3","files":[{"content":"x"}]})";
   const std::string data = R"({"type":"data","stream":"stdin","data":"x"})";
-  piston::ConnectDialect dialect = connect();
-  CHECK(hear(dialect, data).refusal->code == 4003);
-  CHECK_FALSE(hear(dialect, R"({"type":"?"})").refusal);
-  CHECK_FALSE(hear(dialect, "1").refusal);
-  CHECK(hear(dialect, "{").refusal->code == 4002);
-  CHECK(hear(dialect, "null").refusal->code == 4002);
-  const Heard started = dialect.hear({false, init});  // text or not, as the original
+  piston::ConnectProtocol protocol = connect();
+  CHECK(hear(protocol, data).refusal->code == 4003);
+  CHECK_FALSE(hear(protocol, R"({"type":"?"})").refusal);
+  CHECK_FALSE(hear(protocol, "1").refusal);
+  CHECK(hear(protocol, "{").refusal->code == 4002);
+  CHECK(hear(protocol, "null").refusal->code == 4002);
+  const Heard started = protocol.hear({false, init});  // text or not, as the original
   REQUIRE(started.job);
   CHECK(started.job->stdin_bytes.empty());
   CHECK(started.job->limits.out == runtime::Limits{}.out);
-  CHECK(hear(dialect, init).refusal->code == 4000);
-  CHECK(hear(dialect, data).input == "x");
-  CHECK(hear(dialect, R"({"type":"data","stream":"stderr","data":"x"})").refusal->code == 4004);
-  CHECK(hear(dialect, R"({"type":"data","stream":"stdin","data":1})").refusal->code == 4002);
-  CHECK(hear(dialect, R"({"type":"signal","signal":"SIGRTMAX-14"})").signal == 50);
-  CHECK(hear(dialect, R"({"type":"signal","signal":"SIGRTMIN+15"})").signal == 49);
-  CHECK(hear(dialect, R"({"type":"signal","signal":"SIGRTMIN+16"})").refusal->code == 4005);
-  CHECK(hear(dialect, R"({"type":"signal","signal":9})").refusal->code == 4005);
+  CHECK(hear(protocol, init).refusal->code == 4000);
+  CHECK(hear(protocol, data).input == "x");
+  CHECK(hear(protocol, R"({"type":"data","stream":"stderr","data":"x"})").refusal->code == 4004);
+  CHECK(hear(protocol, R"({"type":"data","stream":"stdin","data":1})").refusal->code == 4002);
+  CHECK(hear(protocol, R"({"type":"signal","signal":"SIGRTMAX-14"})").signal == 50);
+  CHECK(hear(protocol, R"({"type":"signal","signal":"SIGRTMIN+15"})").signal == 49);
+  CHECK(hear(protocol, R"({"type":"signal","signal":"SIGRTMIN+16"})").refusal->code == 4005);
+  CHECK(hear(protocol, R"({"type":"signal","signal":9})").refusal->code == 4005);
 }
 
 TEST_CASE("a Piston client of a compiled language sees both stages, cached or not",
@@ -239,11 +242,11 @@ TEST_CASE("a Piston client of a compiled language sees both stages, cached or no
     return read.at("type").get<std::string>() + " " + read.at("stage").get<std::string>();
   };
   for (const bool cached : {false, true}) {
-    piston::ConnectDialect dialect = connect();
-    (void)hear(dialect, init);
+    piston::ConnectProtocol protocol = connect();
+    (void)hear(protocol, init);
     std::vector<std::string> said;
-    if (!cached) said = dialect.stage(Stage::kBuilding, "");
-    for (const std::string& text : dialect.stage(Stage::kRunning, "")) said.push_back(text);
+    if (!cached) said = protocol.stage(Stage::kBuilding, "");
+    for (const std::string& text : protocol.stage(Stage::kRunning, "")) said.push_back(text);
     REQUIRE(said.size() == 3);
     CHECK(kind(said[0]) == "stage compile");
     CHECK(kind(said[1]) == "exit compile");

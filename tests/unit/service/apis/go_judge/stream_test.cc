@@ -18,21 +18,21 @@ const json kCat = {{"args", {"/bin/cat"}}, {"files", {kIn, kOut, kOut}}};
 struct Bench {
   std::optional<Request> ran;
   std::shared_ptr<Response> answer;
-  StreamDialect dialect{{.read =
-                             [](std::string_view text) {
-                               Places places;
-                               places.stored = [](const std::string&) { return StoredFilePtr(); };
-                               return read_run(text, places, {}, Streams::kOffered);
-                             },
-                         .run =
-                             [this](Request request, std::shared_ptr<Response> into) {
-                               ran = std::move(request);
-                               answer = std::move(into);
-                               return Dispatcher::Run();
-                             },
-                         .patience = sys::Milliseconds(1)}};
+  StreamProtocol protocol{{.read =
+                               [](std::string_view text) {
+                                 Places places;
+                                 places.stored = [](const std::string&) { return StoredFilePtr(); };
+                                 return read_run(text, places, {}, Streams::kOffered);
+                               },
+                           .run =
+                               [this](Request request, std::shared_ptr<Response> into) {
+                                 ran = std::move(request);
+                                 answer = std::move(into);
+                                 return Dispatcher::Run();
+                               },
+                           .patience = sys::Milliseconds(1)}};
 
-  Heard hear(const std::string& message) { return dialect.hear({false, message}); }
+  Heard hear(const std::string& message) { return protocol.hear({false, message}); }
   Heard ask(const json& command) { return hear("\1" + json{{"cmd", {command}}}.dump()); }
   uint16_t refusal_of(const std::string& message) {
     const Heard heard = hear(message);
@@ -54,11 +54,11 @@ std::string input(int where, const std::string& bytes) {
 
 TEST_CASE("a stream's command is run with its client taking part", "[service][go-judge]") {
   Bench bench;
-  CHECK(bench.dialect.hears_aside());
+  CHECK(bench.protocol.hears_aside());
   const Heard heard = bench.ask(kCat);
   REQUIRE(heard.job);
   CHECK_FALSE(heard.end_of_input);
-  CHECK_FALSE(bench.dialect.hears_aside());
+  CHECK_FALSE(bench.protocol.hears_aside());
 
   const auto live = std::make_shared<runtime::LiveIo>();
   (void)heard.run(live);
@@ -84,14 +84,14 @@ TEST_CASE("a stream's output is told by its descriptor, unless it is collected",
           "[service][go-judge]") {
   Bench bench;
   (void)bench.ask({{"args", {"a"}}, {"files", {nullptr, kOut, {{"name", "e"}, {"max", 9}}}}});
-  CHECK(bench.dialect.output(runtime::Stream::kStdout, "\xff") == std::string("\2\1\xff"));
-  CHECK(bench.dialect.output(runtime::Stream::kStderr, "x").empty());
-  CHECK_FALSE(bench.dialect.is_text());
+  CHECK(bench.protocol.output(runtime::Stream::kStdout, "\xff") == std::string("\2\1\xff"));
+  CHECK(bench.protocol.output(runtime::Stream::kStderr, "x").empty());
+  CHECK_FALSE(bench.protocol.is_text());
 
   Bench other;
   (void)other.ask({{"args", {"a"}}, {"files", {nullptr, nullptr, kOut}}});
-  CHECK(other.dialect.output(runtime::Stream::kStdout, "x").empty());
-  CHECK(other.dialect.output(runtime::Stream::kStderr, "x") == "\2\2x");
+  CHECK(other.protocol.output(runtime::Stream::kStdout, "x").empty());
+  CHECK(other.protocol.output(runtime::Stream::kStderr, "x") == "\2\2x");
 }
 
 TEST_CASE("a stream's stdin may be given whole, and ends then", "[service][go-judge]") {
@@ -106,7 +106,7 @@ TEST_CASE("a stream ends with results, as of /run", "[service][go-judge]") {
   Bench bench;
   (void)bench.ask(kCat).run(nullptr);
   bench.answer->body = "[{\"status\":\"Accepted\"}]\n";
-  const Goodbye last = bench.dialect.ended({});
+  const Goodbye last = bench.protocol.ended({});
   CHECK(last.code == kCloseNormal);
   CHECK(results_of(last) == json{{"requestId", ""}, {"results", {{{"status", "Accepted"}}}}});
 }
@@ -118,7 +118,7 @@ TEST_CASE("a stream is cancelled once, and nothing is heard after it", "[service
   CHECK(*bench.ran->commands.front().cancelled);
   CHECK_FALSE(bench.hear("\4").cancel);
   CHECK(bench.refusal_of("nonsense") == 0);
-  CHECK(results_of(bench.dialect.ended({})).at("error") == "cancelled before execute");
+  CHECK(results_of(bench.protocol.ended({})).at("error") == "cancelled before execute");
 }
 
 TEST_CASE("a cancelled stream is Signalled if its client did it, else our trouble",
@@ -166,7 +166,7 @@ TEST_CASE("a request that is none is told why", "[service][go-judge]") {
     CHECK(results_of(*heard.refusal) ==
           json{{"requestId", ""}, {"results", nullptr}, {"error", why}});
   }
-  const Goodbye busy = Bench().dialect.busy({"the queue is full", 1});
+  const Goodbye busy = Bench().protocol.busy({"the queue is full", 1});
   CHECK((busy.code == kCloseTryLater && results_of(busy).at("error") == "the queue is full"));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Dialect: what is said over a WebSocket about one job, in one API's words. A session
-// (live_session.h) carries; a dialect reads the client's messages and writes ours, knows nothing of
-// sockets, clocks or the dispatcher, and is the only part that parses what a client sends.
+// SessionProtocol: what is said over a WebSocket about one job, in one API's words. A session
+// (live_session.h) carries; a protocol reads the client's messages and writes ours, knows nothing
+// of sockets, clocks or the dispatcher, and is the only part that parses what a client sends.
 
 #include <cstdint>
 #include <functional>
@@ -38,9 +38,9 @@ struct Heard {
   std::optional<Goodbye> refusal;
 };
 
-class Dialect {
+class SessionProtocol {
  public:
-  virtual ~Dialect() = default;
+  virtual ~SessionProtocol() = default;
 
   virtual Api api() const { return Api::kNative; }
   // Are messages text, and their contents? If not, output is passed on without regard to

@@ -6,17 +6,17 @@
 #include <functional>
 
 #include "runtime/json/job_json.h"
-#include "service/dialect.h"
 #include "service/http/request.h"
+#include "service/session_protocol.h"
 
 namespace service {
 
-class AttachDialect : public Dialect {
+class AttachProtocol : public SessionProtocol {
  public:
   using KnowsTemplate = std::function<bool(const std::string&)>;
   // `defaults` are borrowed. How often a job is run is no default here: it is once.
-  AttachDialect(const runtime::JobDefaults& defaults, KnowsTemplate knows_template,
-                sys::Milliseconds patience)
+  AttachProtocol(const runtime::JobDefaults& defaults, KnowsTemplate knows_template,
+                 sys::Milliseconds patience)
       : defaults_(defaults), knows_template_(std::move(knows_template)), patience_(patience) {}
 
   Heard hear(const Frames::Message& message) override;

@@ -1,4 +1,4 @@
-#include "service/apis/native/attach_dialect.h"
+#include "service/apis/native/attach_protocol.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ constexpr uint16_t kOfStatus = 4000;  // what is added to a status makes a close
 
 Heard refused(const Response& why) {
   Heard heard;
-  heard.refusal = AttachDialect::goodbye(why);
+  heard.refusal = AttachProtocol::goodbye(why);
   return heard;
 }
 
@@ -91,7 +91,7 @@ const char* objection(const runtime::Job& job) {
 
 }  // namespace
 
-Goodbye AttachDialect::goodbye(const Response& refusal) {
+Goodbye AttachProtocol::goodbye(const Response& refusal) {
   Goodbye last;
   std::string text = "{\"type\":\"error\"";
   for (const auto& [name, value] : refusal.headers) {
@@ -105,7 +105,7 @@ Goodbye AttachDialect::goodbye(const Response& refusal) {
   return last;
 }
 
-Heard AttachDialect::hear(const Frames::Message& message) {
+Heard AttachProtocol::hear(const Frames::Message& message) {
   if (!message.is_text) {
     Heard heard;
     heard.refusal = Goodbye{{}, kCloseUnsupported, "expected text messages"};
@@ -118,7 +118,7 @@ Heard AttachDialect::hear(const Frames::Message& message) {
   return refused(error_response(400, "bad_message", reader.why()));
 }
 
-Heard AttachDialect::hear_job(std::string_view text) {
+Heard AttachProtocol::hear_job(std::string_view text) {
   runtime::JobDefaults defaults = defaults_;
   defaults.job.determinism_runs = 1;
   sys::Result<runtime::Job> job = runtime::parse_job(text, defaults);
@@ -131,18 +131,19 @@ Heard AttachDialect::hear_job(std::string_view text) {
   return heard;
 }
 
-Goodbye AttachDialect::too_late() {
+Goodbye AttachProtocol::too_late() {
   return goodbye(error_response(408, "too_slow", "no job came in time"));
 }
 
-std::vector<std::string> AttachDialect::stage(runtime::LiveIo::Stage stage, const std::string& id) {
+std::vector<std::string> AttachProtocol::stage(runtime::LiveIo::Stage stage,
+                                               const std::string& id) {
   if (stage != runtime::LiveIo::Stage::kRunning) return {};
   std::string text = "{\"type\":\"started\",\"id\":";
   runtime::append_json_string(id, text);
   return {text + "}"};
 }
 
-std::string AttachDialect::output(runtime::Stream stream, std::string_view bytes) {
+std::string AttachProtocol::output(runtime::Stream stream, std::string_view bytes) {
   const bool is_text = runtime::is_utf8(bytes);
   std::string text = fmt::format(
       "{{\"type\":\"{}\",\"{}\":", stream == runtime::Stream::kStdout ? "stdout" : "stderr",
@@ -156,11 +157,11 @@ std::string AttachDialect::output(runtime::Stream stream, std::string_view bytes
   return text + "\"}";
 }
 
-Goodbye AttachDialect::ended(const Finished& finished) {
+Goodbye AttachProtocol::ended(const Finished& finished) {
   if (finished.expired) return goodbye(expired());
   return {{"{\"type\":\"result\"," + finished.json.substr(1)}, kCloseNormal, ""};
 }
 
-Goodbye AttachDialect::busy(const Dispatcher::Busy& why) { return goodbye(service::busy(why)); }
+Goodbye AttachProtocol::busy(const Dispatcher::Busy& why) { return goodbye(service::busy(why)); }
 
 }  // namespace service
