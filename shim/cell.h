@@ -21,13 +21,13 @@ enum CellFd : int {
   kFdRuleset,      // Landlock, ready to be entered
   kFdOomScore,     // /proc/self/oom_score_adj of pid 1
   kFdLastPid,      // /proc/sys/kernel/ns_last_pid, with a pid namespace
-  kFdBroom,        // the line to the broom, without one
+  kFdSweeper,      // the line to the sweeper, without one
   kFdNull,         // /dev/null for reading: an empty stdin
   kFdChildren,     // readable when a child has ended
   kFdCount,
 };
 
-// How everything that a job has started is reached: by the pid namespace, or by a broom.
+// How everything that a job has started is reached: by the pid namespace, or by a sweeper.
 enum class Reach : uint8_t { kNamespace, kUser, kGroup };
 
 // "pid 1" is the cell's first process also where it has no pid namespace of its own.

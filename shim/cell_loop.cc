@@ -20,9 +20,9 @@
 #include "sandbox/mounts/wipe.h"
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
-#include "shim/broom.h"
 #include "shim/cell.h"
 #include "shim/program.h"
+#include "shim/sweeper.h"
 
 namespace shim {
 
@@ -86,8 +86,8 @@ pid_t fork_job(const Cell& cell) {
       SIGCHLD | (cell.tid_address ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
   long pid = ::syscall(SYS_clone, flags, nullptr, nullptr, cell.tid_address, nullptr);
   if (pid != 0) set_oom_score("0");
-  // The broom's handle on all that the job starts; the job's process makes the group itself.
-  if (pid > 0 && cell.reach == Reach::kGroup) arm_broom(kFdBroom, static_cast<pid_t>(pid));
+  // The sweeper's handle on all that the job starts; the job's process makes the group itself.
+  if (pid > 0 && cell.reach == Reach::kGroup) arm_sweeper(kFdSweeper, static_cast<pid_t>(pid));
   return static_cast<pid_t>(pid);
 }
 
@@ -95,7 +95,7 @@ void kill_descendants(const Cell& cell) {
   if (cell.reach == Reach::kNamespace) {
     ::kill(-1, SIGKILL);
   } else {
-    sweep(kFdBroom);
+    sweep(kFdSweeper);
   }
 }
 

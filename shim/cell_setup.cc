@@ -23,8 +23,8 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/socket.h"
-#include "shim/broom.h"
 #include "shim/cell.h"
+#include "shim/sweeper.h"
 
 namespace shim {
 
@@ -291,18 +291,18 @@ Reach reach_of(sandbox::Layers layers, bool two_ids) {
   return two_ids ? Reach::kUser : Reach::kGroup;
 }
 
-// Without a namespace orphans must come to us all the same, and the broom takes care that none is
+// Without a namespace orphans must come to us all the same, and the sweeper takes care that none is
 // left when we go. The job's own orders come from pid 1, so pid 1 stays when its parent goes: it
 // ends when the daemon hangs up.
 void replace_pid_namespace(const Setup& setup, const CellOrder& order, const Cell& cell) {
   if (cell.reach == Reach::kNamespace) return;
-  setup.require_call(Step::kBroom, ::prctl(PR_SET_CHILD_SUBREAPER, 1));
-  setup.require_call(Step::kBroom, ::setpgid(0, 0));
-  BroomPlan plan;
-  if (cell.reach == Reach::kUser) plan = {order.job_id, order.broom_id};
+  setup.require_call(Step::kSweeper, ::prctl(PR_SET_CHILD_SUBREAPER, 1));
+  setup.require_call(Step::kSweeper, ::setpgid(0, 0));
+  SweeperPlan plan;
+  if (cell.reach == Reach::kUser) plan = {order.job_id, order.sweeper_id};
   int line = -1;
-  setup.require(Step::kBroom, start_broom(plan, line));
-  setup.require_call(Step::kBroom, ::dup2(line, kFdBroom));
+  setup.require(Step::kSweeper, start_sweeper(plan, line));
+  setup.require_call(Step::kSweeper, ::dup2(line, kFdSweeper));
 }
 
 Cell describe(const CellOrder& order, int* tid_address) {

@@ -16,7 +16,7 @@ const char* name_of(Step step) {
       return "join cgroup";
     case Step::kNamespaces:
       return "cgroup namespace";
-    case Step::kBroom:
+    case Step::kSweeper:
       return "start broom";
     case Step::kScratch:
       return "make scratch";

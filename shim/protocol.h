@@ -44,8 +44,8 @@ inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, 
 
 // The uids of cells. In a user namespace of the template's, cell n has pid 1 as kFirstCellId + 2n
 // and its job as the next one; inside the cell they are 0 and kJobId, or what the image says of its
-// user. Without user namespaces they are ids of the host: pid 1, the job, and the broom
-// (shim/broom.h) of a cell.
+// user. Without user namespaces they are ids of the host: pid 1, the job, and the sweeper
+// (shim/sweeper.h) of a cell.
 inline constexpr uint32_t kFirstCellId = 1000;
 inline constexpr uint32_t kJobId = 1000;
 inline constexpr uint32_t kTemplateIdCount = 65536;
@@ -58,7 +58,7 @@ enum class Step : uint32_t {
   kIdentity,
   kCgroup,
   kNamespaces,
-  kBroom,
+  kSweeper,
   kScratch,
   kHostname,
   kRuleset,
@@ -103,7 +103,7 @@ struct CellOrder {
   // Ids in the template's user namespace; all 0: the cell has the template's id, and no other.
   uint32_t init_id = 0;
   uint32_t job_id = 0;
-  uint32_t broom_id = 0;  // only without a pid namespace
+  uint32_t sweeper_id = 0;  // only without a pid namespace
   // What the cell's user namespace calls the job; its uid is never 0, which is pid 1's there.
   uint32_t inside_uid = kJobId;
   uint32_t inside_gid = kJobId;

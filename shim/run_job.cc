@@ -111,7 +111,8 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   sigset_t none;
   ::sigemptyset(&none);
   report.require_call(Step::kStdio, ::sigprocmask(SIG_SETMASK, &none, nullptr));
-  // Before anything else: what the job will start is born into its group, within the broom's reach.
+  // Before anything else: what the job will start is born into its group, within the sweeper's
+  // reach.
   if (cell.reach == Reach::kGroup) report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
   copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));

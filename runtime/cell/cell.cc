@@ -108,7 +108,7 @@ Result<shim::CellOrder> Cell::describe() const {
   order.layers = plan_.layers.bits();
   order.init_id = plan_.ids.init;
   order.job_id = plan_.ids.job;
-  order.broom_id = plan_.ids.broom;
+  order.sweeper_id = plan_.ids.sweeper;
   order.inside_uid = plan_.ids.inside.uid;
   order.inside_gid = plan_.ids.inside.gid;
   order.readable_job = plan_.variant.dumpable;
@@ -283,7 +283,7 @@ void Cell::end(std::function<void()> gone) {
   };
   if (!pidfd_) return finished();
   // With a namespace, the kernel takes everything along. Without, pid 1 sweeps and goes by itself
-  // when it sees that we hung up, and is killed only if it takes too long: its broom sweeps then.
+  // when it sees that we hung up, and is killed only if it takes too long: its sweeper sweeps then.
   if (layers_.has(Layer::kPidNs)) {
     kill_by_pidfd(pidfd_.get());
   } else {

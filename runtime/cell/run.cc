@@ -356,7 +356,7 @@ void Cell::see_to_the_rest() {
     Result<void> sent = sys::send_message(cell.socket_.get(), sys::bytes_of(order));
     if (!sent) kill_by_pidfd(cell.pidfd_.get());
   };
-  // Without a namespace pid 1 has a broom sweep behind each kill, and must hear of it before it
+  // Without a namespace pid 1 has a sweeper sweep behind each kill, and must hear of it before it
   // hears that the program is dead.
   if (!layers_.has(Layer::kPidNs)) return rest();
   plan_.terminator->afterwards(std::move(rest));

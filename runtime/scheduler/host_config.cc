@@ -36,7 +36,7 @@ namespace {
 // below 2^31.
 constexpr uint32_t kFirstHostId = 0x70000000;
 constexpr uint32_t kInstances = 4096;
-constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, broom
+constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, sweeper
 
 Result<std::string> own_directory() {
   char path[PATH_MAX];
@@ -286,7 +286,7 @@ Result<CellIds> HostConfig::take_ids() {
   } else {
     ids.init = id_base_ + kIdsPerCell * ids.slot.number();
     ids.job = ids.init + 1;
-    ids.broom = ids.init + 2;
+    ids.sweeper = ids.init + 2;
     ids.reader = ids.owner = ids.job;
   }
   return ids;

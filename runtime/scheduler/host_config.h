@@ -33,7 +33,7 @@ namespace runtime {
 // when nothing of the cell is left.
 struct CellIds {
   IdSlots::Lease slot;
-  uint32_t init = 0, job = 0, broom = 0;
+  uint32_t init = 0, job = 0, sweeper = 0;
   std::optional<uint32_t> reader, owner;
   images::JobUser inside = {shim::kJobId, shim::kJobId};
 };

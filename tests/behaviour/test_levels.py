@@ -83,15 +83,15 @@ class Forced:
         self.assertIn("--require", refused.stderr)
 
     def test_the_next_job_does_not_begin_before_the_last_is_swept_up(self: Any) -> None:
-        """By its cell's broom, which would hit the next job, too: it has the same uid."""
+        """By its cell's sweeper, which would hit the next job, too: it has the same uid."""
         endless = {"id": "endless", "source": "while True: pass", "limits": {"wall_ms": 1000}}
         healthy = {"id": "healthy", "source": "print(1)"}
         one_cell = ("--workers", "1", "--heap", "plain")
         with Coprocess(*one_cell, *self.options()) as batch:
             batch.send(zygo.lines_of([endless, healthy]))
             template, cell, job = host.chain_of(batch.process.pid)
-            (broom,) = set(host.children(template)) - {cell}
-            os.kill(broom, signal.SIGSTOP)
+            (sweeper,) = set(host.children(template)) - {cell}
+            os.kill(sweeper, signal.SIGSTOP)
             try:
                 while job in host.children(cell):
                     time.sleep(0.01)  # /proc gives no event for a process of others that ends,
@@ -100,7 +100,7 @@ class Forced:
                     self.assertEqual(host.children(cell), [])
                     time.sleep(0.01)
             finally:
-                os.kill(broom, signal.SIGCONT)
+                os.kill(sweeper, signal.SIGCONT)
             labels = {result["id"]: result["label"] for result in (batch.result(), batch.result())}
 
         self.assertEqual(labels, {"endless": "TimeoutException", "healthy": "OK"})

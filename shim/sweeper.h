@@ -1,6 +1,6 @@
 #pragma once
 // Where a cell has no pid namespace, nothing takes a job's processes along when pid 1 dies, and
-// kill(-1) from pid 1 would reach the whole host. A broom does the sweeping instead: a process
+// kill(-1) from pid 1 would reach the whole host. A sweeper does the sweeping instead: a process
 // forked when the cell is made, outside the cell's filter and of no job's reach, that waits on a
 // line to it. It sweeps on request, and once more when the line closes: whatever ends the cell,
 // nothing of its job is left.
@@ -19,17 +19,17 @@
 
 namespace shim {
 
-struct BroomPlan {
-  uint32_t job_id = 0;    // 0: by group
-  uint32_t broom_id = 0;  // with job_id
+struct SweeperPlan {
+  uint32_t job_id = 0;      // 0: by group
+  uint32_t sweeper_id = 0;  // with job_id
 };
 
-// Forks the broom and gives our end of the line through `line`. 0 or an errno. Its parent is the
+// Forks the sweeper and gives our end of the line through `line`. 0 or an errno. Its parent is the
 // caller's parent, so that the caller's own children are jobs only.
-int start_broom(const BroomPlan& plan, int& line);
+int start_sweeper(const SweeperPlan& plan, int& line);
 
-// From now on the broom's sweeps are for this process group.
-void arm_broom(int line, pid_t group);
+// From now on the sweeper's sweeps are for this process group.
+void arm_sweeper(int line, pid_t group);
 // Returns when it has swept: later it would hit the next job, which has the same uid. The caller
 // reaps what dies.
 void sweep(int line);

@@ -1,4 +1,4 @@
-#include "shim/broom.h"
+#include "shim/sweeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,17 +18,17 @@ constexpr pid_t kSweepNow = 0;
 
 // All three ids, then no capability: with CAP_KILL, or with root's id left anywhere, kill(-1) would
 // be the end of the host.
-bool take_ids(const BroomPlan& plan) {
+bool take_ids(const SweeperPlan& plan) {
   if (::syscall(SYS_setgroups, 0, nullptr) < 0) return false;
-  if (::syscall(SYS_setresgid, plan.broom_id, plan.broom_id, plan.broom_id) < 0) return false;
-  if (::syscall(SYS_setresuid, plan.broom_id, plan.job_id, plan.broom_id) < 0) return false;
+  if (::syscall(SYS_setresgid, plan.sweeper_id, plan.sweeper_id, plan.sweeper_id) < 0) return false;
+  if (::syscall(SYS_setresuid, plan.sweeper_id, plan.job_id, plan.sweeper_id) < 0) return false;
   if (sandbox::drop_all_caps() != 0 || sandbox::has_any_cap()) return false;
   uint32_t real = 0, effective = 0, saved = 0;
-  return ::syscall(SYS_getresuid, &real, &effective, &saved) == 0 && real == plan.broom_id &&
-         effective == plan.job_id && saved == plan.broom_id && real != 0 && effective != 0;
+  return ::syscall(SYS_getresuid, &real, &effective, &saved) == 0 && real == plan.sweeper_id &&
+         effective == plan.job_id && saved == plan.sweeper_id && real != 0 && effective != 0;
 }
 
-void sweep_up(const BroomPlan& plan, pid_t group) {
+void sweep_up(const SweeperPlan& plan, pid_t group) {
   if (plan.job_id != 0) {
     ::kill(-1, SIGKILL);
   } else if (group > 1) {
@@ -36,7 +36,7 @@ void sweep_up(const BroomPlan& plan, pid_t group) {
   }
 }
 
-[[noreturn]] void serve(const BroomPlan& plan, int line) {
+[[noreturn]] void serve(const SweeperPlan& plan, int line) {
   ::dup2(line, 0);
   ::close_range(1, ~0u, 0);
   pid_t group = 0;
@@ -73,7 +73,7 @@ bool hear(int line) {
 
 }  // namespace
 
-int start_broom(const BroomPlan& plan, int& line) {
+int start_sweeper(const SweeperPlan& plan, int& line) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return errno;
   long pid = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
@@ -90,7 +90,7 @@ int start_broom(const BroomPlan& plan, int& line) {
   return hear(line) ? 0 : EPERM;
 }
 
-void arm_broom(int line, pid_t group) { (void)tell(line, group); }
+void arm_sweeper(int line, pid_t group) { (void)tell(line, group); }
 
 void sweep(int line) {
   if (tell(line, kSweepNow)) (void)hear(line);
