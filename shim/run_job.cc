@@ -23,7 +23,7 @@
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
 #include "shim/program.h"
-#include "shim/trap.h"
+#include "shim/sigsys_reporter.h"
 
 namespace shim {
 

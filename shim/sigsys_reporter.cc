@@ -1,4 +1,4 @@
-#include "shim/trap.h"
+#include "shim/sigsys_reporter.h"
 
 #include <errno.h>
 #include <signal.h>
