@@ -17,7 +17,7 @@
 #include "shim/heap/hot_pages.h"
 #include "shim/heap/page_tally.h"
 #include "shim/heap/settle.h"
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/program.h"
 
 namespace shim {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {
@@ -64,7 +64,7 @@ bool belongs_to_program(PyObject* frame) {
   Ref code = Ref::steal(
       reinterpret_cast<PyObject*>(PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame))));
   Ref file = code ? attribute(code.get(), "co_filename") : Ref();
-  return file.get() == kept().file_name;
+  return file.get() == refs().file_name;
 }
 
 // The line of the innermost frame of the program.

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "shim/python/audit.h"
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/setup.h"
 
 namespace shim {
@@ -29,12 +29,12 @@ void write_raw(std::string_view text) {
 void write_stderr(std::string_view text) {
   PyObject* current = PySys_GetObject("stderr");
   if (!current || current == Py_None) return;
-  if (current != kept().err) {
+  if (current != refs().err) {
     Ref held = Ref::share(current);
     Ref content = decode_text(text);
     if (content && Ref::steal(PyObject_CallMethod(current, "write", "O", content.get()))) return;
   } else {
-    call(kept().text_flush, kept().err);
+    call(refs().text_flush, refs().err);
   }
   PyErr_Clear();
   write_raw(text);
@@ -42,7 +42,7 @@ void write_stderr(std::string_view text) {
 
 // None: 0. An integer: its low byte, as the kernel keeps it. Anything else is printed: 1.
 int exit_code_of(PyObject* exception) {
-  Ref code = field(kept().exit_code, exception);
+  Ref code = field(refs().exit_code, exception);
   if (!code) return 0;
   if (PyLong_Check(code.get())) {
     int overflow = 0;
@@ -70,7 +70,7 @@ void report_broken_hook(const Testimony& original, std::string_view source) {
 
 void show(PyObject* exception, const Testimony& testimony, std::string_view source) {
   Ref hook = Ref::share(PySys_GetObject("excepthook"));
-  if (!hook || hook.get() == kept().system_excepthook) return write_stderr(testimony.traceback);
+  if (!hook || hook.get() == refs().system_excepthook) return write_stderr(testimony.traceback);
   Ref traceback = Ref::steal(PyException_GetTraceback(exception));
   Ref done = call(hook.get(), reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception,
                   traceback ? traceback.get() : Py_None);
@@ -99,7 +99,7 @@ bool has_grown(PyObject* list, Py_ssize_t length) {
 
 // Where no thread runs and nobody asked to be called, there is nothing that waiting would do.
 bool threads_need_joining() {
-  const Kept& k = kept();
+  const InterpreterRefs& k = refs();
   Ref running = call(k.count_threads);
   const long count = running ? PyLong_AsLong(running.get()) : -1;
   PyErr_Clear();
@@ -119,7 +119,7 @@ void flush_current(const char* name, PyObject* ours) {
 // The heap of the template is frozen, so these are the program's own objects: text first, since it
 // sits on top of binary.
 void flush_open_files() {
-  const Kept& k = kept();
+  const InterpreterRefs& k = refs();
   Ref objects = call(k.gc_objects);
   PyErr_Clear();
   if (!objects || !PyList_Check(objects.get())) return;
@@ -140,7 +140,7 @@ void flush_open_files() {
 }
 
 void flush_everything() {
-  const Kept& k = kept();
+  const InterpreterRefs& k = refs();
   flush_current("stdout", k.out);
   flush_current("stderr", k.err);
   call(k.text_flush, k.out);
@@ -172,12 +172,12 @@ Ending end_calls(const Answer& answer, Stage stage, std::string_view source) {
 void finish(const Answer& answer, const Ending& ending) {
   constexpr int kUsualRecursionLimit = 1000;
   Py_SetRecursionLimit(kUsualRecursionLimit);
-  if (threads_need_joining()) call(kept().threading_shutdown);
+  if (threads_need_joining()) call(refs().threading_shutdown);
   PyErr_Clear();
-  call(kept().run_exitfuncs);
+  call(refs().run_exitfuncs);
   PyErr_Clear();
-  if (has_grown(kept().logging_handlers, kept().logging_handler_count)) {
-    call(kept().logging_shutdown);
+  if (has_grown(refs().logging_handlers, refs().logging_handler_count)) {
+    call(refs().logging_shutdown);
   }
   PyErr_Clear();
   flush_everything();

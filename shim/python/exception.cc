@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {
@@ -24,7 +24,7 @@ bool is_raise(const Frame& frame) {
   if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &code, &size) < 0) return PyErr_Clear(), false;
   if (frame.instruction < 0 || frame.instruction >= size) return false;
   const long opcode = static_cast<unsigned char>(code[frame.instruction]);
-  return opcode == kept().raise_opcodes[0] || opcode == kept().raise_opcodes[1];
+  return opcode == refs().raise_opcodes[0] || opcode == refs().raise_opcodes[1];
 }
 
 Place place_of(PyObject* exception) {
@@ -45,7 +45,7 @@ bool is_no_thread(PyObject* exception, std::string_view message) {
 
 long errno_of(PyObject* exception) {
   if (!PyErr_GivenExceptionMatches(exception, PyExc_OSError)) return 0;
-  return number_field(kept().os_errno, exception, 0);
+  return number_field(refs().os_errno, exception, 0);
 }
 
 // What libraries of C++ raise when an allocation is refused, where it is no MemoryError.
@@ -124,7 +124,7 @@ Testimony describe(PyObject* exception, Stage stage, std::string_view source) {
     // MemoryError of the compiler is a nesting too deep for its stack.
     if (is_no_space(exception)) testimony.flags |= kNoSpaceByInterpreter;
     if (PyErr_GivenExceptionMatches(exception, PyExc_SyntaxError)) {
-      testimony.line = number_field(kept().syntax_lineno, exception, -1);
+      testimony.line = number_field(refs().syntax_lineno, exception, -1);
     }
   } else if (!place.raised_in_python) {
     testimony.flags = flags_of(exception, testimony);

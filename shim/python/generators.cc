@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/setup.h"
 
 namespace shim {
@@ -66,7 +66,7 @@ Mersenne find_numpy_legacy(PyObject* random_state) {
   return {state->words, &state->position};
 }
 
-bool keep_numpy_legacy(Kept& k, PyObject* mtrand) {
+bool keep_numpy_legacy(InterpreterRefs& k, PyObject* mtrand) {
   Ref random_state = attribute(mtrand, "_rand");
   if (!random_state || !keep(k.seed_numpy_legacy, random_state.get(), "seed")) return false;
   // Forgets the half of a pair of normal deviates that setup code may have left.
@@ -95,7 +95,7 @@ void fill(const Mersenne& generator) {
   *generator.position = Mersenne::kWords;
 }
 
-bool keep_random(Kept& k, PyObject* random) {
+bool keep_random(InterpreterRefs& k, PyObject* random) {
   Ref base = Ref::steal(PyImport_ImportModule("_random"));
   Ref type = base ? attribute(base.get(), "Random") : Ref();
   if (!type || !keep(k.seed_random, type.get(), "seed")) return false;
@@ -109,7 +109,7 @@ bool keep_random(Kept& k, PyObject* random) {
 
 }  // namespace
 
-bool keep_generators(Kept& k) {
+bool keep_generators(InterpreterRefs& k) {
   PyObject* modules = PyImport_GetModuleDict();
   PyObject* random = PyDict_GetItemString(modules, "random");
   PyObject* mtrand = PyDict_GetItemString(modules, "numpy.random.mtrand");
@@ -117,12 +117,12 @@ bool keep_generators(Kept& k) {
 }
 
 void reseed_in_memory() {
-  fill(kept().random);
-  fill(kept().numpy_legacy);
+  fill(refs().random);
+  fill(refs().numpy_legacy);
 }
 
 bool reseed() {
-  const Kept& k = kept();
+  const InterpreterRefs& k = refs();
   if (k.seed_random && !k.random.words) {
     Ref seed = Ref::steal(PyLong_FromUnsignedLongLong(fresh_seed()));
     if (!seed || !call(k.seed_random, k.random_instance, seed.get())) return false;

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
 #include "shim/python/values/encode.h"
 

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
 
 namespace shim {
@@ -18,7 +18,7 @@ const char* name_of(Mode mode) { return mode == Mode::kScript ? "__main__" : "pr
 void offer_source(PyObject* text) {
   Ref source_getter = attribute(text, "__str__");
   Ref entry = source_getter ? Ref::steal(PyTuple_Pack(1, source_getter.get())) : Ref();
-  if (entry) PyObject_SetItem(kept().linecache, kept().file_name, entry.get());
+  if (entry) PyObject_SetItem(refs().linecache, refs().file_name, entry.get());
   PyErr_Clear();
 }
 
@@ -30,7 +30,7 @@ void raise_for_bytes(std::string_view source) {
   Ref no_flags = Ref::steal(PyLong_FromLong(0));
   if (!bytes || !no_flags) return;
   Ref code =
-      call(kept().compile, bytes.get(), kept().file_name, kept().exec, no_flags.get(), Py_True);
+      call(refs().compile, bytes.get(), refs().file_name, refs().exec, no_flags.get(), Py_True);
   if (code) PyErr_SetString(PyExc_SyntaxError, "the source is not in the encoding that it names");
 }
 
@@ -60,7 +60,7 @@ Ref compile_program(std::string_view source) {
   offer_source(text.get());
   Ref no_flags = Ref::steal(PyLong_FromLong(0));
   // The last argument: nothing of the caller's own __future__ is inherited.
-  return call(kept().compile, text.get(), kept().file_name, kept().exec, no_flags.get(), Py_True);
+  return call(refs().compile, text.get(), refs().file_name, refs().exec, no_flags.get(), Py_True);
 }
 
 Ref make_module(Mode mode) {
@@ -68,10 +68,10 @@ Ref make_module(Mode mode) {
   PyObject* names = module ? PyModule_GetDict(module.get()) : nullptr;
   Ref annotations = Ref::steal(PyDict_New());
   if (!names || !annotations) return {};
-  const bool fine = PyDict_SetItemString(names, "__file__", kept().file_name) == 0 &&
+  const bool fine = PyDict_SetItemString(names, "__file__", refs().file_name) == 0 &&
                     PyDict_SetItemString(names, "__cached__", Py_None) == 0 &&
                     PyDict_SetItemString(names, "__annotations__", annotations.get()) == 0 &&
-                    PyDict_SetItemString(names, "__builtins__", kept().builtins) == 0;
+                    PyDict_SetItemString(names, "__builtins__", refs().builtins) == 0;
   return fine ? std::move(module) : Ref();
 }
 

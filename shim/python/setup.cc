@@ -10,7 +10,7 @@
 #include <string>
 
 #include "shim/files.h"
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {
@@ -26,7 +26,7 @@ constexpr const char* kUsualDirectory = "/tmp";
 
 bool set_thread_id(pid_t thread) {
   Ref id = Ref::steal(PyLong_FromLong(thread));
-  return id && PyObject_SetAttr(kept().main_thread, kept().native_id, id.get()) == 0;
+  return id && PyObject_SetAttr(refs().main_thread, refs().native_id, id.get()) == 0;
 }
 
 bool set_signal_handler() {
@@ -43,7 +43,7 @@ bool set_environment(const Items& environment) {
   for (uint32_t i = 0; i < environment.count; ++i) {
     Ref name = decode_text(from.text(Tag::kStr));
     Ref value = decode_text(from.text(Tag::kStr));
-    if (!name || !value || PyObject_SetItem(kept().environ, name.get(), value.get()) < 0) {
+    if (!name || !value || PyObject_SetItem(refs().environ, name.get(), value.get()) < 0) {
       return false;
     }
   }
@@ -66,7 +66,7 @@ bool set_home(const char* home) {
   Ref path = Ref::steal(PyUnicode_DecodeFSDefault(home));
   for (const char* name : {"HOME", "TMPDIR"}) {
     Ref key = Ref::steal(PyUnicode_FromString(name));
-    if (!path || !key || PyObject_SetItem(kept().environ, key.get(), path.get()) < 0) return false;
+    if (!path || !key || PyObject_SetItem(refs().environ, key.get(), path.get()) < 0) return false;
   }
   return true;
 }

@@ -8,7 +8,7 @@
 
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/file.h"
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {
@@ -89,12 +89,12 @@ void flush_old(const char* name) {
 
 }  // namespace
 
-bool make_streams(Kept& kept) {
+bool make_streams(InterpreterRefs& refs) {
   flush_old("stdout");
   flush_old("stderr");
   Ref io = Ref::steal(PyImport_ImportModule("io"));
   if (!io) return false;
-  PyObject** const slots[] = {&kept.in, &kept.out, &kept.err};
+  PyObject** const slots[] = {&refs.in, &refs.out, &refs.err};
   BorrowedDescriptors pipes;
   if (!pipes.take()) {
     PyErr_SetFromErrno(PyExc_OSError);

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 
@@ -46,7 +46,7 @@ void BoundedText::add_object(PyObject* text, Py_ssize_t characters) {
 }
 
 void BoundedText::add_type_name(PyTypeObject* type) {
-  Ref name = call(kept().type_name, reinterpret_cast<PyObject*>(type));
+  Ref name = call(refs().type_name, reinterpret_cast<PyObject*>(type));
   PyErr_Clear();
   if (!name) return add("?");
   add_object(name.get(), kMaxNameCharacters);

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "shim/python/exception.h"
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {
@@ -123,14 +123,14 @@ void add_qualified_name(BoundedText& text, PyObject* exception) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(exception));
   char buffer[256];
   BoundedText module(buffer);
-  Ref module_name = field(kept().type_module, type);
+  Ref module_name = field(refs().type_module, type);
   module.add_object(module_name.get(), kMaxNameCharacters);
   const std::string_view obvious[] = {"", "builtins", "__main__", "program"};
   if (std::find(std::begin(obvious), std::end(obvious), module.view()) == std::end(obvious)) {
     text.add(module.view());
     text.add(".");
   }
-  Ref name = field(kept().type_qualname, type);
+  Ref name = field(refs().type_qualname, type);
   text.add_object(name.get(), kMaxNameCharacters);
 }
 
@@ -140,10 +140,10 @@ size_t characters(std::string_view text) {
 }
 
 void add_carets(Printer& printer, PyObject* error, std::string_view line, size_t stripped) {
-  const long offset = number_field(kept().syntax_offset, error, -1);
-  long end = number_field(kept().syntax_end_offset, error, -1);
-  const long last_line = number_field(kept().syntax_end_lineno, error, -1);
-  if (last_line != number_field(kept().syntax_lineno, error, -1)) end = -1;
+  const long offset = number_field(refs().syntax_offset, error, -1);
+  long end = number_field(refs().syntax_end_offset, error, -1);
+  const long last_line = number_field(refs().syntax_end_lineno, error, -1);
+  if (last_line != number_field(refs().syntax_lineno, error, -1)) end = -1;
   const long column = offset - 1 - static_cast<long>(stripped);
   if (offset < 1 || column < 0) return;
   const long width = static_cast<long>(characters(line));
@@ -158,9 +158,9 @@ void add_carets(Printer& printer, PyObject* error, std::string_view line, size_t
 
 // The lines that a SyntaxError has between its traceback and its message.
 void add_syntax_place(Printer& printer, PyObject* error) {
-  const long number = number_field(kept().syntax_lineno, error, -1);
+  const long number = number_field(refs().syntax_lineno, error, -1);
   if (number < 0) return;
-  Ref file = field(kept().syntax_filename, error);
+  Ref file = field(refs().syntax_filename, error);
   printer.start_line();
   printer.text.add("  File \"");
   if (file) printer.text.add_object(file.get(), kMaxLineBytes);
@@ -171,7 +171,7 @@ void add_syntax_place(Printer& printer, PyObject* error) {
 
   char buffer[1024];
   BoundedText line(buffer);
-  Ref content = field(kept().syntax_text, error);
+  Ref content = field(refs().syntax_text, error);
   line.add_object(content.get(), 500);
   const std::string_view shown = trimmed(line.view());
   if (shown.empty()) return;
@@ -202,7 +202,7 @@ void add_last_lines(Printer& printer, PyObject* exception, Py_ssize_t bound) {
   add_qualified_name(printer.text, exception);
   static char buffer[kLongMessage * 2];
   BoundedText message(buffer, sizeof buffer);
-  Ref plain = syntax ? field(kept().syntax_msg, exception) : Ref();
+  Ref plain = syntax ? field(refs().syntax_msg, exception) : Ref();
   if (plain) {
     message.add_object(plain.get(), bound);
   } else {
@@ -231,11 +231,11 @@ void add_notes(Printer& printer, PyObject* exception) {
 void add_one(Printer& printer, PyObject* exception, const Exposure& exposure);
 
 bool is_group(PyObject* exception) {
-  return kept().group_type && PyErr_GivenExceptionMatches(exception, kept().group_type) != 0;
+  return refs().group_type && PyErr_GivenExceptionMatches(exception, refs().group_type) != 0;
 }
 
 void add_members(Printer& printer, PyObject* group, unsigned depth) {
-  Ref members = field(kept().group_exceptions, group);
+  Ref members = field(refs().group_exceptions, group);
   if (!members || !PyTuple_Check(members.get())) return;
   const Py_ssize_t count = PyTuple_Size(members.get());
   const Py_ssize_t shown = std::min<Py_ssize_t>(count, kMaxGroup);
@@ -281,7 +281,7 @@ struct Link {
 Link origin_of(PyObject* exception) {
   Ref cause = Ref::steal(PyException_GetCause(exception));
   if (cause) return {std::move(cause), true};
-  Ref suppressed = field(kept().suppress_context, exception);
+  Ref suppressed = field(refs().suppress_context, exception);
   if (suppressed.get() == Py_True) return {};
   return {Ref::steal(PyException_GetContext(exception)), false};
 }
@@ -316,7 +316,7 @@ Frame frame_of(PyObject* traceback) {
   if (line && PyLong_Check(line.get())) frame.line = PyLong_AsLong(line.get());
   if (instruction) frame.instruction = PyLong_AsLong(instruction.get());
   Ref file = frame.code ? attribute(frame.code.get(), "co_filename") : Ref();
-  frame.of_program = file && file.get() == kept().file_name;
+  frame.of_program = file && file.get() == refs().file_name;
   PyErr_Clear();
   return frame;
 }

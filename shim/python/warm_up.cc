@@ -5,7 +5,7 @@
 #include <string>
 
 #include "shim/python/exception.h"
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
 #include "shim/python/setup.h"
 #include "shim/python/values/encode.h"
@@ -72,9 +72,9 @@ bool warm_up() {
     if (!ran || !round_trip(module.get(), buffer, sizeof buffer, false)) return false;
     if (loaded_numpy() && !round_trip(module.get(), buffer, sizeof buffer, true)) return false;
     if (!fail_once(module.get(), buffer, sizeof buffer) || !reseed()) return false;
-    if (!call(kept().text_flush, kept().out)) return false;
+    if (!call(refs().text_flush, refs().out)) return false;
   }
-  if (PyObject_DelItem(kept().linecache, kept().file_name) < 0) PyErr_Clear();
+  if (PyObject_DelItem(refs().linecache, refs().file_name) < 0) PyErr_Clear();
   std::memset(buffer, 0, sizeof buffer);
   return true;
 }

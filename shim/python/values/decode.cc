@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {

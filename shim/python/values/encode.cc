@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/text.h"
 #include "shim/python/values/decode.h"
 
@@ -182,7 +182,7 @@ bool Encoder::put_set(PyObject* value) {
   size_t where = 0;
   if (!enter(value, Step::Kind::kInSet)) return false;
   if (!reserve_count(frozen ? Tag::kFrozenSet : Tag::kSet, where)) return false;
-  Ref iterator = call(frozen ? kept().frozenset_iter : kept().set_iter, value);
+  Ref iterator = call(frozen ? refs().frozenset_iter : refs().set_iter, value);
   if (!iterator) return raised();
   const size_t start = size_;
   uint32_t count = 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/text.h"
 #include "shim/python/values/encode.h"
 
@@ -66,7 +66,7 @@ constexpr KindName kKinds[] = {
 
 bool Encoder::put_big_integer(PyObject* value) {
   constexpr long kMaxBits = 14'285;  // of 10 ** 4300
-  Ref length = call(kept().int_bit_length, value);
+  Ref length = call(refs().int_bit_length, value);
   if (!length) return raised();
   const long bits = PyLong_AsLong(length.get());
   if (bits < 0 || bits > kMaxBits) {
@@ -76,7 +76,7 @@ bool Encoder::put_big_integer(PyObject* value) {
   Ref positional = Ref::steal(Py_BuildValue("(Ols)", value, bits / 8 + 1, "little"));
   Ref named = Ref::steal(Py_BuildValue("{sO}", "signed", Py_True));
   if (!positional || !named) return raised();
-  Ref bytes = Ref::steal(PyObject_Call(kept().int_to_bytes, positional.get(), named.get()));
+  Ref bytes = Ref::steal(PyObject_Call(refs().int_to_bytes, positional.get(), named.get()));
   char* content = nullptr;
   Py_ssize_t size = 0;
   if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &content, &size) < 0) return raised();
@@ -89,7 +89,7 @@ bool Encoder::put_big_integer(PyObject* value) {
 
 bool Encoder::put_foreign(PyObject* value) {
   if (PyMemoryView_Check(value)) {
-    Ref bytes = call(kept().memoryview_tobytes, value);
+    Ref bytes = call(refs().memoryview_tobytes, value);
     if (bytes) return put_bytes(bytes.get());
     if (PyErr_ExceptionMatches(PyExc_MemoryError)) return raised();
     PyErr_Clear();

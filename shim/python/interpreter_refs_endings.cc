@@ -1,7 +1,7 @@
 // What the end of a program needs, and what of it can be left out for most programs: Python code
 // that finds nothing to do still costs a copied page for every object that it touches.
 
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 namespace shim {
 namespace {
@@ -12,7 +12,7 @@ bool keep_file_type(PyTypeObject*& type, PyObject*& flush, PyObject* io, const c
   return keep(flush, found, "flush");
 }
 
-bool keep_files(Kept& k) {
+bool keep_files(InterpreterRefs& k) {
   Ref io = Ref::steal(PyImport_ImportModule("io"));
   Ref gc = Ref::steal(PyImport_ImportModule("gc"));
   return io && gc && keep(k.gc_objects, gc.get(), "get_objects") &&
@@ -21,7 +21,7 @@ bool keep_files(Kept& k) {
          keep_file_type(k.random_file_type, k.random_flush, io.get(), "BufferedRandom");
 }
 
-bool keep_threading(Kept& k) {
+bool keep_threading(InterpreterRefs& k) {
   Ref threading = Ref::steal(PyImport_ImportModule("threading"));
   Ref thread = Ref::steal(PyImport_ImportModule("_thread"));
   if (!threading || !thread) return false;
@@ -37,7 +37,7 @@ bool keep_threading(Kept& k) {
 
 // logging registers its shutdown when it is imported, and so runs it last. We do the same, but only
 // where the program made a handler.
-bool keep_logging(Kept& k, PyObject* atexit) {
+bool keep_logging(InterpreterRefs& k, PyObject* atexit) {
   PyObject* logging = PyDict_GetItemString(PyImport_GetModuleDict(), "logging");
   if (!logging) return true;
   if (!keep(k.logging_shutdown, logging, "shutdown")) return false;
@@ -49,7 +49,7 @@ bool keep_logging(Kept& k, PyObject* atexit) {
 
 }  // namespace
 
-bool keep_endings(Kept& k) {
+bool keep_endings(InterpreterRefs& k) {
   Ref atexit = Ref::steal(PyImport_ImportModule("atexit"));
   return atexit && keep(k.run_exitfuncs, atexit.get(), "_run_exitfuncs") &&
          keep_logging(k, atexit.get()) && keep_threading(k) && keep_files(k);

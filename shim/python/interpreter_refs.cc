@@ -1,4 +1,4 @@
-#include "shim/python/kept.h"
+#include "shim/python/interpreter_refs.h"
 
 #include "shim/python/load.h"
 #include "shim/python/program.h"
@@ -7,7 +7,7 @@
 namespace shim {
 namespace {
 
-Kept the_kept;
+InterpreterRefs the_refs;
 Numpy the_numpy;
 bool have_numpy = false;
 
@@ -21,7 +21,7 @@ void keep_if_there(PyObject*& slot, PyObject* object, const char* name) {
   if (!keep(slot, object, name)) PyErr_Clear();
 }
 
-bool keep_builtins(Kept& k) {
+bool keep_builtins(InterpreterRefs& k) {
   k.builtins = PyImport_ImportModule("builtins");
   Ref sys = Ref::steal(PyImport_ImportModule("sys"));
   Ref os = Ref::steal(PyImport_ImportModule("os"));
@@ -35,7 +35,7 @@ bool keep_builtins(Kept& k) {
          keep(k.environ, os.get(), "environ") && keep(k.linecache, linecache.get(), "cache");
 }
 
-bool keep_getters(Kept& k) {
+bool keep_getters(InterpreterRefs& k) {
   PyObject* type = reinterpret_cast<PyObject*>(&PyType_Type);
   bool fine = keep_getter(k.type_name, type, "__name__") &&
               keep_getter(k.type_qualname, type, "__qualname__") &&
@@ -55,7 +55,7 @@ bool keep_getters(Kept& k) {
   return !k.group_type || keep_getter(k.group_exceptions, k.group_type, "exceptions");
 }
 
-bool keep_methods(Kept& k) {
+bool keep_methods(InterpreterRefs& k) {
   return keep(k.set_iter, reinterpret_cast<PyObject*>(&PySet_Type), "__iter__") &&
          keep(k.frozenset_iter, reinterpret_cast<PyObject*>(&PyFrozenSet_Type), "__iter__") &&
          keep(k.int_bit_length, reinterpret_cast<PyObject*>(&PyLong_Type), "bit_length") &&
@@ -63,7 +63,7 @@ bool keep_methods(Kept& k) {
          keep(k.memoryview_tobytes, reinterpret_cast<PyObject*>(&PyMemoryView_Type), "tobytes");
 }
 
-bool keep_opcodes(Kept& k) {
+bool keep_opcodes(InterpreterRefs& k) {
   Ref opcode = Ref::steal(PyImport_ImportModule("opcode"));
   Ref map = opcode ? attribute(opcode.get(), "opmap") : Ref();
   if (!map) return false;
@@ -118,7 +118,7 @@ bool have_first_frame() {
 
 }  // namespace
 
-const Kept& kept() { return the_kept; }
+const InterpreterRefs& refs() { return the_refs; }
 
 bool keep(PyObject*& slot, PyObject* object, const char* name) {
   slot = object ? PyObject_GetAttrString(object, name) : nullptr;
@@ -151,7 +151,7 @@ const Numpy* import_numpy() {
 }
 
 bool prepare_interpreter() {
-  Kept& k = the_kept;
+  InterpreterRefs& k = the_refs;
   bool fine = keep_builtins(k) && keep_getters(k) && keep_methods(k) && keep_endings(k) &&
               keep_opcodes(k) && keep_generators(k) && make_streams(k) && keep_signals() &&
               keep_reserve() && add_audit_hook();

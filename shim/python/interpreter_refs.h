@@ -16,7 +16,7 @@ struct Mersenne {
   int* position = nullptr;
 };
 
-struct Kept {
+struct InterpreterRefs {
   // builtins and sys
   PyObject* builtins;
   PyObject* compile;
@@ -87,7 +87,7 @@ struct Kept {
   PyObject* exec;
 };
 
-const Kept& kept();
+const InterpreterRefs& refs();
 
 // numpy, when it is there. A program may import it long after the template was made.
 struct Numpy {
@@ -114,10 +114,10 @@ bool keep(PyObject*& slot, PyObject* object, const char* name);
 PyObject* getter_of(PyObject* type, const char* name);
 
 // The steps of prepare_interpreter() that live in files of their own.
-bool keep_endings(Kept& kept);     // kept_endings.cc
-bool keep_generators(Kept& kept);  // generators.cc
-bool make_streams(Kept& kept);     // streams.cc
-bool add_audit_hook();             // audit.cc
-bool warm_up();                    // warm_up.cc
+bool keep_endings(InterpreterRefs& refs);     // interpreter_refs_endings.cc
+bool keep_generators(InterpreterRefs& refs);  // generators.cc
+bool make_streams(InterpreterRefs& refs);     // streams.cc
+bool add_audit_hook();                        // audit.cc
+bool warm_up();                               // warm_up.cc
 
 }  // namespace shim
