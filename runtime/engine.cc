@@ -8,9 +8,9 @@
 
 #include "runtime/builds/blobs.h"
 #include "runtime/judging/suite.h"
+#include "runtime/scheduler/admission_queue.h"
 #include "runtime/scheduler/host_config.h"
 #include "runtime/scheduler/shard.h"
-#include "runtime/scheduler/task.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"
@@ -201,7 +201,7 @@ class PooledEngine : public Engine {
  private:
   std::unique_ptr<HostConfig> config_;
   std::optional<BlobStore> blobs_;
-  Admission admission_;
+  AdmissionQueue admission_;
   const unsigned workers_;
   Capacity capacity_;
   std::vector<std::unique_ptr<Shard>> shards_;

@@ -30,7 +30,7 @@ void pin_to(unsigned cpu) {
 
 }  // namespace
 
-Shard::Shard(HostConfig& config, Admission& admission, Capacity& capacity, ShardPlan plan)
+Shard::Shard(HostConfig& config, AdmissionQueue& admission, Capacity& capacity, ShardPlan plan)
     : config_(config),
       admission_(admission),
       capacity_(capacity),

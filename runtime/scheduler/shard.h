@@ -15,9 +15,9 @@
 #include "runtime/cell/cell.h"
 #include "runtime/engine.h"
 #include "runtime/loop/loop.h"
+#include "runtime/scheduler/admission_queue.h"
 #include "runtime/scheduler/capacity.h"
 #include "runtime/scheduler/host_config.h"
-#include "runtime/scheduler/task.h"
 
 namespace runtime {
 
@@ -30,7 +30,7 @@ struct ShardPlan {
 
 class Shard {
  public:
-  Shard(HostConfig& config, Admission& admission, Capacity& capacity, ShardPlan plan);
+  Shard(HostConfig& config, AdmissionQueue& admission, Capacity& capacity, ShardPlan plan);
   sys::Result<void> start(sys::Milliseconds patience);  // its thread; then the rest may be called
   // After stop() and join() of this shard and all its peers, who may still be waking it.
   ~Shard();
@@ -171,7 +171,7 @@ class Shard {
   void shut_down();
 
   HostConfig& config_;
-  Admission& admission_;
+  AdmissionQueue& admission_;
   Capacity& capacity_;
   ShardPlan plan_;
   std::unique_ptr<Loop> loop_;

@@ -1,19 +1,14 @@
 #pragma once
-// Task: an accepted job on its way to its one result. Admission: the queue that the shards share,
-// and nothing else. Thread-safe.
+// Task: an accepted job on its way to its one result.
 
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "runtime/cell/stdin_feed.h"
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
-#include "runtime/scheduler/shares.h"
 #include "sandbox/sys/units.h"
 
 namespace runtime {
@@ -46,40 +41,9 @@ struct Task {
 };
 using TaskPtr = std::unique_ptr<Task>;
 
-class Admission {
- public:
-  explicit Admission(size_t workers = 0) : shares_(workers) {}  // see Shares
-
-  void put(TaskPtr task);
-  // Two sides of a conversation, of one priority: who takes the first leaves the second to the
-  // next, whatever else is there. Otherwise two such could each keep a place for a side that gets
-  // none.
-  void put_both(TaskPtr first, TaskPtr second);
-  bool empty();
-  void put_back(TaskPtr task);  // before all others of its priority
-  // Highest priority first, then oldest, of those whose client may have one more worker; null:
-  // there is none. The worker is its client's until left().
-  TaskPtr take();
-  TaskPtr take_side();  // the same, if that is a side of a conversation; else null
-  void left(const std::string& client);
-  std::deque<TaskPtr> take_all();
-  std::deque<TaskPtr> take_withdrawn();
-
- private:
-  // Under the lock.
-  using Queues = std::map<int, std::deque<TaskPtr>, std::greater<>>;
-  struct Place {
-    Queues::iterator queue;
-    std::deque<TaskPtr>::iterator task;
-  };
-  std::optional<Place> first_place();
-  TaskPtr take_first();
-  TaskPtr take_from(Place place);
-
-  std::mutex mutex_;
-  Shares shares_;
-  std::deque<TaskPtr> due_;  // sides whose other side was taken
-  Queues queues_;
-};
+inline const std::string& Task::client() const {
+  static const std::string nobody;
+  return job.watch ? job.watch->client : nobody;
+}
 
 }  // namespace runtime

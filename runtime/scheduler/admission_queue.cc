@@ -1,4 +1,4 @@
-#include "runtime/scheduler/task.h"
+#include "runtime/scheduler/admission_queue.h"
 
 #include <utility>
 
@@ -14,18 +14,13 @@ TaskPtr take_front(std::deque<TaskPtr>& queue) {
 
 }  // namespace
 
-const std::string& Task::client() const {
-  static const std::string nobody;
-  return job.watch ? job.watch->client : nobody;
-}
-
-void Admission::put(TaskPtr task) {
+void AdmissionQueue::put(TaskPtr task) {
   std::lock_guard lock(mutex_);
   shares_.seen(task->client(), task->accepted_at);
   queues_[task->job.priority].push_back(std::move(task));
 }
 
-void Admission::put_both(TaskPtr first, TaskPtr second) {
+void AdmissionQueue::put_both(TaskPtr first, TaskPtr second) {
   std::lock_guard lock(mutex_);
   shares_.seen(first->client(), first->accepted_at);
   std::deque<TaskPtr>& queue = queues_[first->job.priority];
@@ -33,34 +28,34 @@ void Admission::put_both(TaskPtr first, TaskPtr second) {
   queue.push_back(std::move(second));
 }
 
-void Admission::put_back(TaskPtr task) {
+void AdmissionQueue::put_back(TaskPtr task) {
   std::lock_guard lock(mutex_);
   queues_[task->job.priority].push_front(std::move(task));
 }
 
-bool Admission::empty() {
+bool AdmissionQueue::empty() {
   std::lock_guard lock(mutex_);
   return due_.empty() && queues_.empty();
 }
 
-TaskPtr Admission::take() {
+TaskPtr AdmissionQueue::take() {
   std::lock_guard lock(mutex_);
   return take_first();
 }
 
-TaskPtr Admission::take_side() {
+TaskPtr AdmissionQueue::take_side() {
   std::lock_guard lock(mutex_);
   if (!due_.empty()) return take_first();
   const std::optional<Place> first = first_place();
   return first && (*first->task)->job.pairing ? take_from(*first) : nullptr;
 }
 
-void Admission::left(const std::string& client) {
+void AdmissionQueue::left(const std::string& client) {
   std::lock_guard lock(mutex_);
   shares_.ended(client);
 }
 
-std::optional<Admission::Place> Admission::first_place() {
+std::optional<AdmissionQueue::Place> AdmissionQueue::first_place() {
   const sys::Nanoseconds now = sys::monotonic_now();
   for (auto queue = queues_.begin(); queue != queues_.end(); ++queue) {
     for (auto task = queue->second.begin(); task != queue->second.end(); ++task) {
@@ -71,7 +66,7 @@ std::optional<Admission::Place> Admission::first_place() {
   return std::nullopt;
 }
 
-TaskPtr Admission::take_first() {
+TaskPtr AdmissionQueue::take_first() {
   if (!due_.empty()) {
     TaskPtr task = take_front(due_);
     shares_.began(task->client());
@@ -81,7 +76,7 @@ TaskPtr Admission::take_first() {
   return first ? take_from(*first) : nullptr;
 }
 
-TaskPtr Admission::take_from(Place place) {
+TaskPtr AdmissionQueue::take_from(Place place) {
   std::deque<TaskPtr>& queue = place.queue->second;
   TaskPtr task = std::move(*place.task);
   place.task = queue.erase(place.task);
@@ -95,7 +90,7 @@ TaskPtr Admission::take_from(Place place) {
   return task;
 }
 
-std::deque<TaskPtr> Admission::take_all() {
+std::deque<TaskPtr> AdmissionQueue::take_all() {
   std::lock_guard lock(mutex_);
   std::deque<TaskPtr> all = std::exchange(due_, {});
   for (auto& [priority, queue] : queues_) {
@@ -105,7 +100,7 @@ std::deque<TaskPtr> Admission::take_all() {
   return all;
 }
 
-std::deque<TaskPtr> Admission::take_withdrawn() {
+std::deque<TaskPtr> AdmissionQueue::take_withdrawn() {
   std::lock_guard lock(mutex_);
   std::deque<TaskPtr> taken;
   auto take_from = [&taken](std::deque<TaskPtr>& queue) {

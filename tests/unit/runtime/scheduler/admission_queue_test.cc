@@ -1,8 +1,9 @@
+#include "runtime/scheduler/admission_queue.h"
+
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "runtime/job/interactive_pair.h"
-#include "runtime/scheduler/task.h"
 
 namespace runtime {
 namespace {
@@ -16,14 +17,14 @@ TaskPtr task(const std::string& id, int priority = 0,
   return made;
 }
 
-std::string order_of(Admission& admission) {
+std::string order_of(AdmissionQueue& admission) {
   std::string order;
   while (TaskPtr next = admission.take()) order += next->job.id + " ";
   return order;
 }
 
 TEST_CASE("the highest priority is first, then the oldest", "[admission]") {
-  Admission admission;
+  AdmissionQueue admission;
   admission.put(task("a"));
   admission.put(task("b", 5));
   admission.put(task("c"));
@@ -34,7 +35,7 @@ TEST_CASE("the highest priority is first, then the oldest", "[admission]") {
 
 // Or two cells could each wait for a side that is behind the other's.
 TEST_CASE("who takes one side of a conversation leaves the other to the next", "[admission]") {
-  Admission admission;
+  AdmissionQueue admission;
   const auto early = InteractivePair::create().value(), urgent = InteractivePair::create().value();
   admission.put_both(task("program", 0, early), task("interactor", 0, early));
   CHECK(admission.take_side()->job.id == "program");
@@ -48,7 +49,7 @@ TEST_CASE("who takes one side of a conversation leaves the other to the next", "
 }
 
 TEST_CASE("a side that is due is withdrawn like any other", "[admission]") {
-  Admission admission;
+  AdmissionQueue admission;
   const auto pairing = InteractivePair::create().value();
   auto both = [&] {
     TaskPtr interactor = task("interactor", 0, pairing);
