@@ -19,6 +19,8 @@
 
 #include "runtime/cell/answer.h"
 #include "runtime/cell/late_start.h"
+#include "runtime/cell/observer.h"
+#include "runtime/cell/output_files.h"
 #include "runtime/cell/shared_memory.h"
 #include "runtime/cell/standing.h"
 #include "runtime/cell/terminate.h"

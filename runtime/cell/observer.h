@@ -10,22 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/job/result.h"
 #include "sandbox/notify/notify.h"
 #include "sandbox/seccomp/seccomp.h"
 
 namespace runtime {
-
-// Calls of one name that were treated alike.
-struct ObservedCall {
-  enum class Treatment : uint8_t { kAllowed, kQuietly, kRefused };  // kQuietly: `error`, no label
-  std::string name;
-  Treatment treatment = Treatment::kAllowed;
-  int error = 0;
-  std::string argument;  // of the first that was refused
-  uint64_t count = 0;
-  // The least profile that allows all of them; none if none does.
-  std::optional<sandbox::Profile> needs;
-};
 
 class Observer {
  public:

@@ -10,20 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/job/job.h"
+#include "runtime/job/result.h"
 #include "sandbox/sys/units.h"
 
 namespace runtime {
-
-struct OutputFiles {
-  std::vector<InputFile> files;  // in the order of their paths
-  struct Refused {
-    std::string path, why;
-    bool operator==(const Refused&) const = default;
-  };
-  std::vector<Refused> refused;
-  int lack = 0;  // errno: descriptors or memory of ours ran out, so there may be more
-};
 
 // What may be spent on collecting them once.
 struct OutputFilesBudget {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/job/comparator.h"
 #include "runtime/job/interactive_pair.h"
-#include "runtime/judging/compare.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "shim/value_format.h"

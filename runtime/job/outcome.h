@@ -1,6 +1,6 @@
 #pragma once
-// The closed set of outcomes, the evidence and testimony they are made from, and judge(), the one
-// pure and total function that makes them. No system header, no I/O, no clock.
+// The closed set of outcomes, and the evidence and testimony that judge() makes them from. Plain
+// values: no system header, no I/O, no clock.
 
 #include <cstdint>
 #include <optional>
@@ -131,7 +131,5 @@ struct Testimony {
   std::string invalid_reason, invalid_path;
   std::string value;  // value format, checked by decode
 };
-
-Verdict judge(const Evidence& seen, const Testimony& said);
 
 }  // namespace runtime

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cell/observer.h"
-#include "runtime/cell/output_files.h"
 #include "runtime/job/holding.h"
+#include "runtime/job/job.h"
 #include "runtime/job/outcome.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
@@ -57,6 +56,17 @@ struct JudgeScore {
   bool operator==(const JudgeScore&) const = default;
 };
 
+// The files of the scratch that a job asked for.
+struct OutputFiles {
+  std::vector<InputFile> files;  // in the order of their paths
+  struct Refused {
+    std::string path, why;
+    bool operator==(const Refused&) const = default;
+  };
+  std::vector<Refused> refused;
+  int lack = 0;  // errno: descriptors or memory of ours ran out, so there may be more
+};
+
 struct TestResult {
   std::string name;
   bool skipped = false;  // an earlier one failed, and that was enough
@@ -68,6 +78,18 @@ struct TestResult {
   JudgeScore given;
   OutputFiles feedback;               // where the judge keeps it; not in JSON
   std::shared_ptr<HeldBytes> held{};  // as below
+};
+
+// Of a job that was observed: calls of one name that were treated alike.
+struct ObservedCall {
+  enum class Treatment : uint8_t { kAllowed, kQuietly, kRefused };  // kQuietly: `error`, no label
+  std::string name;
+  Treatment treatment = Treatment::kAllowed;
+  int error = 0;
+  std::string argument;  // of the first that was refused
+  uint64_t count = 0;
+  // The least profile that allows all of them; none if none does.
+  std::optional<sandbox::Profile> needs;
 };
 
 struct JobResult {

@@ -4,6 +4,7 @@
 
 #include "runtime/json/job_parts.h"
 #include "runtime/json/job_value.h"
+#include "runtime/judging/compare.h"
 #include "runtime/values/json_text.h"
 
 namespace runtime {

@@ -2,7 +2,8 @@
 // rest of the file says what each verdict tells. Evidence is what the kernel and the supervisor
 // saw; testimony is what the program's side says, and it may worsen a verdict, never better it.
 
-#include "runtime/job/outcome.h"
+#include "runtime/judging/judge.h"
+
 #include "runtime/judging/signal_names.h"
 
 namespace runtime {

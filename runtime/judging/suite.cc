@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/judging/compare.h"
 #include "runtime/judging/suite_verdicts.h"
 #include "runtime/values/value.h"
 

@@ -1,5 +1,6 @@
 // Tests of a program that talks with an interactor: two runs at once, joined by pipes.
 
+#include "runtime/judging/judge.h"
 #include "runtime/judging/suite.h"
 #include "runtime/judging/suite_verdicts.h"
 

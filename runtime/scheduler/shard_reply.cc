@@ -8,6 +8,7 @@
 #include "runtime/job/micros.h"
 #include "runtime/job/outcome.h"
 #include "runtime/judging/determinism.h"
+#include "runtime/judging/judge.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/scheduler/shard.h"
 

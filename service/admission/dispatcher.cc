@@ -4,6 +4,7 @@
 
 #include "runtime/host/host_pressure.h"
 #include "runtime/json/result_json.h"
+#include "runtime/judging/judge.h"
 #include "runtime/values/parts.h"
 #include "service/observe/failure_note.h"
 

@@ -2,6 +2,7 @@
 
 #include "images/sha256.h"
 #include "runtime/json/result_json.h"
+#include "runtime/judging/judge.h"
 #include "service/apis/native/batch_reader.h"
 
 namespace service {

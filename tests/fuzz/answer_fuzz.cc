@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/json/result_json.h"
+#include "runtime/judging/judge.h"
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/result.h"

@@ -5,6 +5,7 @@
 
 #include "runtime/host/host_pressure.h"
 #include "runtime/json/result_json.h"
+#include "runtime/judging/judge.h"
 #include "runtime/values/json_text.h"
 #include "service/apis/go_judge/multipart.h"
 #include "service/apis/go_judge/stream.h"

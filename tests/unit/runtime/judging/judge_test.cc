@@ -1,8 +1,9 @@
+#include "runtime/judging/judge.h"
+
 #include <array>
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "runtime/job/outcome.h"
 #include "runtime/judging/signal_names.h"
 
 namespace runtime {
