@@ -1,20 +1,14 @@
 #pragma once
-// Artefacts: what a compiler made of a source, kept so that the same source is compiled once.
-// A size-bounded store with the least recently used leaving first, shared by all shards; whoever
-// asks for what is being built waits for it instead of building it again. Thread-safe.
+// Artefacts: what a compiler made of a source, kept so that the same source is compiled once
+// (scheduler/artefact_store.h). Plain values.
 
-#include <functional>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
-#include "runtime/scheduler/task.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
 
@@ -34,41 +28,5 @@ struct Artefact {
 
 // What became of a build: an artefact, or the result of whoever wanted one.
 using Built = std::variant<std::shared_ptr<const Artefact>, std::shared_ptr<const JobResult>>;
-
-class ArtefactStore {
- public:
-  explicit ArtefactStore(sys::Bytes capacity) : capacity_(capacity.count) {}
-
-  enum class Claim : uint8_t {
-    kBuilt,   // `built` is set
-    kBuild,   // the caller builds it, and calls settle() whatever happens
-    kWaiting  // `task` was taken; settle() gives it back
-  };
-  // Who cannot wait builds its own beside the other.
-  enum class Patience : uint8_t { kWaits, kCannotWait };
-  Claim claim(const std::string& key, TaskPtr& task, Built& built,
-              Patience patience = Patience::kWaits);
-
-  // `keep`: it would always end like this. Returns who has waited.
-  std::vector<TaskPtr> settle(const std::string& key, const Built& built, bool keep);
-  // Nothing came of it, and that says nothing. Returns who has waited.
-  std::vector<TaskPtr> give_up(const std::string& key);
-
- private:
-  struct Entry {
-    Built built;
-    uint64_t bytes = 0;
-    std::list<std::string>::iterator used;
-  };
-  std::vector<TaskPtr> take_waiting(const std::string& key);
-  void trim();
-
-  const uint64_t capacity_;
-  std::mutex mutex_;
-  std::map<std::string, Entry> entries_;
-  std::list<std::string> used_;  // most recently first
-  uint64_t bytes_ = 0;
-  std::map<std::string, std::vector<TaskPtr>> building_;
-};
 
 }  // namespace runtime

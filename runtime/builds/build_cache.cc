@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "images/sha256.h"
-#include "runtime/json/job_parts.h"
+#include "runtime/job/input_path.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"
 

@@ -17,7 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/builds/runtime_spec.h"
 #include "runtime/cell/answer.h"
+#include "runtime/cell/cell_ids.h"
 #include "runtime/cell/late_start.h"
 #include "runtime/cell/observer.h"
 #include "runtime/cell/output_files.h"
@@ -25,14 +27,15 @@
 #include "runtime/cell/standing.h"
 #include "runtime/cell/terminate.h"
 #include "runtime/cell/zygote.h"
+#include "runtime/host/scratch.h"
 #include "runtime/job/job.h"
 #include "runtime/job/outcome.h"
 #include "runtime/job/result.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/loop/loop.h"
-#include "runtime/scheduler/host_config.h"
 #include "sandbox/cgroup/cgroup.h"
 #include "sandbox/notify/notify.h"
+#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
 #include "shim/protocol.h"

@@ -155,22 +155,6 @@ std::string printable(std::string_view name) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-const char* objection_to_path(std::string_view path) {
-  constexpr size_t kMaxComponent = 255;
-  if (path.empty()) return "a path is not empty";
-  if (has_nul(path)) return "a NUL inside";
-  if (path.front() == '/') return "a path is relative";
-  while (true) {
-    const size_t slash = path.find('/');
-    const std::string_view component = path.substr(0, slash);
-    if (component.empty()) return "a path has no empty part";
-    if (component == "." || component == "..") return "a path has no \".\" or \"..\"";
-    if (component.size() > kMaxComponent) return "a part of a path is at most 255 bytes";
-    if (slash == std::string_view::npos) return nullptr;
-    path.remove_prefix(slash + 1);
-  }
-}
-
 bool read_digest(JsonReader& in, std::string& digest) {
   if (in.peek() != Type::kString) return in.expected("a string");
   if (!in.read_string(digest)) return false;

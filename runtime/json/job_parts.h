@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/job/input_path.h"
 #include "runtime/json/job_fields.h"
 #include "runtime/json/json_reader.h"
 
@@ -18,9 +19,6 @@ inline constexpr size_t kMaxCompilerFlags = 64;
 
 // Rules of single texts: an id is not empty, a template and a function have names.
 bool text_is_fit(JsonReader& in, const Field& field, const std::string& text);
-
-// Why a file of the working directory cannot have this path; null: it can.
-const char* objection_to_path(std::string_view path);
 
 // "sha256:HEX"
 bool read_digest(JsonReader& in, std::string& digest);

@@ -12,7 +12,7 @@
 #include "images/image_root.h"
 #include "images/python_environment.h"
 #include "runtime/builds/machine_code.h"
-#include "runtime/json/runtime_json.h"
+#include "runtime/host/library.h"
 #include "runtime/scheduler/tenant_templates.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
@@ -38,23 +38,6 @@ constexpr uint32_t kFirstHostId = 0x70000000;
 constexpr uint32_t kInstances = 4096;
 constexpr uint32_t kIdsPerCell = 3;  // where they are the host's: pid 1, job, sweeper
 
-Result<std::string> own_directory() {
-  char path[PATH_MAX];
-  ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  if (n < 0) return Error::from_errno("readlink /proc/self/exe");
-  std::string self(path, static_cast<size_t>(n));
-  return self.substr(0, self.rfind('/'));
-}
-
-Result<std::string> library_directory() {
-  const std::string library = TRY(own_directory()) + "/../lib/zygo";
-  char resolved[PATH_MAX];
-  if (!::realpath(library.c_str(), resolved))
-    return Error::from_errno("zygo's parts are not in " + library +
-                             " (cmake --install copies them with the program)");
-  return std::string(resolved);
-}
-
 bool may_map_ranges() {
   constexpr sandbox::CapMask kNeeded = sandbox::cap_bit(7) | sandbox::cap_bit(6) |
                                        sandbox::cap_bit(21);  // SETUID, SETGID, SYS_ADMIN
@@ -68,21 +51,6 @@ const std::vector<TemplateSpec>& builtin_templates() {
                                                        {"python-numpy", {"numpy"}, ""},
                                                        {"python-pandas", {"numpy", "pandas"}, ""}};
   return kTemplates;
-}
-
-Result<std::vector<TemplateSpec>> shipped_templates() {
-  std::vector<TemplateSpec> templates = builtin_templates();
-  auto command = std::make_shared<RuntimeSpec>();
-  command->name = kCommandTemplate;
-  command->title = "A program of the image";
-  command->profile = sandbox::Profile::kSubprocess;
-  templates.push_back({kCommandTemplate, {}, "", std::move(command)});
-  const std::string library = TRY(library_directory());
-  for (RuntimeSpec& spec : TRY(load_runtimes(library + "/runtimes"))) {
-    const std::string name = spec.name;
-    templates.push_back({name, {}, "", std::make_shared<RuntimeSpec>(std::move(spec))});
-  }
-  return templates;
 }
 
 Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& options) {

@@ -12,31 +12,20 @@
 #include <string>
 
 #include "images/job_user.h"
-#include "runtime/builds/artefact.h"
 #include "runtime/builds/build_cache.h"
 #include "runtime/builds/command_rule.h"
+#include "runtime/cell/cell_ids.h"
 #include "runtime/cell/zygote.h"
-#include "runtime/engine.h"
 #include "runtime/host/id_slots.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/uid_claim.h"
+#include "runtime/scheduler/artefact_store.h"
+#include "runtime/scheduler/engine_options.h"
 #include "sandbox/cgroup/cgroup.h"
 #include "sandbox/probe/probe.h"
 #include "sandbox/seccomp/seccomp.h"
 
 namespace runtime {
-
-// The ids of one cell, as CellOrder carries them; and as the daemon counts ids, with whose it reads
-// a job's memory where its own do not do, and whose the job's files are where they are not its own.
-// `inside`: what a job sees of itself, in a user namespace.
-// No two cells that are there at once have the same; the last goes when its cell's object does,
-// when nothing of the cell is left.
-struct CellIds {
-  IdSlots::Lease slot;
-  uint32_t init = 0, job = 0, sweeper = 0;
-  std::optional<uint32_t> reader, owner;
-  images::JobUser inside = {shim::kJobId, shim::kJobId};
-};
 
 class HostConfig {
  public:

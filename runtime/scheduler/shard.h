@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "runtime/cell/cell.h"
-#include "runtime/engine.h"
 #include "runtime/loop/loop.h"
 #include "runtime/scheduler/admission_queue.h"
 #include "runtime/scheduler/capacity.h"
+#include "runtime/scheduler/engine_options.h"
 #include "runtime/scheduler/host_config.h"
 
 namespace runtime {
@@ -42,7 +42,7 @@ class Shard {
   }
   void wake() { wakeup_->wake(); }
   unsigned load() const { return leased_.load(); }
-  Engine::Counts counts() const {
+  EngineCounts counts() const {
     return {cells_alive_, templates_alive_,        cells_made_,
             forks_,       tenant_templates_alive_, tenant_templates_dropped_};
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "images/sha256.h"
-#include "runtime/builds/artefact.h"
+#include "runtime/scheduler/artefact_store.h"
 #include "runtime/scheduler/shard.h"
 #include "runtime/values/value.h"
 

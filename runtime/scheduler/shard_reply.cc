@@ -3,13 +3,13 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/builds/artefact.h"
 #include "runtime/job/live_io.h"
 #include "runtime/job/micros.h"
 #include "runtime/job/outcome.h"
 #include "runtime/judging/determinism.h"
 #include "runtime/judging/judge.h"
 #include "runtime/loop/helpers.h"
+#include "runtime/scheduler/artefact_store.h"
 #include "runtime/scheduler/shard.h"
 
 namespace runtime {

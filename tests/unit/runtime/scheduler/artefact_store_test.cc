@@ -1,4 +1,4 @@
-#include "runtime/builds/artefact.h"
+#include "runtime/scheduler/artefact_store.h"
 
 #include <fcntl.h>
 #include <unistd.h>

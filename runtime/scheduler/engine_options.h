@@ -1,0 +1,85 @@
+#pragma once
+// EngineOptions: how an engine is made; TemplateSpec: what it can run; EngineCounts: what it has.
+// Plain values.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "images/store.h"
+#include "runtime/builds/runtime_spec.h"
+#include "sandbox/mounts/mounts.h"
+#include "sandbox/policy.h"
+#include "sandbox/sys/result.h"
+#include "sandbox/sys/units.h"
+
+namespace runtime {
+
+// A template as a user may define it: an interpreter and what is imported before the first fork;
+// or a runtime whose programs are executed.
+struct TemplateSpec {
+  std::string name;
+  std::vector<std::string> preloads;  // module names, imported in order
+  std::string setup;  // absolute path of a Python file, run after the preloads; may be empty
+  std::shared_ptr<const RuntimeSpec> runtime = nullptr;  // executed: the two above are empty
+  std::string setup_digest{};                            // of that file's content
+};
+// Runs a program of the image by its name or path, which is the job's source; with an empty one,
+// the image's own entrypoint and command.
+inline constexpr const char* kCommandTemplate = "command";
+// "python", "python-numpy", "python-pandas".
+const std::vector<TemplateSpec>& builtin_templates();
+// Those, `command`, and one for each runtime that comes with zygo. An error: a file of them cannot
+// be read.
+sys::Result<std::vector<TemplateSpec>> shipped_templates();
+
+struct EngineOptions {
+  std::string python = "/usr/bin/python3";  // with an image: of its own, if it was left at this
+  std::string blobs;                        // root of the blob store; empty: there is none
+  std::string builds;                       // root of the build cache; empty: there is none
+  sys::Bytes builds_capacity{};
+  std::optional<images::Image> image;  // what jobs see; none: the host's own /usr
+  // A packed environment, whose interpreter `python` then is; not together with `image`.
+  std::optional<images::Image> environment;
+  // What programs that are executed see beside the image; needs level full.
+  sandbox::ImagePlan mounts;
+  std::vector<TemplateSpec> templates;  // in addition to the built-in ones
+  unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores
+  std::optional<sandbox::Level> level;  // this one; empty: the best there is
+  sandbox::Level least = sandbox::Level::kFull;  // and never less than this
+  sandbox::Layers require;                       // layers without which no job starts
+  // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
+  // same results; plain is the twin that tests compare with.
+  std::string heap = "huge";
+  // While a template makes its image, a cell that it forked before serves what waits already.
+  bool early_cells = true;
+  // Paths at which commands on the host's own files find their scratch, too; only with mounts.
+  std::vector<std::string> scratch_names;
+  // Templates that are kept warm for tenants, the common one apart; 0: chosen by memory. Never
+  // fewer than the workers need at once.
+  size_t tenant_templates = 0;
+  sys::Milliseconds tenant_idle{300'000};  // one of a tenant that nobody used for so long goes
+  bool share_builds = false;               // a tenant's compiled program serves all of them
+  // Processes of two templates never run on one core's hardware threads at the same time, so those
+  // of two tenants do not, nor a job beside the daemon. An error where the host has no cookies.
+  bool core_cookies = false;
+  bool warm = true;  // false: interpreters other than Python's start with each job, as a reference
+  sandbox::Layers without;  // for tests of the layers: taken out on purpose
+  // One line, from any thread, for each step in which the pool shrinks for want of room or grows
+  // back.
+  std::function<void(const std::string&)> log;
+};
+
+// What there is and has been, roughly: shards count on while they are asked.
+struct EngineCounts {
+  size_t cells = 0, templates = 0;  // alive
+  uint64_t cells_made = 0;
+  uint64_t forks = 0;                     // runs of programs and compilers
+  size_t tenant_templates = 0;            // of those alive, which are a tenant's
+  uint64_t tenant_templates_dropped = 0;  // idle ones that went to make room, or by their age
+  bool operator==(const EngineCounts&) const = default;
+};
+
+}  // namespace runtime
