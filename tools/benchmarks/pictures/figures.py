@@ -145,8 +145,8 @@ FIGURES: dict[tuple[str, str], tuple[Draw, ...]] = {
     ("peers", ""): (_peers,),
 }
 
-# The pictures that the README shows: file name -> section, and which of its charts.
-README_PICTURES = {
+# The pictures of docs/measurements.md: file name -> section, and which of its charts.
+PUBLISHED_PICTURES = {
     "rates": ("tiny", "", 0), "latency": ("latency", "", 0), "arc": ("arc", "pool", 1),
     "reward": ("reward", "standing", 0), "memory": ("memory", "", 0), "drift": ("drift", "rates", 0),
     "peers": ("peers", "", 0),

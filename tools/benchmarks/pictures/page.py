@@ -1,4 +1,4 @@
-"""The page of a run: pictures and tables in one file that loads nothing; and the pictures of the README as files."""
+"""The page of a run: pictures and tables in one file that loads nothing; and those of docs/measurements.md as files."""
 from __future__ import annotations
 
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..report import Section, about, cells, headings
 from ..system import progress
-from .figures import README_PICTURES, charts
+from .figures import PUBLISHED_PICTURES, charts
 from .svg import STYLE
 
 # What XML forbids; a complaint that is quoted may hold any byte.
@@ -46,7 +46,7 @@ def write_pictures(folder: Path, run: dict, sections: list[Section]) -> list[Pat
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     source = f"tools/bench{' --quick' * run['quick']}, {run['when']}, {run['cpus']} x {run['cpu']}, {run['kernel']}"
-    for name, (row, part, number) in README_PICTURES.items():
+    for name, (row, part, number) in PUBLISHED_PICTURES.items():
         drawn = [chart for s in sections if (s.row, s.part) == (row, part) for chart in charts(s)]
         if len(drawn) <= number:
             progress(f"{name}.svg is not written: row {row} was not measured")
