@@ -21,7 +21,7 @@ from zygo import Coprocess, ZygoTestCase
 PROBE = (Path(__file__).parent / "probes/look.py").read_text()
 SECRETS = ["/etc/shadow", "/root", "/proc/1/environ", "/proc/1/mem", "/proc/kcore", "/var/log", str(zygo.CHECKOUT)]
 
-# Where there is no root file system of the job's own. SECURITY.md, README.md
+# Where there is no root file system of the job's own: SECURITY.md
 OF_THE_HOST = ["/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd"]
 OF_THE_IMAGE = {"/etc/ld.so.cache"}
 
