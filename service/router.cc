@@ -14,9 +14,9 @@ constexpr Parameter kPatience{"X-Zygo-Patience", "header",
 constexpr Parameter kDurable{"durable", "query",
                              "1, with async=1: on the disk before it is acknowledged."};
 constexpr Parameter kKey{"Idempotency-Key", "header",
-                         "Of a durable request: sent again, it gets the same id."};
+                         "Of a durable request: when it is sent again, it gets the same id."};
 constexpr Parameter kTenant{"tenant", "query",
-                            "Whose it is, from a client that may say so (--tenant-by field)."};
+                            "The tenant, from a client that may name one (--tenant-by field)."};
 constexpr Parameter kWait{"wait", "query", "Seconds, up to 300, to wait for the result."};
 
 std::vector<Route> make_routes() {
@@ -68,12 +68,12 @@ std::vector<Route> make_routes() {
        "",
        kLines,
        {200, 400, 404},
-       {{"after", "query", "Results to pass over: those that the client has."}, kWait}},
+       {{"after", "query", "Number of results to skip: those that the client has."}, kWait}},
       {Endpoint::kDeleteBatch,
        Method::kDelete,
        "/v1/batches/{id}",
        Scope::kJobs,
-       "Cancel what has not ended of a durable batch. Each job still gets its result.",
+       "Cancel the jobs of a durable batch that have not ended. Each still gets its result.",
        "",
        kJson,
        {202, 404}},

@@ -68,16 +68,16 @@ constexpr Field kFields[] = {
      .fallback = "the common one",
      .max = 128,
      .text = &Job::tenant,
-     .meaning = "Whose it is: templates, cells, builds and blobs of one tenant serve no other. "
-                "Letters, digits and `._:@-`. A service decides who may say it "
-                "([http.md](http.md#tenants))."},
+     .meaning = "The tenant that the job belongs to: templates, cells, builds and blobs of one "
+                "tenant serve no other. Letters, digits and `._:@-`. A service decides which "
+                "clients may set it ([http.md](http.md#tenants))."},
     {.path = "template",
      .kind = kText,
      .fallback = "`\"python\"`",
      .max = 128,
      .text = &Job::template_name,
-     .meaning =
-         "What runs the program: `python`, `python-numpy`, `python-pandas` or one of your own."},
+     .meaning = "The template that runs the program: `python`, `python-numpy`, `python-pandas` or "
+                "one of your own."},
     {.path = "source",
      .kind = kSource,
      .fallback = "required",
@@ -126,14 +126,13 @@ constexpr Field kFields[] = {
      .fallback = "`{}`",
      .max = 64 << 10,
      .meaning = "Script mode: variables added to the environment, by name. With "
-                "`PYTHONUNBUFFERED` a warm Python, too, keeps back nothing that it prints."},
+                "`PYTHONUNBUFFERED` a warm Python writes its output at once, too."},
     {.path = "stdin",
      .kind = kBytes,
      .fallback = "`\"\"`",
      .max = 64 << 20,
      .text = &Job::stdin_bytes,
-     .meaning = "Script mode: what the program reads from its standard input: a string, or "
-                "`{\"b64\": ..}`."},
+     .meaning = "Script mode: the program's standard input: a string, or `{\"b64\": ..}`."},
     {.path = "files",
      .kind = kFiles,
      .fallback = "`{}`",
@@ -188,7 +187,7 @@ constexpr Field kFields[] = {
     {.path = "limits",
      .kind = kObject,
      .fallback = "see below",
-     .meaning = "What the job may use."},
+     .meaning = "The resources that the job may use."},
     {.path = "limits.wall_ms",
      .kind = kInteger,
      .min = 1,
@@ -206,7 +205,7 @@ constexpr Field kFields[] = {
      .min = 4,
      .max = kTibMb,
      .number = size<&Limits::memory, kMega>(),
-     .meaning = "What the job adds, not what it shares with the zygote."},
+     .meaning = "Memory that the job adds; memory that it shares with the zygote does not count."},
     {.path = "limits.pids",
      .kind = kInteger,
      .min = 1,
@@ -255,7 +254,7 @@ constexpr Field kFields[] = {
      .max = kTibMb,
      .number = size<&Limits::stack, kMega>(),
      .meaning = "Stack of a program that is executed, and so how deep it may recurse; 0: the usual "
-                "one of the host (8). What is used counts as memory."},
+                "one of the host (8). The used part counts as memory."},
     {.path = "limits.outputs_kb",
      .kind = kInteger,
      .min = 0,
@@ -263,7 +262,10 @@ constexpr Field kFields[] = {
      .number = size<&Limits::outputs, kKilo>(),
      .meaning = "All files that `outputs` collects, together; one that does not fit is refused by "
                 "name."},
-    {.path = "policy", .kind = kObject, .fallback = "see below", .meaning = "What the job may do."},
+    {.path = "policy",
+     .kind = kObject,
+     .fallback = "see below",
+     .meaning = "The operations that the job may perform."},
     {.path = "policy.profile",
      .kind = kChoice,
      .fallback = "the template's: `\"default\"` for Python",
