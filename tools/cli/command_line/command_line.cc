@@ -96,7 +96,7 @@ void add_common(CLI::App& app, CommonOptions& into) {
                  "JSON file: an object with the long options' names, e.g. {\"memory\": \"256M\"}")
       ->type_name("FILE");
   app.add_flag("--json", into.json, "Write for programs: JSON");
-  app.add_flag("--quiet", into.quiet, "No progress, no tables, no word about what went well");
+  app.add_flag("--quiet", into.quiet, "No progress, no tables, no messages about success");
   app.add_flag("--no-color", into.no_color,
                "No colour (NO_COLOR in the environment does the same)");
   app.add_option("--python", into.python,
@@ -105,10 +105,9 @@ void add_common(CLI::App& app, CommonOptions& into) {
       ->capture_default_str();
   parsed_option(app, "--preload", "a,b,...", "Define a template that imports these modules first",
                 into.preload, parse_list);
-  app.add_option(
-         "--setup", into.setup,
-         "Python file that this template runs once, behind its imports; programs reach what "
-         "it defines as the module zygo_setup")
+  app.add_option("--setup", into.setup,
+                 "Python file that this template runs once, behind its imports; programs reach "
+                 "its definitions as the module zygo_setup")
       ->type_name("FILE");
   app.add_option("--template", into.template_name,
                  "Template to use; with --preload or --setup, the new one's name (else \"custom\")")
@@ -122,7 +121,7 @@ void add_common(CLI::App& app, CommonOptions& into) {
       ->take_all()
       ->allow_extra_args(false);
   parsed_option(app, "--build-cache", "SIZE",
-                "What compilers made, kept on disk for later calls (default 1G; 0: nothing)",
+                "Most bytes of compiled programs to keep on disk (default 1G; 0: nothing)",
                 into.build_cache, parse_size);
   app.add_option("--heap", into.heap, "How templates keep their memory (for tests and benches)")
       ->check(CLI::IsMember({"plain", "moved", "merged", "huge"}))
@@ -162,7 +161,7 @@ void add_run(CLI::App& app, RunOptions& into) {
   app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
       ->type_name("");
   add_limits(app, into);
-  parsed_option(app, "--profile", "NAME", "What is allowed: pure, default, subprocess, build",
+  parsed_option(app, "--profile", "NAME", "Operations allowed: pure, default, subprocess, build",
                 into.profile, parse_profile);
   whole_number(app.add_option("--determinism", into.determinism,
                               "Run N times under different seeds and compare"),
@@ -201,7 +200,7 @@ void add_batch(CLI::App& app, BatchOptions& into) {
   app.add_flag("--overwrite", into.overwrite, "Replace the results that FILE of -o already has")
       ->excludes(resume);
   app.add_flag("--any-id", into.any_id,
-               "Ids may come again and are not remembered, so that a coprocess can stay for ever")
+               "Ids may come again and are not remembered, for coprocesses that stay for ever")
       ->excludes(resume);
   app.add_option("--share", into.share,
                  "Descriptor of a SEQPACKET socket: each stream socket that comes over it has a "
@@ -230,8 +229,8 @@ void add_health(CLI::App& app, HealthOptions& into) {
   app.add_option("ADDRESS", into.address,
                  "HOST:PORT or unix:PATH (default: the first of ZYGO_LISTEN, else 127.0.0.1:8000)")
       ->type_name("");
-  app.add_flag("--ready", into.ready, "Whether it takes jobs, not only whether it lives");
-  parsed_option(app, "--timeout", "TIME", "For the answer (default 5s)", into.patience,
+  app.add_flag("--ready", into.ready, "Ask whether it takes jobs, not only whether it is alive");
+  parsed_option(app, "--timeout", "TIME", "Time to wait for the answer (default 5s)", into.patience,
                 parse_duration);
 }
 
@@ -275,10 +274,11 @@ struct Grammar {
     add_judge(*judge, line.judge);
     health = add_command(app, "health", "Ask a service whether it is well", kHealthExamples);
     add_health(*health, line.health);
-    doctor = add_command(app, "doctor", "What isolation this host gives, and why", kDoctorExamples);
+    doctor =
+        add_command(app, "doctor", "Report the isolation that this host gives", kDoctorExamples);
     selfcheck = add_command(app, "selfcheck", "Try to break out; fail if anything succeeds",
                             kSelfcheckExamples);
-    top = add_command(app, "top", "What a service is doing, live", kTopExamples);
+    top = add_command(app, "top", "Show live what a service is doing", kTopExamples);
     add_top(*top, line.top);
     CLI::App* group =
         add_command(app, "template", "Templates: warm interpreters", kTemplateExamples);
@@ -319,14 +319,14 @@ struct Grammar {
         *group, "import", "Import a root file system or an OCI image under a name", kImageExamples);
     image_list = add_command(*group, "list", "The images of this host", kImageExamples);
     image_inspect =
-        add_command(*group, "inspect", "What an image is and where it lies", kImageExamples);
+        add_command(*group, "inspect", "Describe an image and its place", kImageExamples);
     image_remove =
         add_command(*group, "remove", "Remove a name, and content without one", kImageExamples);
     for (CLI::App* command : {image_import, image_inspect, image_remove})
       command->add_option("NAME", line.image.name, "The image's name")->required()->type_name("");
     image_import
         ->add_option("PATH", line.image.path,
-                     "Tar archive, OCI layout, what docker save writes, or a directory")
+                     "Tar archive, OCI layout, output of docker save, or a directory")
         ->required()
         ->type_name("");
     add_pack(*group, line);

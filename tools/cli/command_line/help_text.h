@@ -53,14 +53,14 @@ Examples:
 inline constexpr const char* kServeExamples =
     R"~(POST /v1/jobs takes a job and answers with its result; POST /v1/batches takes lines as
 zygo batch does. GET /v1/openapi.json lists the rest; a browser finds a page at /. When the queue is
-full the answer is 429 with Retry-After. On a unix socket the file's mode says who may; elsewhere
-tokens do. An address that other hosts can reach wants --tokens (or --allow-anyone).
-Every option can be given by the environment, too: ZYGO_QUEUE=500 is --queue 500.
-SIGTERM or Ctrl-C: no new jobs, what runs has --grace to end, the rest is Cancelled; a second one
-ends it at once. SIGHUP reads --config and --tokens again, but ends one that has a terminal. With
---json one line on stdout says when it is ready, and where.
+full the answer is 429 with Retry-After. On a unix socket the file's mode says who may connect;
+elsewhere tokens do. An address that other hosts can reach needs --tokens (or --allow-anyone).
+Every option can also be given by the environment: ZYGO_QUEUE=500 is --queue 500.
+On SIGTERM or Ctrl-C it takes no new jobs, running ones have --grace to end, and the rest is
+Cancelled; a second signal ends it at once. SIGHUP makes it read --config and --tokens again, but
+ends a service that has a terminal. With --json one line on stdout says when it is ready, and where.
 With --durable FILE, jobs and batches sent with ?async=1&durable=1 are on the disk before they are
-acknowledged: the next service with that FILE runs what has no result.
+acknowledged: the next service with that FILE runs those without a result.
 
 Exit code: 0 ended by a signal; 2 usage; 125 zygo cannot work or listen here; 130 second signal.
 
@@ -79,7 +79,8 @@ Examples:
 )~";
 
 inline constexpr const char* kHealthExamples =
-    R"~(GET /healthz, or with --ready /readyz; neither wants a token. For the health check of a container.
+    R"~(Requests /healthz, or with --ready /readyz; neither needs a token. Use it as the health check of a
+container.
 
 Exit code: 0 it answered 200; 1 another answer, or none; 2 usage.
 
@@ -90,18 +91,19 @@ Examples:
 )~";
 
 inline constexpr const char* kJudgeExamples =
-    R"~(Reads the problem package format, versions legacy and 2023-07 (2025-09): problem.yaml, data/sample
-and data/secret, the default output validator or the package's own, submissions/FOLDER/. The time
-limit is CPU time: .timelimit, or limits.time_limit; else the slowest accepted submission times
-limits.time_multiplier (5), at least 1 s; 10 s where there is none; from 2023 on, twice the slowest,
-in whole seconds. A submission ends at its first failure. A folder is one program: it begins in
-main.*, and all C, C++, Java or Go sources in it are compiled; or its scripts build and run do it.
+    R"~(The command reads the problem package format, versions legacy and 2023-07 (2025-09):
+problem.yaml, data/sample and data/secret, the default output validator or the package's own,
+submissions/FOLDER/. The time limit is CPU time: .timelimit, or limits.time_limit; else the slowest
+accepted submission times limits.time_multiplier (5), at least 1 s; 10 s where there is none; from
+2023 on, twice the slowest, in whole seconds. A submission ends at its first failure. A folder is one
+program: it begins in main.*, and all C, C++, Java or Go sources in it are compiled; or its scripts
+build and run do it.
 Problems of type scoring are graded group by group: by the default grader, or from 2023-07 on by
 max_score, score_aggregation and require_pass; their validator may give scores.
 
-AC OK, PAC accepted without the best score, WA WrongAnswer, TLE TimeoutException, RTE every other
-end of the program's own, CE CompilationError or SyntaxError, MLE, OLE the limits of that name, JE
-nothing could be said.
+Verdicts: AC OK, PAC accepted without the best score, WA WrongAnswer, TLE TimeoutException, RTE
+every other end of the program's own, CE CompilationError or SyntaxError, MLE and OLE the limits of
+that name, JE no verdict on the submission.
 
 Exit code: 0 judged (with --self: all as their folders say); 1 --self found a difference, or a
 submission is JE; 2 usage, or the package cannot be read; 125 zygo cannot work here.
@@ -113,10 +115,10 @@ Examples:
 )~";
 
 inline constexpr const char* kDoctorExamples =
-    R"~(kernel: the kernel has it. usable: we may use it here, tried in a short-lived child.
-in force: it is at the level that would run, the best one or that of --level ("-": that level does
-without). Below the table stands what gives the missing ones, in the language of the place: a host,
-a container, a pod, a unit.
+    R"~(kernel: the kernel has the layer. usable: zygo may use it here, as a short-lived child tried.
+in force: it is in force at the level that would run, the best one or that of --level ("-": that
+level does not use it). Below the table zygo says how to get missing layers, in the terms of the
+place: a host, a container, a pod, a unit.
 
 Exit code: 0 when the floor of isolation is met (and what --level and --require name), 1 otherwise.
 
@@ -129,10 +131,10 @@ Examples:
 )~";
 
 inline constexpr const char* kSelfcheckExamples =
-    R"~(Runs some forty attempts (read, write, signal, connect, gain rights, exceed limits, leave
-things behind, forge results), each in a fresh cell beside an honest job that must not notice.
-held: seen to be refused. escaped: got through, or others noticed it. unclear: proves nothing, and
-counts as a failure. not promised: this level cannot hold it.
+    R"~(The command runs some forty attempts (read, write, signal, connect, gain rights, exceed limits,
+leave things behind, forge results), each in a fresh cell beside an honest job that must not notice.
+held: the attempt was seen to be refused. escaped: it succeeded, or others noticed it. unclear: it
+proves nothing, and counts as a failure. not promised: this level cannot refuse it.
 
 Exit code: 0 everything that the level promises was held; 1 something escaped or is unclear;
 125 zygo cannot start here (`zygo doctor` says why); 130 interrupted.
@@ -145,9 +147,9 @@ Examples:
 )~";
 
 inline constexpr const char* kTopExamples =
-    R"~(Shows a service's queue, pool, outcomes, latency and last failures, anew every second; q or
-Ctrl-C ends it. What is no terminal gets a line for each look, with --json the service's own words
-(GET /v1/stats). A service with tokens wants one with the scope metrics.
+    R"~(The command shows a service's queue, pool, outcomes, latency and last failures, refreshed every
+second; q or Ctrl-C ends it. Elsewhere than on a terminal it prints a line for each look, with
+--json the service's own answer (GET /v1/stats). A service with tokens needs one with the scope metrics.
 
 Exit code: 0; 2 usage; 125 the service cannot be reached, or does not tell.
 
@@ -183,7 +185,7 @@ Examples:
 
 inline constexpr const char* kBlobExamples =
     R"~(A job may say {"blob": "sha256:..."} for its source or for a file, instead of carrying it. Blobs
-are kept beside the images, at most 4 GiB of them; what was used least recently leaves first.
+are kept beside the images, at most 4 GiB; the least recently used one leaves first.
 
 Examples:
   zygo blob put tests.tar.gz
@@ -195,12 +197,12 @@ Examples:
 
 inline constexpr const char* kImageExamples =
     R"~(An image is a root file system, read-only. PATH may be a tar archive of one or a directory
-(debootstrap makes one), an OCI image layout or an oci-archive, or what docker save writes; archives
-may be compressed. Digests are checked, nothing can leave the image's directory, and devices, set-id
-bits and owners are dropped. Importing under a name that is taken replaces what it stood for.
+(debootstrap makes one), an OCI image layout or an oci-archive, or the output of docker save;
+archives may be compressed. Digests are checked, nothing can leave the image's directory, and
+devices, set-id bits and owners are dropped. Importing under a name that exists replaces its image.
 Images are kept in $ZYGO_HOME, else /var/lib/zygo for root, else ~/.local/share/zygo.
 
-Exit code: 0; 2 the name or what is imported will not do; 125 the host cannot do it; 130 interrupted.
+Exit code: 0; 2 the name or the source is not usable; 125 the host cannot do it; 130 interrupted.
 
 Examples:
   docker save python:3.12-slim -o python.tar && zygo image import python-3.12 python.tar
@@ -215,10 +217,10 @@ Examples:
 inline constexpr const char* kPackExamples =
     R"~(On a network disk an environment of 50,000 files starts slowly on every host. Packed it is one
 file, which each host unpacks to its local disk at the first use and does not read again. Programs
-see it at the path it was made at. What it takes from the host's /usr (a venv its interpreter) must
-be on each host; what lies elsewhere is packed with it. The same environment gives the same file.
+see it at its original path. The files that it takes from the host's /usr (a venv its interpreter)
+must be on each host; all others are packed with it. The same environment gives the same file.
 
-Exit code: 0; 2 what is packed will not do; 125 the host cannot do it; 130 interrupted.
+Exit code: 0; 2 the environment is not usable; 125 the host cannot do it; 130 interrupted.
 
 Examples:
   zygo image pack --venv /shared/envs/ml -o /shared/ml.tar.zst
@@ -231,10 +233,10 @@ inline constexpr const char* kIsolateHelp =
     R"~(Usage: zygo isolate [OPTIONS] --init | --run -- PROGRAM [ARGUMENTS] | --cleanup
    or: the same behind a link to zygo that is called isolate
 
-The command line of isolate(1) with zygo's cells underneath. --init makes a box, an empty directory,
-and prints where; what lies in its "box" is the program's /box, and what the program leaves there
-is there afterwards. What zygo cannot do as isolate does is refused by name; docs/isolate.md tells
-what differs.
+This is the command line of isolate(1) with zygo's cells underneath. --init makes a box, an empty
+directory, and prints its path; the directory "box" in it is the program's /box, and files that the
+program leaves there are there afterwards. Options that zygo cannot honour are refused by name;
+docs/isolate.md has the differences.
 
   -b, --box-id=N          which box (0)
   -M, --meta=FILE         how it ended: time, time-wall, max-rss, cg-mem, exitcode, status, ...
@@ -252,7 +254,7 @@ what differs.
 )~";
 
 inline constexpr const char* kIsolateExamples =
-    R"~(Exit code: 0 the program ended with 0; 1 it ended in any other way; 2 trouble that is not its own.
+    R"~(Exit code: 0 the program ended with 0; 1 it ended in any other way; 2 zygo failed or refused.
 
 Examples:
   dir=$(zygo isolate --box-id=1 --init)

@@ -52,9 +52,9 @@ void read_hosts(const std::vector<std::string>& names, service::Hosts& into) {
 
 void add_go_judge(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("With --api go-judge");
-  parsed_option(app, "--file-store", "SIZE", "Of all files that clients keep (default 512M)",
+  parsed_option(app, "--file-store", "SIZE", "Size of all files that clients keep (default 512M)",
                 into.file_store, parse_size);
-  parsed_option(app, "--file-keep", "TIME", "Since a file was used last (default 60m)",
+  parsed_option(app, "--file-keep", "TIME", "Unused files are kept this long (default 60m)",
                 into.file_keep, parse_duration);
   app.add_option("--file-source", into.file_source,
                  "Requests may name files below this directory by their paths here")
@@ -71,16 +71,16 @@ sys::Result<std::optional<service::TenantBy>> parse_tenant_by(const std::string&
 void add_tenants(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Tenants");
   parsed_option(app, "--tenant-by", "WHAT",
-                "Who share nothing: token (default with --tokens), field, none", into.tenant_by,
-                parse_tenant_by);
+                "Tenants are told apart by: token (default with --tokens), field, none",
+                into.tenant_by, parse_tenant_by);
   whole_number(app.add_option("--tenant-templates", into.tenant_templates,
-                              "That are kept for them (default: chosen by memory)"),
+                              "Templates kept for tenants (default: chosen by memory)"),
                1u, 100'000u);
   parsed_option(app, "--tenant-idle", "TIME",
-                "Of a template that no job of its tenant used, until it goes (default 5m)",
-                into.tenant_idle, parse_duration);
+                "Unused templates of tenants are kept this long (default 5m)", into.tenant_idle,
+                parse_duration);
   app.add_flag("--share-builds", into.share_builds,
-               "What is compiled for one tenant serves all of them");
+               "Programs compiled for one tenant serve all of them");
   app.add_flag("--core-scheduling", into.core_scheduling,
                "No two templates, and so tenants, on one core's hardware threads at a time");
   app.option_defaults()->group("Options");
@@ -88,21 +88,21 @@ void add_tenants(CLI::App& app, ServeOptions& into) {
 
 void add_serve_times(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Times");
-  parsed_option(app, "--grace", "TIME", "At the end, for what runs (default 10s)", into.grace,
-                parse_duration);
+  parsed_option(app, "--grace", "TIME", "Time that running jobs have at the end (default 10s)",
+                into.grace, parse_duration);
   parsed_option(app, "--keep", "TIME", "Results of async jobs are kept this long (default 10m)",
                 into.keep, parse_duration);
-  parsed_option(app, "--head-time", "TIME", "For the head of a request (default 10s)",
+  parsed_option(app, "--head-time", "TIME", "Limit for the head of a request (default 10s)",
                 into.head_time, parse_duration);
   parsed_option(app, "--body-time", "TIME",
-                "For its body, and 1s more for each KiB that came (default 30s)", into.body_time,
-                parse_duration);
-  parsed_option(app, "--write-time", "TIME", "Without the client taking a byte (default 30s)",
+                "Limit for its body, and 1s more for each KiB that came (default 30s)",
+                into.body_time, parse_duration);
+  parsed_option(app, "--write-time", "TIME", "Limit without the client taking a byte (default 30s)",
                 into.write_time, parse_duration);
-  parsed_option(app, "--idle-time", "TIME", "Between two requests (default 75s)", into.idle_time,
-                parse_duration);
+  parsed_option(app, "--idle-time", "TIME", "Limit between two requests (default 75s)",
+                into.idle_time, parse_duration);
   parsed_option(app, "--ping-time", "TIME",
-                "Of silence on a WebSocket, and then as long for an answer (default 20s)",
+                "Silence on a WebSocket before a ping, and wait for its answer (default 20s)",
                 into.ping_time, parse_duration);
   app.option_defaults()->group("Options");
 }
@@ -110,15 +110,15 @@ void add_serve_times(CLI::App& app, ServeOptions& into) {
 void add_serve_durable(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Durable jobs");
   app.add_option("--durable", into.durable,
-                 "Database of jobs that survive a crash, ?async=1&durable=1; made if need be")
+                 "Database of jobs that survive a crash (?async=1&durable=1); created if missing")
       ->type_name("FILE");
   parsed_option(app, "--durable-keep", "TIME", "Their results are kept this long (default 1440m)",
                 into.durable_keep, parse_duration);
   parsed_option(app, "--durable-size", "SIZE",
-                "Of them all: the oldest results leave first, then 507 (default 1G)",
+                "Size of them all; the oldest results leave first, then 507 (default 1G)",
                 into.durable_size, parse_size);
   whole_number(app.add_option("--durable-queue", into.durable_queue,
-                              "Such jobs that may wait (default 100000)"),
+                              "Durable jobs that may wait (default 100000)"),
                1u, 10'000'000u);
   app.option_defaults()->group("Options");
 }
@@ -135,17 +135,18 @@ void add_serve(CLI::App& app, ServeOptions& into) {
       1u, 4096u);
   whole_number(app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)"), 1u,
                1'000'000u);
-  whole_number(app.add_option("--connections", into.connections, "At once (default 256)"), 1u,
-               100'000u);
-  parsed_option(app, "--max-body", "SIZE", "Of one request (default 64M)", into.max_body,
+  whole_number(
+      app.add_option("--connections", into.connections, "Connections at once (default 256)"), 1u,
+      100'000u);
+  parsed_option(app, "--max-body", "SIZE", "Size of one request (default 64M)", into.max_body,
                 parse_size);
-  parsed_option(app, "--held", "SIZE", "Of all requests together (default 1G)", into.held,
-                parse_size);
-  app.add_option("--tokens", into.tokens, "Who may do what: lines NAME TOKEN [SCOPE,...]")
+  parsed_option(app, "--held", "SIZE", "Bytes held for all requests together (default 1G)",
+                into.held, parse_size);
+  app.add_option("--tokens", into.tokens, "Clients and their rights: lines NAME TOKEN [SCOPE,...]")
       ->type_name("FILE");
   app.add_flag("--allow-anyone", into.allow_anyone,
                "Listen without tokens where other hosts can reach it");
-  parsed_option(app, "--socket-mode", "MODE", "Of a unix socket's file (default 0600)",
+  parsed_option(app, "--socket-mode", "MODE", "Mode of a unix socket's file (default 0600)",
                 into.socket_mode, parse_mode);
   app.add_option("--defaults", into.defaults,
                  "JSON object: fields of a job that a request leaves out")
