@@ -15,7 +15,7 @@ namespace runtime {
 // The jobs that run on one CPU.
 class Crowd {
  public:
-  // What each would have of its time if all computed.
+  // The part of its time that each would have if all computed.
   double share() const { return 1.0 / std::max(1U, running_); }
 
   // A job runs for as long as this lives.
@@ -41,7 +41,8 @@ class Standing {
   static constexpr sys::Nanoseconds kPeriod = std::chrono::milliseconds(50);
   // CPU time after which a job is one that computes.
   static constexpr sys::Nanoseconds kShort = std::chrono::milliseconds(10);
-  // Of its share. Who has had less is not kept from it; who needs less is in nobody's way.
+  // Part of its share. A job that has had less than that is not held back; a job that needs less
+  // hinders nobody.
   static constexpr double kEnough = 0.5;
 
   // A job begins, in front. The next look is due at kFirstLook, and then each kPeriod.

@@ -49,7 +49,7 @@ struct CompileReport {
   int64_t wall_us = 0;  // of the build, whoever had it done
 };
 
-// What a checker or an interactor gives for a test, where scores are wanted.
+// The points of a checker or an interactor for a test, where scores are wanted.
 struct JudgeScore {
   std::optional<double> score;       // feedback/score.txt, or testlib's points
   std::optional<double> multiplier;  // feedback/score_multiplier.txt

@@ -62,7 +62,7 @@ class JsonReader {
   // Nothing but white space is left.
   bool finish();
 
-  // What came beside the text, in bytes that are no JSON.
+  // The parts that came beside the text: bytes that are no JSON.
   void bring(Parts parts);
   // The part of this number, which is then no more: each is used once. Nothing: there is none.
   std::optional<std::string> take_part(int64_t index);

@@ -49,7 +49,7 @@ class Suite : public std::enable_shared_from_this<Suite> {
   void give_up(JobResult result);
   void on_run(size_t index, JobResult result);
   void on_checked(size_t index, JobResult result, JobResult checked);
-  // What its judge gave and left behind, with the program's result.
+  // The program's result, with the files and points of its judge.
   void record_judged(size_t index, JobResult result, const Checker& judge, const char* role,
                      JobResult judged);
   void record(size_t index, JobResult result, JudgeScore given = {}, OutputFiles feedback = {});

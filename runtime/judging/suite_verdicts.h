@@ -29,8 +29,8 @@ Verdict judged_by(const Checker& judge, const char* role, const JobResult& judge
 Verdict judged_by_interactor(const Checker& judge, const JobResult& interactor,
                              const JobResult& program, bool program_left_first);
 
-// What the judge gives, where scores are wanted: by its files for that, or as the points that
-// testlib ended with (exit code 7). The error says where it is no number.
+// The score that the judge gives, where scores are wanted: by its files for that, or as the points
+// that testlib ended with (exit code 7). The error says where it is no number.
 sys::Result<JudgeScore> score_by(const Checker& judge, const JobResult& judged);
 
 // One decimal number between white space, of at most 1e15; nothing where it is not.

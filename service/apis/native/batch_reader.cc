@@ -88,7 +88,7 @@ size_t BatchReader::next_bytes() const {
   return sizes && !sizes->empty() ? left_.size() : end;
 }
 
-// What is wrong with them; empty: nothing.
+// The reason why they are refused; empty: they are not.
 std::string BatchReader::take_parts(const std::vector<uint64_t>& sizes, runtime::Parts& parts) {
   parts.clear();
   std::string_view raw =

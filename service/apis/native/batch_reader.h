@@ -44,7 +44,7 @@ class BatchReader {
 
   std::optional<Item> next();  // blank lines are passed over
   size_t next_bytes() const;   // of its line, or of the parts in front of it
-  // Whoever sent parts, or said that there are none, can read them, too.
+  // A client that sent parts, or said that there are none, can read parts, too.
   bool wants_parts() const { return wants_parts_; }
   bool at_end() const { return left_.empty(); }
   size_t line_number() const { return number_; }  // of the last item, from 1
