@@ -25,7 +25,7 @@ using sys::Result;
 
 namespace {
 
-constexpr std::array<const char*, 4> kOfTheJob = {"/tmp", "/proc", "/sys", "/dev"};
+constexpr std::array<const char*, 4> kMountedByJobs = {"/tmp", "/proc", "/sys", "/dev"};
 constexpr const char* kOfTheHost = "/usr";
 constexpr int kMostLinks = 40;  // as the kernel counts
 
@@ -46,7 +46,7 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 
 // Why nothing of an environment can be shown at this path; empty: it can.
 std::string objection_to(const std::string& target, const ImagePlan& host) {
-  for (const char* path : kOfTheJob) {
+  for (const char* path : kMountedByJobs) {
     if (beneath(target, path))
       return target + " lies in " + path + ", which each job has to itself";
   }

@@ -47,7 +47,7 @@ Error unknown(const std::string& name) {
                         "\"; `zygo image list` shows those there are");
 }
 
-std::string absolute(const std::string& path) {
+std::string real_path_of(const std::string& path) {
   char resolved[PATH_MAX];
   return ::realpath(path.c_str(), resolved) ? resolved : path;
 }
@@ -128,7 +128,7 @@ Result<Imported> Store::import(const std::string& name, const std::string& path,
   };
   const Sealed sealed = TRY(seal_it());
   imported.image = described(name, sealed.digest);
-  imported.image.source = absolute(path);
+  imported.image.source = real_path_of(path);
   imported.image.imported = now_as_text();
   imported.image.config = sealed.record.config;
   imported.image.bytes = sealed.record.bytes;

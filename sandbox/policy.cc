@@ -6,7 +6,7 @@ namespace sandbox {
 
 namespace {
 constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
-constexpr std::array<std::string_view, 3> kLevels = {"full", "contained", "minimal"};
+constexpr std::array<std::string_view, 3> kLevelNames = {"full", "contained", "minimal"};
 constexpr std::array<std::string_view, kLayerCount> kLayers = {
     "userns",   "pidns",         "mntns",       "netns",      "ipcns",    "utsns",
     "cgroupns", "cgroup.memory", "cgroup.pids", "cgroup.cpu", "landlock", "seccomp",
@@ -32,12 +32,12 @@ Layers layers_of(Level level) {
 }
 
 std::string_view name_of(Profile profile) { return kProfiles[static_cast<size_t>(profile)]; }
-std::string_view name_of(Level level) { return kLevels[static_cast<size_t>(level)]; }
+std::string_view name_of(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
 std::string_view name_of(Layer layer) { return kLayers[static_cast<size_t>(layer)]; }
 std::optional<Profile> profile_named(std::string_view name) {
   return find<Profile>(kProfiles, name);
 }
-std::optional<Level> level_named(std::string_view name) { return find<Level>(kLevels, name); }
+std::optional<Level> level_named(std::string_view name) { return find<Level>(kLevelNames, name); }
 std::optional<Layer> layer_named(std::string_view name) { return find<Layer>(kLayers, name); }
 
 }  // namespace sandbox

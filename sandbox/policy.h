@@ -20,7 +20,8 @@ enum class OnViolation : uint8_t {
   kKill,
 };
 
-enum class Level : uint8_t { kFull, kContained, kMinimal };
+enum class Level : uint8_t { kFull, kContained, kMinimal };  // from strong to weak
+inline constexpr Level kLevels[] = {Level::kFull, Level::kContained, Level::kMinimal};
 
 // One layer of isolation. The order is the order of `enforced` in a result.
 enum class Layer : uint8_t {

@@ -22,7 +22,7 @@ using sys::Result;
 
 namespace {
 
-constexpr size_t kPiece = size_t{256} << 10;
+constexpr size_t kWritePiece = size_t{256} << 10;
 
 struct Free {
   void operator()(archive* writer) const { archive_write_free(writer); }
@@ -33,7 +33,7 @@ using Entry = std::unique_ptr<archive_entry, Free>;
 class Writer {
  public:
   Writer(uint64_t total, const Watch& watch)
-      : total_(total), watch_(watch), piece_(kPiece), writer_(archive_write_new()) {
+      : total_(total), watch_(watch), piece_(kWritePiece), writer_(archive_write_new()) {
     VERIFY(writer_ != nullptr);
   }
 
@@ -119,8 +119,8 @@ class Writer {
     const auto size = static_cast<uint64_t>(info.st_size);
     const Entry entry = TRY(begin(path, info.st_mode, size, info.st_mtim.tv_sec));
     for (uint64_t at = 0; at < size;) {
-      const ssize_t n = ::pread(from.get(), piece_.data(), std::min<uint64_t>(kPiece, size - at),
-                                static_cast<off_t>(at));
+      const ssize_t n = ::pread(from.get(), piece_.data(),
+                                std::min<uint64_t>(kWritePiece, size - at), static_cast<off_t>(at));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return Error::from_errno("read " + path);
       if (n == 0) return Error::because(path + ": changes while it is packed");

@@ -1,11 +1,10 @@
 #include "images/tree/directory_names.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "sandbox/sys/directory.h"
 #include "sandbox/sys/file.h"
 
 namespace images {
@@ -13,18 +12,12 @@ namespace images {
 using sys::Error;
 using sys::Result;
 
-namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::vector<std::string>> names_in(int directory) {
   // Opened anew: a duplicate would share the offset. O_PATH descriptors do as well.
   sys::OwnedFd own = TRY(sys::open_at(directory, ".", O_RDONLY | O_DIRECTORY));
-  std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(own.get()));
+  sys::OwnedDirectory stream(::fdopendir(own.get()));
   if (!stream) return Error::from_errno("fdopendir");
   static_cast<void>(own.release());
   std::vector<std::string> names;

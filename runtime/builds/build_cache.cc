@@ -32,9 +32,9 @@ void append_text(std::string& text, std::string_view part) {
 }
 
 // Takes an entry apart, from the front.
-class Reader {
+class EntryReader {
  public:
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
+  explicit EntryReader(std::string_view bytes) : left_(bytes) {}
 
   Result<std::string_view> take(uint64_t size) {
     if (size > left_.size()) return Error::because("ends early");
@@ -58,7 +58,7 @@ class Reader {
   std::string_view left_;
 };
 
-Result<InputFile> read_file_of(Reader& reader) {
+Result<InputFile> read_file_of(EntryReader& reader) {
   InputFile file;
   const uint64_t executable = TRY(reader.number());
   if (executable > 1) return Error::because("says neither that a file is executable nor not");
@@ -94,7 +94,7 @@ std::string encode_build(const std::string& key, const StoredBuild& build) {
 }
 
 Result<StoredBuild> decode_build(std::string_view entry, const std::string& key) {
-  Reader reader(entry);
+  EntryReader reader(entry);
   if (TRY(reader.take(kMagic.size())) != kMagic) return Error::because("is no build");
   const std::string_view digest = TRY(reader.take(kHex));
   if (TRY(reader.take(1)) != "\n") return Error::because("is no build");

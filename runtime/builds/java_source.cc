@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/values/utf8.h"
+
 namespace runtime {
 
 namespace {
@@ -13,7 +15,6 @@ bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Words and single signs; what stands in comments and literals is neither.
 class Words {
@@ -81,9 +82,9 @@ struct Type {
 };
 
 // One pass; the types at the top, and the package.
-class Reader {
+class JavaReader {
  public:
-  explicit Reader(std::string_view source) : words_(source) {}
+  explicit JavaReader(std::string_view source) : words_(source) {}
 
   void read() {
     for (std::string_view word = words_.next(); !word.empty(); word = words_.next()) take(word);
@@ -166,7 +167,7 @@ class Reader {
 }  // namespace
 
 JavaProgram java_program_in(std::string_view source) {
-  Reader reader(source);
+  JavaReader reader(source);
   reader.read();
   JavaProgram program;
   const std::optional<Type>& named = reader.named ? reader.named : reader.main;

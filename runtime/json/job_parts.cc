@@ -14,8 +14,6 @@ using Type = JsonReader::Type;
 
 namespace {
 
-bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
 // Python allows letters of every script; what the other bytes mean is left to the interpreter.
@@ -294,7 +292,7 @@ bool read_files(JsonReader& in, std::vector<InputFile>& files) {
     fresh.push_back(std::move(file));
   }
   if (!in.ok()) return false;
-  merge(files, fresh, name_of);
+  merge(files, fresh, [](const InputFile& file) { return name_of(file); });
   return paths_fit_together(in, files);
 }
 

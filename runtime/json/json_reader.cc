@@ -15,8 +15,6 @@ namespace {
 
 constexpr size_t kExcerpt = 40;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 void append_utf8(uint32_t point, std::string& out) {
   const auto put = [&out](uint32_t byte) { out += static_cast<char>(byte); };
   if (point < 0x80) return put(point);

@@ -22,7 +22,7 @@ using sys::Result;
 
 namespace {
 
-constexpr size_t kLargestFile = 1 << 20;
+constexpr size_t kLargestInfo = 1 << 20;
 constexpr size_t kLongestName = 64;
 constexpr const char* kInfoFiles[] = {"pkg-info.json", "metadata.json"};
 constexpr const char* kBash = "/bin/bash";
@@ -115,7 +115,7 @@ Result<void> add_package(const std::string& folder, std::vector<RuntimeSpec>& al
   const std::string path = resolved;
   if (path == "/tmp" || path.starts_with("/tmp/"))
     return Error::because("package " + path + ": below /tmp, where programs have their scratch");
-  const std::string info = TRY(sys::read_file(info_file_of(path), kLargestFile));
+  const std::string info = TRY(sys::read_file(info_file_of(path), kLargestInfo));
   for (RuntimeSpec& spec : TRY(parse_package(info, path))) all.push_back(std::move(spec));
   return {};
 }
@@ -144,7 +144,7 @@ Result<std::vector<RuntimeSpec>> parse_package(const std::string& info, const st
   package.profile = sandbox::Profile::kSubprocess;
   package.digest = images::sha256_of(info + stamp_of(folder));
   const bool cached = exists(folder + "/.env");
-  if (cached) package.env = cached_environment(TRY(sys::read_file(folder + "/.env", kLargestFile)));
+  if (cached) package.env = cached_environment(TRY(sys::read_file(folder + "/.env", kLargestInfo)));
   package.run = words_of(folder, "run", cached);
   if (exists(folder + "/compile")) {
     package.compile = words_of(folder, "compile", cached);

@@ -66,14 +66,6 @@ std::optional<Mismatch> compare_lines(std::string_view expected, std::string_vie
   return std::nullopt;
 }
 
-std::optional<double> number_of(std::string_view token) {
-  if (!token.empty() && token.front() == '+') token.remove_prefix(1);
-  double value = 0;
-  auto [end, problem] = std::from_chars(token.data(), token.data() + token.size(), value);
-  if (problem != std::errc{} || end != token.data() + token.size()) return std::nullopt;
-  return value;
-}
-
 bool near(double expected, double got, double tolerance) {
   if (expected == got || (std::isnan(expected) && std::isnan(got))) return true;
   if (!std::isfinite(expected)) return false;  // the tolerance would be as infinite
@@ -201,6 +193,14 @@ std::optional<Mismatch> compare_json(std::string_view expected, std::string_view
 }
 
 }  // namespace
+
+std::optional<double> number_of(std::string_view token) {
+  if (!token.empty() && token.front() == '+') token.remove_prefix(1);
+  double value = 0;
+  auto [end, problem] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (problem != std::errc{} || end != token.data() + token.size()) return std::nullopt;
+  return value;
+}
 
 std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::string_view expected,
                                 std::string_view got) {

@@ -11,6 +11,9 @@
 
 namespace runtime {
 
+// The number that a token is, perhaps with a plus; nothing: it is none, or more than a number.
+std::optional<double> number_of(std::string_view token);
+
 struct Mismatch {
   std::string where;          // "line 3", "token 7", "[0][\"key\"]"
   std::string expected, got;  // the part that differs, cut short

@@ -14,7 +14,7 @@ namespace runtime {
 
 namespace {
 
-constexpr size_t kShown = 80;
+constexpr size_t kExcerpt = 80;
 constexpr double kLeast = 1e-10;  // what is nearer to nothing is measured by it
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
@@ -89,15 +89,6 @@ std::string in_lower_case(std::string_view text) {
   return made;
 }
 
-std::optional<double> number_of(std::string_view text) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  double value = 0;
-  const char* end = text.data() + text.size();
-  auto [stopped, problem] = std::from_chars(text.data(), end, value);
-  if (problem != std::errc{} || stopped != end) return std::nullopt;
-  return value;
-}
-
 bool alike(double tolerance, std::string_view expected, std::string_view got) {
   if (expected == got || in_lower_case(expected) == in_lower_case(got)) return true;
   const std::optional<double> x = number_of(expected), y = number_of(got);
@@ -113,8 +104,8 @@ std::optional<std::string_view> take_line(std::optional<std::string_view>& text)
   return stripped(line);
 }
 
-std::string shown(std::string_view line) {
-  const std::string_view head = utf8_head(line, kShown);
+std::string excerpt_of(std::string_view line) {
+  const std::string_view head = utf8_head(line, kExcerpt);
   return std::string(head) + (head.size() < line.size() ? "..." : "");
 }
 
@@ -127,8 +118,8 @@ std::optional<Mismatch> compare_alike(double tolerance, std::string_view expecte
   for (size_t number = 1; a || b; ++number) {
     const std::optional<std::string_view> x = take_line(a), y = take_line(b);
     if (!x || !y || !alike(tolerance, *x, *y))
-      return Mismatch{"line " + std::to_string(number), shown(x.value_or("")),
-                      shown(y.value_or(""))};
+      return Mismatch{"line " + std::to_string(number), excerpt_of(x.value_or("")),
+                      excerpt_of(y.value_or(""))};
   }
   return std::nullopt;
 }

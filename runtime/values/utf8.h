@@ -8,6 +8,10 @@
 
 namespace runtime {
 
+// Of ASCII, whatever the locale.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 // The length of the longest prefix of `bytes` that is valid UTF-8.
 size_t valid_utf8_prefix(std::string_view bytes);
 inline bool is_utf8(std::string_view bytes) { return valid_utf8_prefix(bytes) == bytes.size(); }

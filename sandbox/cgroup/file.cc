@@ -1,6 +1,5 @@
 #include "sandbox/cgroup/file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -8,9 +7,9 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <memory>
 #include <vector>
 
+#include "sandbox/sys/directory.h"
 #include "sandbox/sys/file.h"
 
 namespace sandbox {
@@ -41,10 +40,6 @@ bool take(int fd, Snapshot& into) {
   into.size = static_cast<size_t>(n);
   return true;
 }
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 Result<OwnedFd> lock_directory(const std::string& path) {
   OwnedFd directory = TRY(sys::open(path, O_RDONLY | O_DIRECTORY));
@@ -164,7 +159,7 @@ Result<void> GroupDirectory::remove() {
 Result<void> remove_group_tree(const std::string& path) {
   std::vector<std::string> children;
   {
-    std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+    sys::OwnedDirectory directory(::opendir(path.c_str()));
     if (!directory) return Error::from_errno("open " + path);
     while (const dirent* entry = ::readdir(directory.get())) {
       std::string_view name = entry->d_name;

@@ -1,6 +1,5 @@
 // The daemon's own groups: made, handed controllers, swept after a crash.
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -8,9 +7,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 
 #include "sandbox/cgroup/cgroup.h"
+#include "sandbox/sys/directory.h"
 #include "sandbox/sys/file.h"
 
 namespace sandbox {
@@ -64,10 +63,6 @@ std::string home_of(const CgroupLayout& own, const CgroupLayout::Controller& dir
   return find_home(directory.path, wanted).value_or(directory.path);
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
 // A name that somebody else has, be it to sweep, is left to them. Never kills: on v2 the daemon
 // itself lives below its root group.
 Result<GroupDirectory> make_group(const std::string& path) {
@@ -83,7 +78,7 @@ Result<GroupDirectory> make_group(const std::string& path) {
 
 int sweep_cgroups(const std::string& own_group) {
   std::vector<std::string> found;
-  std::unique_ptr<DIR, CloseDirectory> directory(::opendir(own_group.c_str()));
+  sys::OwnedDirectory directory(::opendir(own_group.c_str()));
   if (!directory) return 0;
   while (const dirent* entry = ::readdir(directory.get())) {
     if (is_of_a_daemon(entry->d_name)) found.push_back(own_group + "/" + entry->d_name);

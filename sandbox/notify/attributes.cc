@@ -22,28 +22,37 @@ namespace sandbox {
 namespace {
 
 enum class Change : uint8_t { kMode, kOwner, kSpecs, kValues, kSeconds, kAttribute, kLock };
-constexpr int8_t kNone = -1;
+constexpr int8_t kAbsent = -1;
 
 // Numbers of arguments. A call without a path is by the descriptor; one with both is, too, where
 // the path is NULL or empty.
 struct AttributeCall {
   const char* name;
   Change change;
-  int8_t descriptor = kNone;
-  int8_t path = kNone;
-  int8_t what = kNone;  // mode, uid (the gid follows), or the address of times
+  int8_t descriptor = kAbsent;
+  int8_t path = kAbsent;
+  int8_t what = kAbsent;  // mode, uid (the gid follows), or the address of times
 };
 
 constexpr AttributeCall kCalls[] = {
-    {"fchmod", Change::kMode, 0, kNone, 1},         {"chmod", Change::kMode, kNone, 0, 1},
-    {"fchmodat", Change::kMode, 0, 1, 2},           {"fchown", Change::kOwner, 0, kNone, 1},
-    {"chown", Change::kOwner, kNone, 0, 1},         {"lchown", Change::kOwner, kNone, 0, 1},
-    {"fchownat", Change::kOwner, 0, 1, 2},          {"utimensat", Change::kSpecs, 0, 1, 2},
-    {"futimesat", Change::kValues, 0, 1, 2},        {"utimes", Change::kValues, kNone, 0, 1},
-    {"utime", Change::kSeconds, kNone, 0, 1},       {"fsetxattr", Change::kAttribute, 0},
-    {"fremovexattr", Change::kAttribute, 0},        {"setxattr", Change::kAttribute, kNone, 0},
-    {"lsetxattr", Change::kAttribute, kNone, 0},    {"removexattr", Change::kAttribute, kNone, 0},
-    {"lremovexattr", Change::kAttribute, kNone, 0}, {"flock", Change::kLock, 0},
+    {"fchmod", Change::kMode, 0, kAbsent, 1},
+    {"chmod", Change::kMode, kAbsent, 0, 1},
+    {"fchmodat", Change::kMode, 0, 1, 2},
+    {"fchown", Change::kOwner, 0, kAbsent, 1},
+    {"chown", Change::kOwner, kAbsent, 0, 1},
+    {"lchown", Change::kOwner, kAbsent, 0, 1},
+    {"fchownat", Change::kOwner, 0, 1, 2},
+    {"utimensat", Change::kSpecs, 0, 1, 2},
+    {"futimesat", Change::kValues, 0, 1, 2},
+    {"utimes", Change::kValues, kAbsent, 0, 1},
+    {"utime", Change::kSeconds, kAbsent, 0, 1},
+    {"fsetxattr", Change::kAttribute, 0},
+    {"fremovexattr", Change::kAttribute, 0},
+    {"setxattr", Change::kAttribute, kAbsent, 0},
+    {"lsetxattr", Change::kAttribute, kAbsent, 0},
+    {"removexattr", Change::kAttribute, kAbsent, 0},
+    {"lremovexattr", Change::kAttribute, kAbsent, 0},
+    {"flock", Change::kLock, 0},
 };
 
 const AttributeCall* attribute_call(int number) {
@@ -225,8 +234,8 @@ Ruling rule_on_path(const CellView& cell, const Notice& notice, const AttributeC
 
 // NULL, or nothing where the flag or the call's own rule make that the descriptor.
 bool is_by_descriptor(const Notice& notice, const AttributeCall& call) {
-  if (call.path == kNone) return true;
-  if (call.descriptor == kNone) return false;
+  if (call.path == kAbsent) return true;
+  if (call.descriptor == kAbsent) return false;
   if (notice.args[call.path] == 0) return true;
   const auto path = Caller{notice.pid, notice.reader}.path(notice.args[call.path]);
   constexpr uint64_t kEmptyPath = AT_EMPTY_PATH;

@@ -20,7 +20,6 @@
 
 namespace sandbox {
 
-namespace {
 enum class Effect : uint8_t {
   kOpen,        // by the flags
   kCreate,      // a new name; fails by itself if it exists
@@ -36,7 +35,6 @@ struct PathUse {
   int8_t path = kNone;
   Effect effect = Effect::kChange;
 };
-}  // namespace
 
 struct FileCall {
   const char* name;

@@ -254,7 +254,7 @@ std::vector<std::string_view> missing_for(Level level, const std::vector<LayerRe
 }
 
 std::optional<Level> best_level(const std::vector<LayerReport>& reports) {
-  for (Level level : {Level::kFull, Level::kContained, Level::kMinimal}) {
+  for (Level level : kLevels) {
     if (missing_for(level, reports).empty()) return level;
   }
   return std::nullopt;

@@ -22,7 +22,6 @@ using Program = std::vector<sock_filter>;
 constexpr uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                  CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-constexpr uint32_t kX32Bit = 0x40000000;
 constexpr uint32_t kTrap = SECCOMP_RET_TRAP | kTrapMark;
 
 sock_filter load(size_t offset) {

@@ -38,8 +38,6 @@ constexpr YoungCall kYoungCalls[] = {
     {"file_setattr", 469},
 };
 
-constexpr uint32_t kX32Bit = 0x40000000;
-
 struct Abi {
   const char* prefix;  // empty for our own
   uint32_t libseccomp_arch;

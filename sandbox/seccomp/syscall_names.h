@@ -8,6 +8,9 @@
 
 namespace sandbox {
 
+// Set in the numbers of x32, which are else those of x86-64 (__X32_SYSCALL_BIT).
+inline constexpr uint32_t kX32Bit = 0x40000000;
+
 struct CallNumber {
   bool known = false;  // some architecture has a call of this name
   int value = -1;      // negative when this one has not

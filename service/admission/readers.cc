@@ -6,7 +6,7 @@ namespace service {
 
 namespace {
 
-constexpr unsigned kAtOnce = 2;
+constexpr unsigned kReadAtOnce = 2;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void Readers::read(const std::string& client, std::function<void()> read,
 }
 
 void Readers::begin() {
-  while (under_way_ < kAtOnce) {
+  while (under_way_ < kReadAtOnce) {
     const std::optional<FairQueue::Ticket> next = queue_.pop();
     if (!next) return;
     Errand errand = std::move(errands_.extract(*next).mapped());

@@ -11,12 +11,6 @@ namespace {
 constexpr size_t kFewBytes = 1024;  // what is shorter is one packet in any case
 constexpr int kFullWeight = 1000;
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 std::string lower(std::string_view text) {
   std::string copy(text);
   for (char& c : copy) {

@@ -24,12 +24,6 @@ bool same(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 // The words of all lists of this name, in their order.
 std::vector<std::string_view> words_of(const Request& request, std::string_view name) {
   std::vector<std::string_view> words;

@@ -158,6 +158,12 @@ bool read_target(std::string_view target, Request& into) {
   return true;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  text.remove_prefix(begin);
+  return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
 std::optional<double> read_seconds(std::string_view text, double most) {
   double seconds = 0;
   const char* end = text.data() + text.size();

@@ -1,9 +1,11 @@
 #include "tools/cli/refusal.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/sys/file.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -20,6 +22,11 @@ std::string object_of(std::string_view command, const std::string& sentence) {
 }  // namespace
 
 void refuse_in_json(bool wanted) { in_json = wanted; }
+
+int say(const std::string& text) {
+  static_cast<void>(sys::write_all(STDOUT_FILENO, text + "\n").ok());
+  return kExitOk;
+}
 
 int refuse(std::string_view command, const Refusal& refusal, std::string_view hint) {
   if (in_json) {

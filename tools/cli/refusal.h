@@ -1,5 +1,6 @@
 #pragma once
-// What a command cannot do: said on stderr, with the exit code that goes with it.
+// How a command that runs no program ends: with an answer on stdout, or with a refusal on stderr
+// and the exit code that goes with it.
 
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ struct Refusal {
 
 // Whether from now on as objects, for programs: {"error":{"command":"run","message":SENTENCE}}.
 void refuse_in_json(bool wanted);
+
+// The text and a newline on stdout; returns kExitOk, also where nobody reads it.
+int say(const std::string& text);
 
 // "zygo run: SENTENCE" on stderr; returns the code. `hint` is a further line for people.
 int refuse(std::string_view command, const Refusal& refusal, std::string_view hint = {});

@@ -6,24 +6,13 @@
 #include "runtime/json/job_parts.h"
 #include "runtime/json/job_tests.h"
 #include "runtime/json/schema/schema.h"
+#include "runtime/json/schema/words.h"
 
 namespace runtime {
 
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json text() { return {{"type", "string"}}; }
-ordered_json list_of(ordered_json items) {
-  return {{"type", "array"}, {"items", std::move(items)}};
-}
-
-ordered_json object_of(ordered_json properties, ordered_json required = ordered_json::array()) {
-  return {{"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)},
-          {"additionalProperties", false}};
-}
+using namespace schema;
 
 // Text, or what need not be text.
 ordered_json bytes() { return {{"anyOf", {text(), object_of({{"b64", text()}}, {"b64"})}}}; }

@@ -5,37 +5,28 @@
 
 #include "runtime/job/outcome.h"
 #include "runtime/json/schema/schema.h"
+#include "runtime/json/schema/words.h"
 #include "sandbox/policy.h"
 
 namespace runtime {
 
 namespace {
 
-using nlohmann::ordered_json;
+using namespace schema;
 
 ordered_json typed(const char* type) { return {{"type", type}}; }
-ordered_json text() { return typed("string"); }
 ordered_json number() { return typed("number"); }
 ordered_json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
 ordered_json boolean() { return typed("boolean"); }
-ordered_json list_of(ordered_json items) {
-  return {{"type", "array"}, {"items", std::move(items)}};
-}
 ordered_json or_null(const char* type) { return {{"type", ordered_json::array({type, "null"})}}; }
 
 // All of `always` are there, the others may be.
-ordered_json object_of(const ordered_json& always,
+ordered_json record_of(const ordered_json& always,
                        const ordered_json& sometimes = ordered_json::object()) {
-  ordered_json properties = ordered_json::object(), required = ordered_json::array();
-  for (const auto& [name, schema] : always.items()) {
-    properties[name] = schema;
-    required.push_back(name);
-  }
-  for (const auto& [name, schema] : sometimes.items()) properties[name] = schema;
-  return {{"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)},
-          {"additionalProperties", false}};
+  ordered_json properties = always, required = ordered_json::array();
+  for (const auto& [name, schema] : always.items()) required.push_back(name);
+  properties.update(sometimes);
+  return object_of(std::move(properties), std::move(required));
 }
 
 ordered_json by() {
@@ -48,8 +39,7 @@ ordered_json by() {
 ordered_json level() {
   using sandbox::Level;
   ordered_json names = ordered_json::array();
-  for (Level each : {Level::kFull, Level::kContained, Level::kMinimal})
-    names.push_back(name_of(each));
+  for (Level each : sandbox::kLevels) names.push_back(name_of(each));
   names.push_back(nullptr);
   return {{"enum", std::move(names)}};
 }
@@ -68,20 +58,20 @@ ordered_json detail() {
 }
 
 ordered_json output() {
-  return object_of(
+  return record_of(
       {{"text", text()}, {"bytes", whole()}, {"truncated", boolean()}, {"lossy", boolean()}});
 }
 
 ordered_json exit_status() {
-  return object_of({{"code", or_null("integer")}, {"signal", or_null("string")}});
+  return record_of({{"code", or_null("integer")}, {"signal", or_null("string")}});
 }
 
 ordered_json exception() {
-  return object_of({{"type", text()}, {"message", text()}, {"traceback", text()}});
+  return record_of({{"type", text()}, {"message", text()}, {"traceback", text()}});
 }
 
 ordered_json usage() {
-  return object_of({{"cpu_ms", whole()},
+  return record_of({{"cpu_ms", whole()},
                     {"wall_ms", whole()},
                     {"memory_peak_kb", whole()},
                     {"pids_peak", whole()},
@@ -95,17 +85,17 @@ ordered_json timing() {
   ordered_json laps = ordered_json::object();
   for (const char* station : {"admit", "lease", "fork", "confine", "run", "collect", "judge"})
     laps[station] = whole();
-  return object_of(laps);
+  return record_of(laps);
 }
 
 ordered_json determinism() {
-  return object_of({{"runs", whole()}, {"same", boolean()}}, {{"axis", text()}, {"where", text()}});
+  return record_of({{"runs", whole()}, {"same", boolean()}}, {{"axis", text()}, {"where", text()}});
 }
 
 ordered_json test() {
-  const ordered_json skipped = object_of({{"name", text()}, {"skipped", {{"const", true}}}});
+  const ordered_json skipped = record_of({{"name", text()}, {"skipped", {{"const", true}}}});
   const ordered_json ran =
-      object_of({{"name", text()},
+      record_of({{"name", text()},
                  {"label", text()},
                  {"by", by()},
                  {"ok", boolean()},
@@ -119,19 +109,19 @@ ordered_json test() {
 }
 
 ordered_json summary() {
-  return object_of(
+  return record_of(
       {{"total", whole()}, {"passed", whole()}, {"failed", whole()}, {"skipped", whole()}},
       {{"score", number()}});
 }
 
 ordered_json outputs() {
-  const ordered_json file = object_of({{"bytes", whole()}, {"executable", boolean()}},
+  const ordered_json file = record_of({{"bytes", whole()}, {"executable", boolean()}},
                                       {{"text", text()}, {"b64", text()}});
   return {{"type", "object"}, {"additionalProperties", file}};
 }
 
 ordered_json observed() {
-  return object_of({{"syscall", text()},
+  return record_of({{"syscall", text()},
                     {"count", whole()},
                     {"treatment", {{"enum", {"allowed", "failed quietly", "refused"}}}},
                     {"profile", or_null("string")}},
@@ -140,9 +130,9 @@ ordered_json observed() {
 
 // What the service adds: the place of the job in a trace.
 ordered_json service() {
-  return object_of(
+  return record_of(
       {{"trace",
-        object_of(
+        record_of(
             {{"trace_id", text()}, {"parent_id", text()}, {"span_id", text()}, {"flags", whole()}},
             {{"state", text()}})}});
 }
@@ -150,7 +140,7 @@ ordered_json service() {
 }  // namespace
 
 std::string result_schema() {
-  return object_of({{"id", text()},
+  return record_of({{"id", text()},
                     {"tag", ordered_json::object()},
                     {"label", text()},
                     {"by", by()},
@@ -167,11 +157,11 @@ std::string result_schema() {
                     {"template", text()}},
                    {{"exception", exception()},
                     {"determinism", determinism()},
-                    {"compile", object_of({{"cached", boolean()}, {"wall_ms", whole()}})},
+                    {"compile", record_of({{"cached", boolean()}, {"wall_ms", whole()}})},
                     {"tests", list_of(test())},
                     {"summary", summary()},
                     {"outputs", outputs()},
-                    {"outputs_refused", list_of(object_of({{"path", text()}, {"why", text()}}))},
+                    {"outputs_refused", list_of(record_of({{"path", text()}, {"why", text()}}))},
                     {"observed", list_of(observed())},
                     {"service", service()}})
       .dump();

@@ -12,6 +12,8 @@
 
 namespace service::go_judge {
 
+inline constexpr int kDeepest = 6;  // request, cmd, a command, copyIn, a file, its fields
+
 // Why a request is none; the first reason is kept.
 class Complaint {
  public:

@@ -12,8 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int kDeepest = 6;  // as of a request
-
 std::string text_in(const json& object, const char* name) {
   const json* value = find(object, name);
   return value && value->is_string() ? value->get<std::string>() : "";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "service/http/request.h"
+
 namespace service {
 
 namespace {
@@ -15,12 +17,6 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
     return std::tolower(x) == std::tolower(y);
   });
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 // Up to the next semicolon, or the text between quotes with its backslashes resolved.

@@ -18,7 +18,6 @@ using runtime::InputFile;
 
 namespace {
 
-constexpr int kDeepest = 6;  // request, cmd, a command, copyIn, a file, its fields
 constexpr size_t kMostCommands = 32;
 constexpr size_t kMostFiles = 4096;                       // to copy in
 constexpr uint64_t kMostCollected = uint64_t{256} << 20;  // of a stream, as the original's

@@ -12,7 +12,6 @@ namespace service {
 
 namespace {
 
-constexpr double kLongestWait = 300;  // seconds
 constexpr size_t kLongestKey = 255;
 constexpr unsigned kComeBack = 5;  // seconds, to a disk that is full or fails
 // With the dispatcher at once, for each worker: enough that none is idle while results travel.

@@ -12,7 +12,7 @@ namespace service {
 
 namespace {
 
-constexpr double kLongestPatience = 86'400, kLongestWait = 300;  // seconds
+constexpr double kLongestPatience = 86'400;  // seconds
 // Of one batch at once, for each worker: enough that none is idle while results travel.
 constexpr size_t kBatchJobsPerWorker = 4;
 constexpr size_t kLongBody = size_t{128} << 10;  // is read on another thread

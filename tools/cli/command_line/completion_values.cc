@@ -14,9 +14,7 @@ constexpr std::array<std::string_view, 7> kFiles{"FILE",    "PATH",       "PROGR
 
 std::vector<std::string> level_names() {
   std::vector<std::string> names;
-  for (const auto level :
-       {sandbox::Level::kFull, sandbox::Level::kContained, sandbox::Level::kMinimal})
-    names.emplace_back(sandbox::name_of(level));
+  for (const auto level : sandbox::kLevels) names.emplace_back(sandbox::name_of(level));
   return names;
 }
 

@@ -19,7 +19,6 @@ namespace {
 using nlohmann::ordered_json;
 using sandbox::Level;
 
-constexpr Level kLevels[] = {Level::kFull, Level::kContained, Level::kMinimal};
 constexpr size_t kWidest = 100;
 
 // "3.11.2", or nothing when the interpreter does not answer. The interpreter is the user's own.
@@ -59,7 +58,7 @@ Checkup examine(const CommonOptions& common) {
 
 ordered_json levels_json(const Checkup& checkup) {
   ordered_json levels = ordered_json::object();
-  for (Level level : kLevels) {
+  for (Level level : sandbox::kLevels) {
     std::vector<std::string_view> missing = sandbox::missing_for(level, checkup.layers);
     levels[std::string(sandbox::name_of(level))] = {{"available", missing.empty()},
                                                     {"missing", missing}};

@@ -13,7 +13,6 @@ namespace {
 using sandbox::LayerReport;
 using sandbox::Level;
 
-constexpr Level kLevels[] = {Level::kFull, Level::kContained, Level::kMinimal};
 constexpr size_t kClauseRoom = 38;  // below this a clause goes to a line of its own
 
 std::string joined(const std::vector<std::string_view>& names) {
@@ -56,7 +55,7 @@ std::string first_line(const Checkup& checkup) {
 std::string levels_table(const Checkup& checkup, const Style& style, size_t width) {
   std::string text = style.paint(Colour::kBold, "level      here  missing");
   constexpr size_t kIndent = 17;
-  for (Level level : kLevels) {
+  for (Level level : sandbox::kLevels) {
     std::vector<std::string_view> missing = sandbox::missing_for(level, checkup.layers);
     std::string here =
         missing.empty() ? style.paint(Colour::kGreen, "yes") : style.paint(Colour::kRed, "no  ");

@@ -19,11 +19,6 @@ using nlohmann::ordered_json;
 using runtime::Blob;
 using runtime::BlobStore;
 
-int say(const std::string& text) {
-  static_cast<void>(sys::write_all(STDOUT_FILENO, text + "\n").ok());
-  return kExitOk;
-}
-
 int no(const char* command, const sys::Error& error) {
   return refuse(command, {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox});
 }

@@ -26,11 +26,6 @@ Refusal refusal_of(const sys::Error& error) {
   return {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox};
 }
 
-int say(const std::string& text) {
-  static_cast<void>(sys::write_all(STDOUT_FILENO, text + "\n").ok());
-  return kExitOk;
-}
-
 std::string shown(const std::string& text) { return escape_controls(text, Lines::kEscape); }
 
 std::string shown(const std::vector<std::string>& words) {

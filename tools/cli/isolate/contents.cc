@@ -28,7 +28,7 @@ using sys::Result;
 constexpr unsigned kDeepest = 64;
 constexpr size_t kMostFiles = 50'000, kMostPassedOver = 20;
 constexpr uint64_t kMostBytes = uint64_t{1} << 30, kPage = 4096;
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 constexpr mode_t kOthersRead = 04, kOthersWrite = 02, kOthersEnter = 05;
 
@@ -53,7 +53,7 @@ class Intake {
         if (!may(about, kOthersEnter)) continue;
         if (depth >= kDeepest) return Error::because(path + ": nested too deeply");
         keep({folder_.scratch + path + "/", "", true});
-        OwnedFd below = TRY(sys::open_at(fd, name, kDirectory));
+        OwnedFd below = TRY(sys::open_at(fd, name, kFolder));
         TRY(directory(below.get(), path + "/", depth + 1));
       } else {
         TRY(file(fd, name, path, about));
@@ -169,10 +169,10 @@ class Outlet {
 
   Result<OwnedFd> open_parent(const std::string& path, std::string& name) const {
     const std::string plain = path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
-    OwnedFd at = TRY(sys::open_at(root_, ".", kDirectory));
+    OwnedFd at = TRY(sys::open_at(root_, ".", kFolder));
     size_t begin = 0;
     for (size_t slash; (slash = plain.find('/', begin)) != plain.npos; begin = slash + 1)
-      at = TRY(sys::open_at(at.get(), plain.substr(begin, slash - begin), kDirectory));
+      at = TRY(sys::open_at(at.get(), plain.substr(begin, slash - begin), kFolder));
     name = plain.substr(begin);
     if (name.empty() || name == "." || name == "..") return Error::because("no name: " + path);
     return at;
@@ -225,7 +225,7 @@ Result<OwnedFd> open_beneath(const std::string& directory, const std::string& pa
   OwnedFd at = TRY(sys::open(directory, O_RDONLY | O_DIRECTORY));
   size_t begin = 0;
   for (size_t slash; (slash = path.find('/', begin)) != path.npos; begin = slash + 1)
-    at = TRY(sys::open_at(at.get(), path.substr(begin, slash - begin), kDirectory));
+    at = TRY(sys::open_at(at.get(), path.substr(begin, slash - begin), kFolder));
   return sys::open_at(at.get(), path.substr(begin), flags | O_NOFOLLOW);
 }
 

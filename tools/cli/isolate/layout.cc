@@ -17,7 +17,7 @@ namespace {
 
 using sandbox::ImageEntry;
 
-constexpr std::string_view kBox = "/box", kScratch = "/tmp";
+constexpr std::string_view kBoxInside = "/box", kScratch = "/tmp";
 
 // What is always there, and what a rule may so say again.
 bool is_there_already(const DirectoryRule& rule) {
@@ -67,9 +67,10 @@ std::vector<DirectoryRule> settled(const std::vector<DirectoryRule>& rules) {
 class Builder {
  public:
   explicit Builder(const std::string& box) {
-    layout_.folders.push_back({std::string(kBox), box, kBoxInScratch, HostFolder::Writes::kBox});
+    layout_.folders.push_back(
+        {std::string(kBoxInside), box, kBoxInScratch, HostFolder::Writes::kBox});
     layout_.mounts.push_back(
-        {ImageEntry::Kind::kSymlink, std::string(kBox), std::string("tmp/") + kBoxInScratch});
+        {ImageEntry::Kind::kSymlink, std::string(kBoxInside), std::string("tmp/") + kBoxInScratch});
   }
 
   std::string add(const DirectoryRule& rule) {
@@ -95,7 +96,7 @@ class Builder {
 
   std::string add_written(const DirectoryRule& rule, const char* outside) {
     if (rule.no_exec) return "noexec goes with directories that are only read here";
-    if (rule.inside == kBox) {
+    if (rule.inside == kBoxInside) {
       layout_.folders.front().outside = outside;
       layout_.folders.front().writes = HostFolder::Writes::kOthers;
     } else if (rule.inside == kScratch) {

@@ -67,9 +67,9 @@ IsolateEnd by_itself(const JobResult& result, const IsolateOptions& options) {
 // The errors of execve(2) whose cause is the file, and so who made it: no such format, no
 // interpreter of that name, no right to it.
 bool is_of_the_program(int error) {
-  constexpr int kErrors[] = {ENOEXEC, ENOENT, EACCES, EPERM,   ELIBBAD,
+  constexpr int kCauses[] = {ENOEXEC, ENOENT, EACCES, EPERM,   ELIBBAD,
                              EINVAL,  EISDIR, ELOOP,  ENOTDIR, ENAMETOOLONG};
-  return std::find(std::begin(kErrors), std::end(kErrors), error) != std::end(kErrors);
+  return std::find(std::begin(kCauses), std::end(kCauses), error) != std::end(kCauses);
 }
 
 IsolateEnd sandbox_error(const JobResult& result) {

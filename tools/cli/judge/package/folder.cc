@@ -1,6 +1,5 @@
 #include "tools/cli/judge/package/folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
@@ -9,8 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "sandbox/sys/directory.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {
@@ -18,10 +17,6 @@ namespace {
 
 constexpr size_t kMostEntries = 20000;  // of one folder
 constexpr unsigned kDeepest = 16;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 const std::string& shown(const std::string& path) {
   static const std::string kItself = ".";
@@ -71,7 +66,7 @@ sys::Result<Folder::Kind> Folder::kind_of(const std::string& path) const {
 
 sys::Result<std::vector<Folder::Entry>> Folder::list(const std::string& path) const {
   sys::OwnedFd fd = TRY(open_at(path, O_RDONLY | O_DIRECTORY));
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(fd.get()));
+  const sys::OwnedDirectory directory(::fdopendir(fd.get()));
   if (!directory) return sys::Error::from_errno(shown(path));
   static_cast<void>(fd.release());  // closedir() closes it
   std::vector<Entry> entries;

@@ -13,12 +13,12 @@
 namespace cli {
 namespace {
 
-using Kind = YamlValue::Kind;
+using YamlKind = YamlValue::Kind;
 
 constexpr double kMostPasses = 1000;
 
 // Fields that say nothing about judging.
-constexpr std::array<std::string_view, 9> kMetadata = {
+constexpr std::array<std::string_view, 9> kMetadata2023 = {
     "problem_format_version", "type",          "uuid", "version", "credits", "source", "license",
     "rights_owner",           "embargo_until",
 };
@@ -43,7 +43,7 @@ std::string_view objection(const Types& types) {
 
 sys::Result<Types> read_types(const YamlValue& value) {
   Types types;
-  const bool is_one = value.kind == Kind::kScalar;
+  const bool is_one = value.kind == YamlKind::kScalar;
   const std::vector<std::string> words =
       is_one ? std::vector{value.scalar} : TRY(strings_in("type", value));
   if (words.empty()) return wrong_field("type", value, "expected at least one word");
@@ -84,8 +84,8 @@ sys::Result<void> read_multipliers(const std::string& field, const YamlValue& va
   return {};
 }
 
-sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
-                             ProblemSettings& into) {
+sys::Result<void> read_limit_2023(const std::string& name, const YamlValue& value,
+                                  ProblemSettings& into) {
   const std::string field = "limits." + name;
   if (name == "time_multipliers") return read_multipliers(field, value, into);
   if (name == "validation_passes") {
@@ -101,18 +101,18 @@ sys::Result<void> read_limit(const std::string& name, const YamlValue& value,
   return {};
 }
 
-sys::Result<void> read_field(const std::string& field, const YamlValue& value,
-                             ProblemSettings& into) {
+sys::Result<void> read_field_2023(const std::string& field, const YamlValue& value,
+                                  ProblemSettings& into) {
   if (field == "name") {
     into.name = TRY(name_in(value));
   } else if (field == "limits") {
     TRY(expect_map(field, value));
-    for (const auto& [name, limit] : value.fields) TRY(read_limit(name, limit, into));
+    for (const auto& [name, limit] : value.fields) TRY(read_limit_2023(name, limit, into));
   } else if (field == "languages") {
-    if (value.kind != Kind::kScalar || value.scalar != "all") into.ignored.push_back(field);
+    if (value.kind != YamlKind::kScalar || value.scalar != "all") into.ignored.push_back(field);
   } else if (field == "allow_file_writing" || field == "constants") {
     into.ignored.push_back(field);
-  } else if (field != "keywords" && !one_of(kMetadata, field)) {
+  } else if (field != "keywords" && !one_of(kMetadata2023, field)) {
     return wrong_field(field, value, "unknown field");
   }
   return {};
@@ -121,15 +121,15 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
 // Drafts had one string of words.
 sys::Result<std::vector<std::string>> arguments_in(const std::string& field,
                                                    const YamlValue& value) {
-  return value.kind == Kind::kScalar ? words_in(field, value) : strings_in(field, value);
+  return value.kind == YamlKind::kScalar ? words_in(field, value) : strings_in(field, value);
 }
 
 // Whole, as the format wants it; or infinite.
 sys::Result<double> max_score_in(const std::string& field, const YamlValue& value) {
   constexpr double kLargest = 1e9;
-  if (value.kind == Kind::kScalar && value.scalar == "unbounded")
+  if (value.kind == YamlKind::kScalar && value.scalar == "unbounded")
     return std::numeric_limits<double>::infinity();
-  const bool digits = value.kind == Kind::kScalar &&
+  const bool digits = value.kind == YamlKind::kScalar &&
                       value.scalar.find_first_not_of("0123456789") == std::string::npos;
   const auto most = digits ? number_between(value.scalar, 0, kLargest) : std::nullopt;
   if (!most)
@@ -138,7 +138,7 @@ sys::Result<double> max_score_in(const std::string& field, const YamlValue& valu
 }
 
 sys::Result<Aggregation> aggregation_in(const std::string& field, const YamlValue& value) {
-  const std::string word = value.kind == Kind::kScalar ? value.scalar : "";
+  const std::string word = value.kind == YamlKind::kScalar ? value.scalar : "";
   if (word == "pass-fail") return Aggregation::kPassFail;
   if (word == "sum") return Aggregation::kSum;
   if (word == "min") return Aggregation::kLeast;
@@ -154,7 +154,7 @@ sys::Result<bool> read_scoring(const std::string& field, const YamlValue& value,
     into.aggregation = TRY(aggregation_in(field, value));
   } else if (field == "require_pass") {
     into.require_pass =
-        value.kind == Kind::kScalar ? std::vector{value.scalar} : TRY(strings_in(field, value));
+        value.kind == YamlKind::kScalar ? std::vector{value.scalar} : TRY(strings_in(field, value));
   } else {
     return false;
   }
@@ -173,7 +173,7 @@ sys::Result<ProblemSettings> read_problem_2023(const YamlValue& root) {
   if (types.scoring) settings.type = ProblemType::kScoring;
   settings.validator_scores = types.scoring;
   if (types.multi_pass) settings.passes = 2;
-  for (const auto& [field, value] : root.fields) TRY(read_field(field, value, settings));
+  for (const auto& [field, value] : root.fields) TRY(read_field_2023(field, value, settings));
   return settings;
 }
 

@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-using Kind = YamlValue::Kind;
+using YamlKind = YamlValue::Kind;
 
 // Fields that say nothing about judging.
 constexpr auto kMetadata = std::to_array<std::string_view>(
@@ -99,9 +99,9 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
 
 // What another grader than the default one, or it with flags, would do with the verdicts.
 bool is_of_graders(const std::string& field, const YamlValue& value) {
-  if (field == "grading") return value.kind != Kind::kScalar || value.scalar != "default";
+  if (field == "grading") return value.kind != YamlKind::kScalar || value.scalar != "default";
   return field == "grader_flags" &&
-         (value.kind != Kind::kScalar || !words_of(value.scalar).empty());
+         (value.kind != YamlKind::kScalar || !words_of(value.scalar).empty());
 }
 
 // The draft of 2023-07 was completed as 2025-09.

@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-using Kind = YamlValue::Kind;
+using YamlKind = YamlValue::Kind;
 
 constexpr size_t kMostWords = 64;
 
@@ -22,26 +22,26 @@ sys::Error wrong_field(const std::string& field, const YamlValue& at, std::strin
 
 sys::Result<YamlValue> map_in(std::string_view text) {
   YamlValue root = TRY(parse_yaml(text));
-  if (root.kind != Kind::kMap && root.kind != Kind::kNull)
+  if (root.kind != YamlKind::kMap && root.kind != YamlKind::kNull)
     return sys::Error::because("expected a map of fields");
   return root;
 }
 
 sys::Result<void> expect_map(const std::string& field, const YamlValue& value) {
-  if (value.kind != Kind::kMap && value.kind != Kind::kNull)
+  if (value.kind != YamlKind::kMap && value.kind != YamlKind::kNull)
     return wrong_field(field, value, "expected a map");
   return {};
 }
 
 sys::Result<std::string> text_in(const std::string& field, const YamlValue& value) {
-  if (value.kind == Kind::kNull) return std::string();
-  if (value.kind != Kind::kScalar) return wrong_field(field, value, "expected a string");
+  if (value.kind == YamlKind::kNull) return std::string();
+  if (value.kind != YamlKind::kScalar) return wrong_field(field, value, "expected a string");
   return value.scalar;
 }
 
 sys::Result<double> number_in(const std::string& field, const YamlValue& value, double least,
                               double most) {
-  if (value.kind == Kind::kScalar) {
+  if (value.kind == YamlKind::kScalar) {
     if (auto number = number_between(value.scalar, least, most)) return *number;
   }
   return wrong_field(field, value, fmt::format("expected a number from {} to {}", least, most));
@@ -55,20 +55,21 @@ sys::Result<std::vector<std::string>> words_in(const std::string& field, const Y
 }
 
 sys::Result<std::vector<std::string>> strings_in(const std::string& field, const YamlValue& value) {
-  if (value.kind == Kind::kNull) return std::vector<std::string>();
-  if (value.kind != Kind::kList) return wrong_field(field, value, "expected a list of strings");
+  if (value.kind == YamlKind::kNull) return std::vector<std::string>();
+  if (value.kind != YamlKind::kList) return wrong_field(field, value, "expected a list of strings");
   if (value.items.size() > kMostWords)
     return wrong_field(field, value, fmt::format("more than {} strings", kMostWords));
   std::vector<std::string> strings;
   for (const YamlValue& item : value.items) {
-    if (item.kind != Kind::kScalar) return wrong_field(field, item, "expected a list of strings");
+    if (item.kind != YamlKind::kScalar)
+      return wrong_field(field, item, "expected a list of strings");
     strings.push_back(item.scalar);
   }
   return strings;
 }
 
 sys::Result<std::string> name_in(const YamlValue& value) {
-  if (value.kind != Kind::kMap) return text_in("name", value);
+  if (value.kind != YamlKind::kMap) return text_in("name", value);
   std::string name;
   for (const auto& [language, text] : value.fields) {
     const std::string its = TRY(text_in("name." + language, text));
