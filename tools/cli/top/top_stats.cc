@@ -105,12 +105,12 @@ void read_lists(const json& all, TopStats& into) {
                              text(row, "client"), evidence_of(at(row, "detail"))});
   });
   const json& history = at(all, "history");
-  using Second = TopStats::Second;
+  using Row = TopStats::Second;
   for (const auto& [key, member] :
-       {std::pair{"ended", &Second::ended}, std::pair{"ok", &Second::ok},
-        std::pair{"refused", &Second::refused}, std::pair{"queued", &Second::queued},
-        std::pair{"running", &Second::running}, std::pair{"p50_us", &Second::p50},
-        std::pair{"p99_us", &Second::p99}})
+       {std::pair{"ended", &Row::ended}, std::pair{"ok", &Row::ok},
+        std::pair{"refused", &Row::refused}, std::pair{"queued", &Row::queued},
+        std::pair{"running", &Row::running}, std::pair{"p50_us", &Row::p50},
+        std::pair{"p99_us", &Row::p99}})
     read_column(history, key, member, into.seconds);
 }
 
