@@ -166,7 +166,7 @@ void Shard::work_aside(TaskPtr task, std::function<void(Task&)> work,
           let_go((*held)->client());
           withdraw(std::move(*held));
         }
-        if (stopping_) wake();
+        wake();  // it had a worker and has left it: another may take its place
       });
 }
 

@@ -136,6 +136,15 @@ class Lines(ZygoTestCase):
 
         self.assertEqual((ended.code, len(zygo.results_of(ended.out))), (0, 2))
 
+    def test_behind_long_outputs_that_are_compared_are_not_forgotten(self) -> None:
+        # With one worker: a comparison beside the loop leaves room that no other event tells of.
+        long: Job = {"source": "print('x' * 200_000)", "determinism": {"runs": 2}}
+        jobs = [job for _ in range(10) for job in (long, {"source": "print(1)"})]
+
+        ended = zygo.run_cli("batch", "-", "--workers", "1", stdin=zygo.lines_of(jobs))
+
+        self.assertEqual([r["label"] for r in zygo.results_of(ended.out)], ["OK"] * len(jobs))
+
     def test_end_in_the_order_of_completion(self) -> None:
         jobs = [token(1, 1.0), token(2)]
 
