@@ -68,7 +68,7 @@ class Layers {
 };
 
 // The layers that a level may put in force, where the host gives them. What a level cannot have is
-// replaced: see runtime/scheduler/host_config.h.
+// replaced: see runtime/engine/host_config.h.
 Layers layers_of(Level level);
 
 // Wire names: "pure", "full", "userns", "cgroup.memory", "landlock", "seccomp", "uid", ...

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/builds/blobs.h"
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/json/job_json.h"
 #include "runtime/loop/loop.h"
 #include "service/admission/cors.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/host/library.h"
 #include "runtime/json/runtime_json.h"
-#include "runtime/scheduler/engine_options.h"
+#include "runtime/engine/engine_options.h"
 
 namespace runtime {
 

@@ -31,9 +31,9 @@ struct Task {
   std::unique_ptr<Job> build;
   const RuntimeSpec* language = nullptr;  // of a command that is one of a runtime's programs
   bool compiled_here = false;             // by this task, not taken from the store
-  unsigned runs_lost = 0;  // ended because the machine had no room: shard_shortage.cc
+  unsigned runs_lost = 0;  // ended because the machine had no room: scheduler_shortage.cc
   unsigned starts_lost =
-      0;  // its template or its cell was killed before it began: shard_templates.cc
+      0;  // its template or its cell was killed before it began: scheduler_templates.cc
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;
   // What is to run next.

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/loop/loop.h"
 #include "service/admission/fair_queue.h"
 #include "service/admission/service_rate.h"

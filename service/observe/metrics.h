@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/job/result.h"
 #include "service/observe/resources.h"
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/options.h"
 #include "tools/cli/refusal.h"
 #include "tools/cli/signals.h"

@@ -1,7 +1,7 @@
 // zygo: the command line. Reads what is wanted, hands each command its neighbours, ends with its
 // code.
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/batch/batch.h"
 #include "tools/cli/command_line/command_line.h"
 #include "tools/cli/command_line/documents.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/json/job_parts.h"
 #include "service/apis/go_judge/fields.h"
 #include "service/apis/go_judge/go_judge.h"

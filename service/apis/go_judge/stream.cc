@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "service/apis/go_judge/messages.h"
 
 namespace service::go_judge {

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/batch/guests.h"
 #include "tools/cli/batch/job_lines.h"
 #include "tools/cli/batch/outbox.h"

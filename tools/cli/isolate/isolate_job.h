@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/job/job.h"
 #include "tools/cli/isolate/contents.h"
 #include "tools/cli/isolate/layout.h"

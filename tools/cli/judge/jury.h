@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/judge/package/package.h"
 #include "tools/cli/judge/program.h"
 #include "tools/cli/judge/words.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/judge/package/folder.h"
 
 namespace cli {

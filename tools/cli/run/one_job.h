@@ -1,7 +1,7 @@
 #pragma once
 // One job through an engine, and its one result. Below `zygo run` and `zygo isolate`.
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/run/live_output.h"
 #include "tools/cli/signals.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tools/cli/selfcheck/attempt.h"
 #include "tools/cli/selfcheck/bait.h"
 #include "tools/cli/selfcheck/judgement.h"

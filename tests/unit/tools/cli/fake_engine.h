@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 namespace cli {
 

@@ -1,4 +1,4 @@
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 #include <malloc.h>
 #include <sched.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "runtime/builds/blobs.h"
+#include "runtime/engine/host_config.h"
 #include "runtime/judging/suite.h"
 #include "runtime/scheduler/admission_queue.h"
-#include "runtime/scheduler/host_config.h"
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"

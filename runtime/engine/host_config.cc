@@ -1,4 +1,4 @@
-#include "runtime/scheduler/host_config.h"
+#include "runtime/engine/host_config.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

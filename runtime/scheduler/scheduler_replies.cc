@@ -10,7 +10,7 @@
 #include "runtime/judging/judge.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/scheduler/artefact_store.h"
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 
 namespace runtime {
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 
+#include "runtime/engine/engine_options.h"
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
-#include "runtime/scheduler/engine_options.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 
 namespace runtime {
 

@@ -8,7 +8,7 @@
 #include "images/host_image.h"
 #include "images/image_root.h"
 #include "images/sha256.h"
-#include "runtime/scheduler/host_config.h"
+#include "runtime/engine/host_config.h"
 #include "shim/protocol.h"
 
 namespace runtime {

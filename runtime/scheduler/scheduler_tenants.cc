@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 #include "runtime/scheduler/tenant_templates.h"
 
 namespace runtime {

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 
 namespace runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 
 #include <sched.h>
 

@@ -16,8 +16,8 @@
 #include "runtime/loop/loop.h"
 #include "runtime/scheduler/admission_queue.h"
 #include "runtime/scheduler/capacity.h"
-#include "runtime/scheduler/engine_options.h"
-#include "runtime/scheduler/host_config.h"
+#include "runtime/engine/engine_options.h"
+#include "runtime/engine/host_config.h"
 
 namespace runtime {
 

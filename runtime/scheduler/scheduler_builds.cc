@@ -5,7 +5,7 @@
 
 #include "images/sha256.h"
 #include "runtime/scheduler/artefact_store.h"
-#include "runtime/scheduler/shard.h"
+#include "runtime/scheduler/scheduler.h"
 #include "runtime/values/value.h"
 
 namespace runtime {
