@@ -1,11 +1,8 @@
 #pragma once
 // Cell: the daemon's handle on one cell, a slot that runs one job at a time. It owns all that the
 // cell shares with the daemon (socket, output pipes, request and answer memory, cgroup, seccomp
-// listener, pidfd) and keeps the clock of the running job. Lives on its shard's loop. States:
-//
-//   starting -> idle <-> running -> ... -> dead
-//
-// A cell that is not provably clean after a job, or that lost its pid 1, is never idle again.
+// listener, pidfd) and keeps the clock of the running job. Lives on its shard's loop. Its states
+// are those of a CellHandle.
 
 #include <array>
 #include <deque>
@@ -20,6 +17,7 @@
 #include "runtime/builds/runtime_spec.h"
 #include "runtime/cell/answer.h"
 #include "runtime/cell/cell_ids.h"
+#include "runtime/cell/handles.h"
 #include "runtime/cell/late_start.h"
 #include "runtime/cell/observer.h"
 #include "runtime/cell/output_files.h"
@@ -41,20 +39,6 @@
 #include "shim/protocol.h"
 
 namespace runtime {
-
-// What a cell is made for. Jobs that agree in these can share it, one after another.
-struct CellShape {
-  sandbox::Profile profile = sandbox::Profile::kDefault;
-  sys::Bytes disk;
-  uint32_t files = 0;
-  sys::Bytes value;
-  bool observe = false;
-  bool runs_programs() const {  // of its scratch
-    return profile == sandbox::Profile::kSubprocess || profile == sandbox::Profile::kBuild;
-  }
-  auto operator<=>(const CellShape&) const = default;
-};
-CellShape shape_of(const Job& job);
 
 struct CellPlan {
   uint64_t number = 0;
@@ -89,54 +73,31 @@ struct RunOrder {
   bool comes_first = false;              // before jobs of which this is not said
 };
 
-struct RunResult {
-  std::vector<ObservedCall> observed;
-  Evidence evidence;
-  Testimony testimony;
-  bool ran = false;  // the program was reached; exit is meaningful
-  Output out, err;
-  OutputFiles files;
-  std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count
-  sys::Nanoseconds ended_at{};
-  Usage usage;
-  Timing timing;
-};
-
-class Cell {
+class Cell : public CellHandle {
  public:
-  enum class State { kStarting, kIdle, kRunning, kDead };
-  struct Events {
-    std::function<void()> ready;
-    std::function<void(RunResult)> finished;  // then idle() tells whether it may serve again
-    std::function<void()> dead;               // outside of a run; the owner drops the cell
-  };
+  using Events = CellEvents;
 
   // Orders the cell from `zygote` (ready). An error says which resource is missing.
   static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, CellPlan plan,
                                                   Events events);
-  ~Cell();
+  ~Cell() override;
 
-  State state() const { return state_; }
-  const CellShape& shape() const { return plan_.shape; }
-  sandbox::Layers layers() const { return layers_; }
-  // The end that we read.
+  State state() const override { return state_; }
+  const CellShape& shape() const override { return plan_.shape; }
+  sandbox::Layers layers() const override { return layers_; }
+  const Evidence::Fault& fault() const override { return fault_; }
+  bool worn() const override { return worn_; }
+  bool is_fresh() const override { return jobs_ == 0; }
+  sys::Result<void> set_limits(const Limits& limits) override;
+  void cancel() override;
+  void signal(int number) override;
+  void end(std::function<void()> gone) override;
+  bool gone() const override { return gone_; }
+
+  // The end of the program's standard error that we read.
   int stderr_pipe() const { return err_.get(); }
-  // Why a cell died outside of a run.
-  const Evidence::Fault& fault() const { return fault_; }
-  // Renewal is due: too many jobs, a violation, memory left behind.
-  bool worn() const { return worn_; }
-
-  // Ends the cell for good; `gone` is called once its processes are no more (perhaps at once).
-  void end(std::function<void()> gone);
-  bool gone() const { return gone_; }
-
-  // Before run(). An error means that the cell cannot hold the job to its limits; is_fresh() tells
-  // whether another cell could.
-  sys::Result<void> set_limits(const Limits& limits);
-  bool is_fresh() const { return jobs_ == 0; }
+  // After set_limits().
   void run(const RunOrder& order);
-  void cancel();            // of the running job: it ends as Cancelled
-  void signal(int number);  // to the first process of the running job
 
  private:
   static constexpr sys::Nanoseconds kNever = sys::Nanoseconds::max();

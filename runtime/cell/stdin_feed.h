@@ -6,21 +6,22 @@
 #include <memory>
 #include <string>
 
+#include "runtime/cell/handles.h"
 #include "runtime/loop/loop.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
 
 namespace runtime {
 
-class StdinFeed {
+class StdinFeed : public JobInput {
  public:
   // `bytes` is borrowed until the feed is dropped.
   static sys::Result<std::unique_ptr<StdinFeed>> from_bytes(Loop& loop, const std::string& bytes);
   static sys::Result<std::unique_ptr<StdinFeed>> from_descriptor(int fd);
-  ~StdinFeed();
+  ~StdinFeed() override;
 
-  int reader() const { return reader_.get(); }  // for the cell
-  void reader_sent() { reader_.reset(); }
+  int reader() const override { return reader_.get(); }
+  void sent() override { reader_.reset(); }
 
  private:
   void write_some();

@@ -95,6 +95,7 @@ Zygote::~Zygote() {
 Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan,
                                               std::function<void()> changed) {
   std::unique_ptr<Zygote> zygote(new Zygote(std::move(changed)));
+  zygote->identity_ = plan.identity;
   sys::SocketPair control = TRY(sys::seqpacket_pair());
   sys::Pipe talk = TRY(sys::make_pipe());
   OwnedFd null = TRY(sys::open("/dev/null", O_RDWR));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cell/handles.h"
 #include "runtime/cell/wire_decode.h"
 #include "runtime/job/outcome.h"
 #include "runtime/loop/loop.h"
@@ -41,9 +42,8 @@ struct ZygotePlan {
   uint32_t run_as = 0;       // plain: the uid to take; 0: the daemon's
 };
 
-class Zygote {
+class Zygote : public TemplateHandle {
  public:
-  enum class State { kStarting, kReady, kRefused, kFailed };
   // Called with CellBorn of an order and the cell's pidfd.
   using Born = std::function<void(const shim::CellBorn&, sys::OwnedFd)>;
 
@@ -51,21 +51,17 @@ class Zygote {
   // template dies.
   static sys::Result<std::unique_ptr<Zygote>> start(Loop& loop, const ZygotePlan& plan,
                                                     std::function<void()> changed);
-  ~Zygote();
+  ~Zygote() override;
 
-  State state() const { return state_; }
+  State state() const override { return state_; }
+  const std::string& identity() const override { return identity_; }
+  const std::string& reason() const override { return reason_; }
+  Evidence::Fault fault() const override { return {"start template", error_, reason_}; }
+  bool was_killed() const override { return killed_; }
+  void end() override;
+  bool is_ending() const override { return ending_ && state_ != State::kFailed; }
+
   bool runs_in_place() const { return in_place_; }  // in kReady; see shim/protocol.h
-  // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed
-  // (ours).
-  const std::string& reason() const { return reason_; }
-  // In kFailed: that, as evidence; its error is that of the launcher, if it gave one.
-  Evidence::Fault fault() const { return {"start template", error_, reason_}; }
-  // In kFailed: it was there, and a signal ended it. Another one may well live.
-  bool was_killed() const { return killed_; }
-
-  // Kills it, without waiting until its memory has been given back; kFailed follows.
-  void end();
-  bool is_ending() const { return ending_ && state_ != State::kFailed; }
 
   // Orders a cell; only in kReady, or in kStarting: it is then forked as soon as the template can,
   // which may be before its heap image. The answer comes through `born`; if the zygote dies first,
@@ -88,7 +84,7 @@ class Zygote {
   bool killed_ = false;
   bool ending_ = false;
   int error_ = 0;
-  std::string reason_, talk_;
+  std::string identity_, reason_, talk_;
   sys::OwnedFd control_, talk_fd_;
   sys::Child launcher_;
   std::optional<sys::Child> process_;

@@ -8,9 +8,9 @@
 
 #include "runtime/builds/blobs.h"
 #include "runtime/engine/host_config.h"
+#include "runtime/engine/shard.h"
 #include "runtime/judging/suite.h"
 #include "runtime/scheduler/admission_queue.h"
-#include "runtime/scheduler/scheduler.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/thread.h"
@@ -53,13 +53,13 @@ class PooledEngine : public Engine {
     const size_t of_tenants = (config_->tenant_templates() + shards - 1) / shards;
     for (unsigned i = 0; i < shards; ++i) {
       const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
-      auto shard = std::make_unique<Shard>(*config_, admission_, capacity_,
-                                           ShardPlan{cpus[i], true, capacity, of_tenants});
+      auto shard = std::make_unique<Shard>(*config_, admission_, capacity_, cpus[i],
+                                           SchedulerPlan{capacity, of_tenants});
       Result<void> started =
           shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
       if (!started && shards_.empty()) return started;
       if (!started) {
-        shards_.front()->take_over(capacity);
+        shards_.front()->scheduler().take_over(capacity);
         continue;
       }
       shards_.push_back(std::move(shard));
@@ -70,16 +70,16 @@ class PooledEngine : public Engine {
 
   void introduce_shards() {
     for (std::unique_ptr<Shard>& shard : shards_) {
-      std::vector<Shard*> peers;
+      std::vector<Peer*> peers;
       for (std::unique_ptr<Shard>& other : shards_) {
-        if (other != shard) peers.push_back(other.get());
+        if (other != shard) peers.push_back(&other->scheduler());
       }
-      shard->set_peers(std::move(peers));
+      shard->scheduler().set_peers(std::move(peers));
     }
   }
 
   ~PooledEngine() override {
-    for (std::unique_ptr<Shard>& shard : shards_) shard->stop();
+    for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().stop();
     for (std::unique_ptr<Shard>& shard : shards_) shard->join();
   }
 
@@ -161,9 +161,10 @@ class PooledEngine : public Engine {
 
   void wake_freest() {
     // The least loaded of the idle; when none is, all are busy and take it as they get room.
-    Shard* freest = nullptr;
+    Scheduler* freest = nullptr;
     for (std::unique_ptr<Shard>& shard : shards_) {
-      if (shard->idle() && (!freest || shard->load() < freest->load())) freest = shard.get();
+      Scheduler& each = shard->scheduler();
+      if (each.idle() && (!freest || each.load() < freest->load())) freest = &each;
     }
     if (freest) freest->wake_if_idle();
   }
@@ -171,17 +172,17 @@ class PooledEngine : public Engine {
   unsigned workers() const override { return workers_; }
 
   void cancel_all() override {
-    for (std::unique_ptr<Shard>& shard : shards_) shard->cancel();
+    for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().cancel();
   }
 
   void cancel_withdrawn() override {
-    for (std::unique_ptr<Shard>& shard : shards_) shard->cancel_withdrawn();
+    for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().cancel_withdrawn();
   }
 
   Counts counts() const override {
     Counts all;
     for (const std::unique_ptr<Shard>& shard : shards_) {
-      const Counts own = shard->counts();
+      const Counts own = shard->scheduler().counts();
       all.cells += own.cells;
       all.templates += own.templates;
       all.cells_made += own.cells_made;
@@ -193,7 +194,7 @@ class PooledEngine : public Engine {
   }
 
   void pass_signals() override {
-    for (std::unique_ptr<Shard>& shard : shards_) shard->pass_signals();
+    for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().pass_signals();
   }
 
   Standing standing() const override { return {config_->level(), config_->layers()}; }

@@ -8,6 +8,7 @@
 #include "runtime/engine/engine_options.h"
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
+#include "runtime/scheduler/counts.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
 

@@ -1,6 +1,5 @@
 #pragma once
-// EngineOptions: how an engine is made; TemplateSpec: what it can run; EngineCounts: what it has.
-// Plain values.
+// EngineOptions: how an engine is made, and the templates that come with it. Plain values.
 
 #include <functional>
 #include <memory>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "images/store.h"
-#include "runtime/builds/runtime_spec.h"
+#include "runtime/builds/template_spec.h"
 #include "sandbox/mounts/mounts.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
@@ -17,15 +16,6 @@
 
 namespace runtime {
 
-// A template as a user may define it: an interpreter and what is imported before the first fork;
-// or a runtime whose programs are executed.
-struct TemplateSpec {
-  std::string name;
-  std::vector<std::string> preloads;  // module names, imported in order
-  std::string setup;  // absolute path of a Python file, run after the preloads; may be empty
-  std::shared_ptr<const RuntimeSpec> runtime = nullptr;  // executed: the two above are empty
-  std::string setup_digest{};                            // of that file's content
-};
 // Runs a program of the image by its name or path, which is the job's source; with an empty one,
 // the image's own entrypoint and command.
 inline constexpr const char* kCommandTemplate = "command";
@@ -70,16 +60,6 @@ struct EngineOptions {
   // One line, from any thread, for each step in which the pool shrinks for want of room or grows
   // back.
   std::function<void(const std::string&)> log;
-};
-
-// What there is and has been, roughly: shards count on while they are asked.
-struct EngineCounts {
-  size_t cells = 0, templates = 0;  // alive
-  uint64_t cells_made = 0;
-  uint64_t forks = 0;                     // runs of programs and compilers
-  size_t tenant_templates = 0;            // of those alive, which are a tenant's
-  uint64_t tenant_templates_dropped = 0;  // idle ones that went to make room, or by their age
-  bool operator==(const EngineCounts&) const = default;
 };
 
 }  // namespace runtime

@@ -137,7 +137,7 @@ Result<void> HostConfig::find_in_image(const EngineOptions& options) {
   user_ = TRY(images::user_of(*imported_));
   const bool chosen = options.python != EngineOptions().python;
   auto found =
-      find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
+      runtime::find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
   if (chosen && !found)
     return Error::because("image " + imported_->name + ": it has no " + options.python);
   python_ = found.value_or("");

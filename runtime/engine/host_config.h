@@ -20,21 +20,20 @@
 #include "runtime/host/id_slots.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/uid_claim.h"
-#include "runtime/scheduler/artefact_store.h"
+#include "runtime/scheduler/catalogue.h"
 #include "sandbox/cgroup/cgroup.h"
 #include "sandbox/probe/probe.h"
 #include "sandbox/seccomp/seccomp.h"
 
 namespace runtime {
 
-class HostConfig {
+class HostConfig : public Catalogue {
  public:
   static sys::Result<std::unique_ptr<HostConfig>> create(const EngineOptions& options);
 
   sandbox::Layers layers() const { return layers_; }  // to put in force
-  sandbox::Level level() const { return level_; }
-  // The first of these levels and layers that is not in force; empty when all are.
-  std::string unmet(const std::vector<std::string>& required) const;
+  sandbox::Level level() const override { return level_; }
+  std::string unmet(const std::vector<std::string>& required) const override;
   const sandbox::CgroupRoot* cgroups() const { return &*cgroups_; }
   const sandbox::OuterOom* outer_oom() const {
     return layers_.has(sandbox::Layer::kCgroupMemory) ? nullptr : &outer_oom_;
@@ -43,29 +42,27 @@ class HostConfig {
   // In the group that zygo was started in: of templates, and on v2 of all below.
   uint64_t own_oom_kills() const { return outer_oom_.kills().value_or(0); }
 
-  // By its name, or a runtime by an alias.
-  const TemplateSpec* find_template(const std::string& name) const;
-  std::string template_names() const;  // for error messages
+  const TemplateSpec* find_template(const std::string& name) const override;
+  std::string template_names() const override;  // for error messages
   ZygotePlan zygote_plan(const TemplateSpec& spec, unsigned seed) const;
-  // What jobs see: none, the host's own files.
-  const images::Image* image() const { return imported_ ? &*imported_ : nullptr; }
+  const images::Image* image() const override { return imported_ ? &*imported_ : nullptr; }
   std::string_view path_of_image() const;  // PATH
-  bool has_python() const { return !python_.empty(); }
-  bool has_early_cells(const TemplateSpec& spec) const { return early_cells_ && !spec.runtime; }
+  std::optional<std::string> find_program(const std::string& word) const override;
+  bool has_python() const override { return !python_.empty(); }
+  bool has_early_cells(const TemplateSpec& spec) const override {
+    return early_cells_ && !spec.runtime;
+  }
   // Its programs may execute memory that they wrote: see FilterVariant.
   bool makes_code(const TemplateSpec& spec) const;
-  bool is_warm(const TemplateSpec& spec) const;                   // its interpreter is the template
-  const Toolchain& toolchain_of(const TemplateSpec& spec) const;  // of an executed runtime
-  // Of a command that runs this program of the image.
-  CommandRule rule_of_command(const std::string& program) const;
+  bool is_warm(const TemplateSpec& spec) const override;  // its interpreter is the template
+  const Toolchain& toolchain_of(const TemplateSpec& spec) const override;  // of an executed runtime
+  CommandRule rule_of_command(const std::string& program) const override;
   size_t tenant_templates() const { return tenant_templates_; }
-  sys::Milliseconds tenant_idle() const { return tenant_idle_; }
-  // A program that this tenant had compiled is found by it alone, unless builds are shared.
-  std::string build_key(std::string key, const std::string& tenant) const;
-  ArtefactStore& artefacts() { return artefacts_; }
-  BuildCache* builds() { return builds_ ? &*builds_ : nullptr; }
-  // All that a compiler's output depends on, beside the runtime and the job.
-  std::string identity_of_build(const TemplateSpec& spec) const;
+  sys::Milliseconds tenant_idle() const override { return tenant_idle_; }
+  std::string build_key(std::string key, const std::string& tenant) const override;
+  ArtefactStore& artefacts() override { return artefacts_; }
+  BuildCache* builds() override { return builds_ ? &*builds_ : nullptr; }
+  std::string identity_of_build(const TemplateSpec& spec) const override;
 
   // The compiled filter of a profile; compiled once, and once more for what makes machine code.
   sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code);

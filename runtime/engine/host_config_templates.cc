@@ -39,6 +39,10 @@ void HostConfig::note_programs() {
   }
 }
 
+std::optional<std::string> HostConfig::find_program(const std::string& word) const {
+  return runtime::find_program(word, imported_ ? imported_->rootfs : "", path_of_image());
+}
+
 CommandRule HostConfig::rule_of_command(const std::string& program) const {
   const std::string root = imported_ ? imported_->rootfs : "";
   return runtime::rule_of_command(target_of(program, root), known_programs_);

@@ -28,6 +28,11 @@ void AdmissionQueue::put_both(TaskPtr first, TaskPtr second) {
   queue.push_back(std::move(second));
 }
 
+bool AdmissionQueue::has_side_due() {
+  std::lock_guard lock(mutex_);
+  return !due_.empty();
+}
+
 void AdmissionQueue::put_back(TaskPtr task) {
   std::lock_guard lock(mutex_);
   queues_[task->job.priority].push_front(std::move(task));
@@ -38,15 +43,15 @@ bool AdmissionQueue::empty() {
   return due_.empty() && queues_.empty();
 }
 
-TaskPtr AdmissionQueue::take() {
+TaskPtr AdmissionQueue::take(sys::Nanoseconds now) {
   std::lock_guard lock(mutex_);
-  return take_first();
+  return take_first(now);
 }
 
-TaskPtr AdmissionQueue::take_side() {
+TaskPtr AdmissionQueue::take_side(sys::Nanoseconds now) {
   std::lock_guard lock(mutex_);
-  if (!due_.empty()) return take_first();
-  const std::optional<Place> first = first_place();
+  if (!due_.empty()) return take_first(now);
+  const std::optional<Place> first = first_place(now);
   return first && (*first->task)->job.pairing ? take_from(*first) : nullptr;
 }
 
@@ -55,8 +60,7 @@ void AdmissionQueue::left(const std::string& client) {
   shares_.ended(client);
 }
 
-std::optional<AdmissionQueue::Place> AdmissionQueue::first_place() {
-  const sys::Nanoseconds now = sys::monotonic_now();
+std::optional<AdmissionQueue::Place> AdmissionQueue::first_place(sys::Nanoseconds now) {
   for (auto queue = queues_.begin(); queue != queues_.end(); ++queue) {
     for (auto task = queue->second.begin(); task != queue->second.end(); ++task) {
       const size_t count = (*task)->job.pairing ? 2 : 1;
@@ -66,13 +70,13 @@ std::optional<AdmissionQueue::Place> AdmissionQueue::first_place() {
   return std::nullopt;
 }
 
-TaskPtr AdmissionQueue::take_first() {
+TaskPtr AdmissionQueue::take_first(sys::Nanoseconds now) {
   if (!due_.empty()) {
     TaskPtr task = take_front(due_);
     shares_.began(task->client());
     return task;
   }
-  const std::optional<Place> first = first_place();
+  const std::optional<Place> first = first_place(now);
   return first ? take_from(*first) : nullptr;
 }
 

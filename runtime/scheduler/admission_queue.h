@@ -23,11 +23,13 @@ class AdmissionQueue {
   // none.
   void put_both(TaskPtr first, TaskPtr second);
   bool empty();
+  bool has_side_due();  // the other side of a conversation that was taken waits for its worker
   void put_back(TaskPtr task);  // before all others of its priority
   // Highest priority first, then oldest, of those whose client may have one more worker; null:
   // there is none. The worker is its client's until left().
-  TaskPtr take();
-  TaskPtr take_side();  // the same, if that is a side of a conversation; else null
+  TaskPtr take(sys::Nanoseconds now);
+  TaskPtr take_side(
+      sys::Nanoseconds now);  // the same, if that is a side of a conversation; else null
   void left(const std::string& client);
   std::deque<TaskPtr> take_all();
   std::deque<TaskPtr> take_withdrawn();
@@ -39,8 +41,8 @@ class AdmissionQueue {
     Queues::iterator queue;
     std::deque<TaskPtr>::iterator task;
   };
-  std::optional<Place> first_place();
-  TaskPtr take_first();
+  std::optional<Place> first_place(sys::Nanoseconds now);
+  TaskPtr take_first(sys::Nanoseconds now);
   TaskPtr take_from(Place place);
 
   std::mutex mutex_;

@@ -1,99 +1,36 @@
 #include "runtime/scheduler/scheduler.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <future>
+#include <cerrno>
 
 #include "runtime/builds/source_rules.h"
-#include "runtime/host/proc.h"
 #include "runtime/job/live_io.h"
 #include "runtime/values/value.h"
-#include "sandbox/sys/file.h"
-#include "sandbox/sys/thread.h"
-#include "shim/protocol.h"
 
 namespace runtime {
 
 using sys::Nanoseconds;
 using sys::Result;
 
-namespace {
-
-// Children inherit the CPU: a wake-up between daemon, cell and job then stays on it.
-void pin_to(unsigned cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  (void)::sched_setaffinity(0, sizeof set, &set);
-}
-
-}  // namespace
-
-Shard::Shard(HostConfig& config, AdmissionQueue& admission, Capacity& capacity, ShardPlan plan)
-    : config_(config),
+Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& admission,
+                     Capacity& capacity, SchedulerPlan plan)
+    : machine_(machine),
+      catalogue_(catalogue),
       admission_(admission),
       capacity_(capacity),
       plan_(plan),
-      ooms_seen_(config.own_oom_kills()) {}
+      ooms_seen_(machine.oom_kills()) {}
 
-Result<void> Shard::start(sys::Milliseconds patience) {
-  std::promise<Result<void>> started;
-  auto work = [this, &started, patience] {
-    if (plan_.pin) pin_to(plan_.cpu);
-    loop_ = std::make_unique<Loop>();
-    wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { on_wake(); });
-    terminator_ = std::make_unique<Terminator>(*loop_);
-    ask_again_ = std::make_unique<Timer>(*loop_, [this] { on_wake(); });
-    Result<std::unique_ptr<Helpers>> helpers = Helpers::start(*loop_, plan_.capacity + 1, patience);
-    if (!helpers) return started.set_value(std::move(helpers).error());
-    helpers_ = std::move(helpers).value();
-    started.set_value({});
-    thread_main();
-  };
-  thread_ = TRY(sys::start_thread(work, patience));
-  return started.get_future().get();
-}
-
-Shard::~Shard() { join(); }
-
-void Shard::stop() {
-  stopping_ = true;
-  wake();
-}
-
-void Shard::join() {
-  if (thread_.joinable()) thread_.join();
-}
-
-void Shard::thread_main() {
-  loop_->run();
-  // Everything with a handle goes before the loop does; templates before cells, because they take
-  // the processes along that would keep a cell's cgroup busy. The wake-up itself and the loop stay:
-  // others may be in the middle of waking this shard.
-  ask_again_.reset();
-  tenant_age_.reset();
+void Scheduler::end_all() {
   zygotes_.clear();
   retired_.clear();
   graveyard_.clear();
   cells_.clear();
-  helpers_.reset();
-  terminator_.reset();
 }
 
-void Shard::cancel() {
-  cancelling_ = true;
-  wake();
-}
-
-void Shard::cancel_withdrawn() {
-  withdrawing_ = true;
-  wake();
-}
-
-void Shard::on_wake() {
-  const Nanoseconds now = sys::monotonic_now();
-  if (capacity_.settle(now)) ask_again_->start(capacity_.patience(now));
+void Scheduler::turn() {
+  const Nanoseconds now = machine_.now();
+  if (capacity_.settle(now)) machine_.ask_again(capacity_.patience(now));
   std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
   if (cancelling_.exchange(false) || stopping_) drop_cancelled();
   if (withdrawing_.exchange(false)) drop_withdrawn();
@@ -107,18 +44,18 @@ void Shard::on_wake() {
 }
 
 // Ends when no job is running and every cell's processes are gone.
-void Shard::shut_down() {
+void Scheduler::shut_down() {
   for (auto slot = cells_.begin(); slot != cells_.end();) {
     auto next = std::next(slot);
-    if (slot->cell->state() != Cell::State::kRunning) bury(slot);
+    if (slot->cell->state() != CellHandle::State::kRunning) bury(slot);
     slot = next;
   }
-  if (cells_.empty() && graveyard_.empty() && aside_ == 0) loop_->stop();
+  if (cells_.empty() && graveyard_.empty() && aside_ == 0) machine_.finished();
 }
 
 // A shard with room and less to do than this one: the next task would have a core to itself there.
-Shard* Shard::freer_peer() const {
-  auto freer = std::find_if(peers_.begin(), peers_.end(), [this](const Shard* peer) {
+Peer* Scheduler::freer_peer() const {
+  auto freer = std::find_if(peers_.begin(), peers_.end(), [this](const Peer* peer) {
     return peer->has_room() && (peer->load() < load() || !has_room());
   });
   // In a pool that leaves shards out, work stays where the templates are: see warmer_peer().
@@ -128,13 +65,13 @@ Shard* Shard::freer_peer() const {
 // Whenever a task waits and a shard has room, a shard with room is about to look: one that finds
 // the queue empty says so (idle_) and is woken by submit(); one that leaves a task to another wakes
 // it.
-void Shard::pump() {
+void Scheduler::pump() {
   while (leased_ < plan_.capacity) {
-    if (Shard* freer = freer_peer(); freer && !admission_.empty()) {
+    if (Peer* freer = freer_peer(); freer && !admission_.empty()) {
       idle_ = true;
       return freer->wake();
     }
-    if (Shard* warmer = warmer_peer()) {
+    if (Peer* warmer = warmer_peer()) {
       idle_ = true;
       return warmer->wake();
     }
@@ -146,7 +83,7 @@ void Shard::pump() {
       if (!task) return;
     }
     idle_ = false;
-    task->admitted_at = sys::monotonic_now();
+    task->admitted_at = machine_.now();
     if (task->job.deadline && task->admitted_at - task->accepted_at > *task->job.deadline) {
       let_go(task->client());
       withdraw(std::move(task));
@@ -155,33 +92,38 @@ void Shard::pump() {
     place(std::move(task));
   }
   idle_ = false;
-  // A peer may have left a task to us when we still had room: hand it back.
-  if (Shard* freer = freer_peer(); freer && !admission_.empty()) freer->wake();
+  // A peer may have left a task to us when we still had room: hand it back. One that is left out
+  // takes the other side of a conversation all the same, or its first side would wait for ever.
+  if (Peer* freer = freer_peer(); freer && !admission_.empty()) return freer->wake();
+  if (!admission_.has_side_due()) return;
+  const auto has_room = [](const Peer* peer) { return peer->has_room(); };
+  const auto other = std::find_if(peers_.begin(), peers_.end(), has_room);
+  if (other != peers_.end()) (*other)->wake();
 }
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
-void Shard::place(TaskPtr task) {
+void Scheduler::place(TaskPtr task) {
   if (stopping_ || task->job.is_withdrawn()) {
     let_go(task->client());
     return withdraw(std::move(task));
   }
-  const TemplateSpec* spec = config_.find_template(task->job.template_name);
+  const TemplateSpec* spec = catalogue_.find_template(task->job.template_name);
   if (!spec) {
     const std::string message = "template: \"" + task->job.template_name +
-                                "\" is not known; known are " + config_.template_names() +
+                                "\" is not known; known are " + catalogue_.template_names() +
                                 " (define one with --preload)";
     return refuse(std::move(task), message);
   }
-  if (std::string missing = config_.unmet(task->job.policy.require); !missing.empty()) {
+  if (std::string missing = catalogue_.unmet(task->job.policy.require); !missing.empty()) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
-  if (config_.level() == sandbox::Level::kMinimal &&
+  if (catalogue_.level() == sandbox::Level::kMinimal &&
       task->job.policy.profile == sandbox::Profile::kBuild) {
     return refuse(std::move(task),
                   "policy.profile: build is for compilers, and level minimal has none");
   }
-  if (!spec->runtime && !config_.has_python()) {
+  if (!spec->runtime && !catalogue_.has_python()) {
     return refuse(std::move(task),
                   "template: " + spec->name + " needs Python, which the image does not have");
   }
@@ -202,18 +144,18 @@ void Shard::place(TaskPtr task) {
   ZygoteSlot* zygote = zygote_for(*spec, key, problem);
   if (!zygote) return fail_or_wait(std::move(task), problem);
   switch (zygote->zygote->state()) {
-    case Zygote::State::kStarting:
+    case TemplateHandle::State::kStarting:
       return lease_early(std::move(task), key, *spec, *zygote);
-    case Zygote::State::kReady:
+    case TemplateHandle::State::kReady:
       return lease(std::move(task), key, *zygote);
-    case Zygote::State::kRefused:
+    case TemplateHandle::State::kRefused:
       return refuse(std::move(task), "template " + spec->name + ": " + zygote->zygote->reason());
-    case Zygote::State::kFailed:
+    case TemplateHandle::State::kFailed:
       return fail_or_wait(std::move(task), cause_of(zygote->zygote->fault()));
   }
 }
 
-void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
+void Scheduler::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
   auto slot = idle_cell(key, zygote.zygote.get(), shape_of(task->current()));
   if (slot != cells_.end()) {
     slot->task = std::move(task);
@@ -232,51 +174,31 @@ void Shard::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
 }
 
 // The cell that was used last is the warmest.
-Shard::Cells::iterator Shard::idle_cell(const ZygoteKey& key, const Zygote* parent,
-                                        const CellShape& shape) {
+Scheduler::Cells::iterator Scheduler::idle_cell(const ZygoteKey& key, const TemplateHandle* parent,
+                                                const CellShape& shape) {
   auto best = cells_.end();
   for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
-    if (slot->cell->state() != Cell::State::kIdle || slot->task || slot->zygote != key) continue;
+    if (slot->cell->state() != CellHandle::State::kIdle || slot->task || slot->zygote != key)
+      continue;
     if (slot->parent != parent || slot->cell->shape() != shape) continue;
     if (best == cells_.end() || slot->idle_since > best->idle_since) best = slot;
   }
   return best;
 }
 
-Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
-  CellPlan plan;
-  plan.number = config_.next_cell_number();
-  plan.shape = shape_of(task->current());
-  const TemplateSpec& spec = *config_.find_template(key.name);
-  plan.executes = spec.runtime != nullptr;
-  plan.in_place = zygote.zygote->runs_in_place();
-  plan.layers = config_.layers();
-  plan.filter =
-      TRY(plan.shape.observe ? config_.observer_filter()
-                             : config_.filter(plan.shape.profile, config_.makes_code(spec)));
-  plan.variant = config_.filter_variant();
-  plan.variant.makes_code = config_.makes_code(spec);
-  plan.cgroups = config_.cgroups();
-  plan.outer_oom = config_.outer_oom();
-  plan.terminator = terminator_.get();
-  plan.helpers = helpers_.get();
-  plan.crowd = &crowd_;
-  plan.ids = TRY(config_.take_ids());
-  if (config_.has_directories()) {
-    plan.scratch = TRY(config_.make_scratch(plan.number, plan.ids));
-    plan.ruleset = TRY(config_.make_ruleset(plan.scratch, plan.shape.runs_programs()));
-  }
+Result<void> Scheduler::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
   cells_.emplace_front();
   auto slot = cells_.begin();
   slot->zygote = key;
   slot->parent = zygote.zygote.get();
-  slot->early = zygote.zygote->state() == Zygote::State::kStarting;
-  Cell::Events events;
+  slot->early = zygote.zygote->state() == TemplateHandle::State::kStarting;
+  CellEvents events;
   events.ready = [this, slot] { on_cell_ready(slot); };
   events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
   events.dead = [this, slot] { on_cell_dead(slot); };
-  Result<std::unique_ptr<Cell>> cell =
-      Cell::order(*loop_, *zygote.zygote, std::move(plan), std::move(events));
+  Result<std::unique_ptr<CellHandle>> cell =
+      machine_.order_cell(*zygote.zygote, *catalogue_.find_template(key.name),
+                          shape_of(task->current()), std::move(events));
   if (!cell) {
     cells_.erase(slot);
     return std::move(cell).error();
@@ -291,12 +213,12 @@ Result<void> Shard::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& 
 }
 
 // Idle cells of other templates, profiles or sizes are kept while there is room.
-void Shard::trim_idle() {
+void Scheduler::trim_idle() {
   const size_t most = size_t{4} * plan_.capacity + 4;
   while (cells_.size() >= most) {
     auto oldest = cells_.end();
     for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
-      if (slot->cell->state() != Cell::State::kIdle || slot->task) continue;
+      if (slot->cell->state() != CellHandle::State::kIdle || slot->task) continue;
       if (oldest == cells_.end() || slot->idle_since < oldest->idle_since) oldest = slot;
     }
     if (oldest == cells_.end()) return;
@@ -304,20 +226,20 @@ void Shard::trim_idle() {
   }
 }
 
-void Shard::bury(Cells::iterator slot) {
+void Scheduler::bury(Cells::iterator slot) {
   graveyard_.splice(graveyard_.begin(), cells_, slot);
   cells_alive_ = cells_.size();
   slot->cell->end([this] { wake(); });
 }
 
-void Shard::on_cell_ready(Cells::iterator slot) {
-  slot->idle_since = sys::monotonic_now();
+void Scheduler::on_cell_ready(Cells::iterator slot) {
+  slot->idle_since = machine_.now();
   if (!slot->task) return;
   start_run(slot);
   if (!slot->task) wake();  // it was answered, and there is room for another
 }
 
-void Shard::on_cell_dead(Cells::iterator slot) {
+void Scheduler::on_cell_dead(Cells::iterator slot) {
   const Evidence::Fault fault = cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
   const bool again = task && (has_lost_template(*slot) || may_start_again(*task, fault));
@@ -331,7 +253,7 @@ void Shard::on_cell_dead(Cells::iterator slot) {
 }
 
 // False: it waits for the other side, or was answered because that will never come.
-bool Shard::has_partner(Cells::iterator slot) {
+bool Scheduler::has_partner(Cells::iterator slot) {
   Task& task = *slot->task;
   if (!task.job.pairing || task.build) return true;
   switch (task.job.pairing->arrive(task.job.side, [this] { wake(); })) {
@@ -343,69 +265,53 @@ bool Shard::has_partner(Cells::iterator slot) {
       break;
   }
   TaskPtr failed = std::move(slot->task);
-  slot->idle_since = sys::monotonic_now();
+  slot->idle_since = machine_.now();
   fail(std::move(failed), "pair", 0, "the other side of the conversation could not be started");
   return false;
 }
 
 // Those whose other side has come, or will not.
-void Shard::start_pairs() {
+void Scheduler::start_pairs() {
   std::vector<Cells::iterator> ready;
   for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
-    if (!slot->task || slot->cell->state() != Cell::State::kIdle) continue;
+    if (!slot->task || slot->cell->state() != CellHandle::State::kIdle) continue;
     const std::shared_ptr<InteractivePair>& pairing = slot->task->job.pairing;
     if (pairing && pairing->fate() != InteractivePair::Fate::kWaiting) ready.push_back(slot);
   }
   for (Cells::iterator slot : ready) start_run(slot);
 }
 
-void Shard::start_run(Cells::iterator slot) {
+void Scheduler::start_run(Cells::iterator slot) {
   if (!has_partner(slot)) return;
   Task& task = *slot->task;
   const Job& job = task.current();
   if (Result<void> set = slot->cell->set_limits(job.limits); !set) {
     return give_up_cell(slot, set.error());
   }
-  Result<int> input = task.build ? -1 : stdin_of(task);
-  if (!input) {
+  if (Result<void> opened = machine_.open_input(task); !opened) {
     TaskPtr failed = std::move(slot->task);
-    return fail_or_wait(std::move(failed), {"stdin", input.error().code(), input.error().text()});
+    return fail_or_wait(std::move(failed), {"stdin", opened.error().code(), opened.error().text()});
   }
-  task.leased_at = sys::monotonic_now();
+  task.leased_at = machine_.now();
   if (task.job.watch) task.job.watch->started = true;
-  const std::shared_ptr<LiveIo> live = job.live;
   if (task.job.live)
     task.job.live->begin(task.build ? LiveIo::Stage::kBuilding : LiveIo::Stage::kRunning);
-  RunOrder order{task.request, &job, *input};
-  order.live = live.get();
-  order.runtime = config_.find_template(job.template_name)->runtime.get();
-  if (task.language) order.runtime = task.language;
-  const std::shared_ptr<const Artefact>& executed = job.program ? job.program : task.artefact;
-  if (!task.build && executed) order.program_fd = executed->program.get();
-  order.in_place = task.in_place;
-  order.comes_first = job.pairing != nullptr;
-  const std::shared_ptr<InteractivePair> pairing = task.build ? nullptr : job.pairing;
+  const std::shared_ptr<LiveIo> live = job.live;
+  const std::shared_ptr<InteractivePair> pairing = job.pairing;  // a build has neither
   const InteractivePair::Side side = job.side;
-  sys::OwnedFd own_stderr;
-  if (pairing) {
-    own_stderr = pairing->stderr_of(side, slot->cell->stderr_pipe());
-    order.stdout_fd = pairing->stdout_of(side);
-    order.stderr_fd = own_stderr.get();
-  }
   ++forks_;
-  if (job.execution) order.stdout_fd = job.execution->stdout_fd;
-  slot->cell->run(order);  // which may be the end of the task: its cell may be dead
+  machine_.run(*slot->cell, task);  // which may be the end of the task: its cell may be dead
   if (pairing) pairing->sent(side);
   if (live) {
     live->reader_sent();
     if (const int number = live->take_signal(); number != 0 && slot->task)
       slot->cell->signal(number);
   }
-  if (slot->task && slot->task->stdin_feed) slot->task->stdin_feed->reader_sent();
+  if (slot->task && slot->task->input) slot->task->input->sent();
 }
 
 // It cannot hold the job to its limits. A fresh cell would not do better than another fresh one.
-void Shard::give_up_cell(Cells::iterator slot, const sys::Error& error) {
+void Scheduler::give_up_cell(Cells::iterator slot, const sys::Error& error) {
   TaskPtr task = std::move(slot->task);
   const bool fresh = slot->cell->is_fresh();
   bury(slot);
@@ -414,33 +320,19 @@ void Shard::give_up_cell(Cells::iterator slot, const sys::Error& error) {
   wake();
 }
 
-Result<int> Shard::stdin_of(Task& task) {
-  task.stdin_feed.reset();
-  const std::shared_ptr<InteractivePair>& pairing = task.job.pairing;
-  if (pairing && pairing->stdin_of(task.job.side) >= 0) return pairing->stdin_of(task.job.side);
-  if (task.job.live && task.job.stdin_fd < 0) return task.job.live->reader();
-  if (task.job.stdin_fd >= 0) {
-    task.stdin_feed = TRY(StdinFeed::from_descriptor(task.job.stdin_fd));
-  } else if (!task.job.stdin_bytes.empty()) {
-    task.stdin_feed = TRY(StdinFeed::from_bytes(*loop_, task.job.stdin_bytes));
-  } else {
-    return -1;
-  }
-  return task.stdin_feed->reader();
-}
-
-void Shard::on_run_finished(Cells::iterator slot, RunResult result) {
+void Scheduler::on_run_finished(Cells::iterator slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
   if (result.evidence.fault) *result.evidence.fault = cause_of(*result.evidence.fault);
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
-  const bool ran = result.ran || slot->cell->state() == Cell::State::kDead;
+  const bool ran = result.ran || slot->cell->state() == CellHandle::State::kDead;
   const bool cancelled = result.evidence.cancelled;
   JobResult answer = assemble(*task, *slot, std::move(result));
-  task->stdin_feed.reset();
+  task->input.reset();
   const ZygoteKey key = slot->zygote;
   const bool early = slot->early;
-  if (slot->cell->state() == Cell::State::kIdle && !slot->cell->worn() && !is_outdated(*slot)) {
-    slot->idle_since = sys::monotonic_now();
+  if (slot->cell->state() == CellHandle::State::kIdle && !slot->cell->worn() &&
+      !is_outdated(*slot)) {
+    slot->idle_since = machine_.now();
   } else {
     bury(slot);
   }

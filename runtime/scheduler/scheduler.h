@@ -1,62 +1,69 @@
 #pragma once
-// Shard: one thread, one loop, one CPU, with the templates and cells that run there. Takes tasks
-// from the admission queue when it has room, leads each through lease, run, judge and reply, and
-// grows, renews and trims its cells. Shards share nothing but the queue and the host's
-// configuration.
+// Scheduler: decides what becomes of tasks. It takes them from the admission queue when it has
+// room, leads each through build, lease, run and judge to its one reply, and grows, renews and
+// trims its templates and cells. It is passive: it has no thread, no loop, no descriptor and no
+// clock. Events come in as calls, time and the kernel's side come from its Machine, so the unit
+// tests drive every rule with a fake one. Schedulers of one engine share only the queue, the
+// capacity and the catalogue.
 
 #include <atomic>
 #include <list>
 #include <map>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "runtime/cell/cell.h"
-#include "runtime/loop/loop.h"
+#include "runtime/cell/handles.h"
 #include "runtime/scheduler/admission_queue.h"
 #include "runtime/scheduler/capacity.h"
-#include "runtime/engine/engine_options.h"
-#include "runtime/engine/host_config.h"
+#include "runtime/scheduler/catalogue.h"
+#include "runtime/scheduler/counts.h"
+#include "runtime/scheduler/machine.h"
 
 namespace runtime {
 
-struct ShardPlan {
-  unsigned cpu = 0;  // pinned to, with all its processes
-  bool pin = true;
+struct SchedulerPlan {
   unsigned capacity = 2;        // jobs that run at once
   size_t tenant_templates = 0;  // that are kept for tenants; at least `capacity` are
 };
 
-class Shard {
+class Scheduler : public Peer {
  public:
-  Shard(HostConfig& config, AdmissionQueue& admission, Capacity& capacity, ShardPlan plan);
-  sys::Result<void> start(sys::Milliseconds patience);  // its thread; then the rest may be called
-  // After stop() and join() of this shard and all its peers, who may still be waking it.
-  ~Shard();
+  Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& admission, Capacity& capacity,
+            SchedulerPlan plan);
+
+  // What has been asked for since the last turn is done, and tasks are taken in while there is
+  // room. Follows each Machine::wake().
+  void turn();
+  // Templates of tenants that nobody used for long go.
+  void drop_aged();
+  // Ends all processes, templates before cells, because they take the processes along that would
+  // keep a cell's cgroup busy. After Machine::finished().
+  void end_all();
+
+  // Before the first task: of a shard that could not be started; and the other schedulers, as a
+  // task goes to where the least is going on.
+  void take_over(unsigned capacity) { plan_.capacity += capacity; }
+  void set_peers(std::vector<Peer*> peers) { peers_ = std::move(peers); }
 
   // Thread-safe.
-  bool idle() const { return idle_.load(); }  // has room, and left nothing in the queue for itself
-  void wake_if_idle() {
+  bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
+  unsigned load() const override { return leased_; }
+  bool has_room() const override { return load() < plan_.capacity; }
+  bool has_templates() const override { return templates_alive_ > 0; }
+  void wake() override { machine_.wake(); }
+  void wake_if_idle() override {
     if (idle_.exchange(false)) wake();
   }
-  void wake() { wakeup_->wake(); }
-  unsigned load() const { return leased_.load(); }
+  void ask_back() override { request(asked_back_); }
+  void cancel() { request(cancelling_); }
+  void cancel_withdrawn() { request(withdrawing_); }
+  void pass_signals() { request(signalling_); }
+  void stop() { request(stopping_); }  // running jobs end as Cancelled; then Machine::finished()
   EngineCounts counts() const {
     return {cells_alive_, templates_alive_,        cells_made_,
             forks_,       tenant_templates_alive_, tenant_templates_dropped_};
   }
-  bool has_room() const { return load() < plan_.capacity; }
-  // Of a shard that could not be started; before the first task.
-  void take_over(unsigned capacity) { plan_.capacity += capacity; }
-  // The other shards, once, before the first task: a task goes to where the least is going on.
-  void set_peers(std::vector<Shard*> peers) { peers_ = std::move(peers); }
-  void cancel();
-  void cancel_withdrawn();
-  void ask_back();  // what is idle here is room for others
-  void pass_signals();
-  void stop();  // running jobs are answered with Cancelled, then the thread ends
-  void join();  // not from the shard's own thread
 
  private:
   // Tenants share no template, so no address layout, and with it no cell.
@@ -67,32 +74,33 @@ class Shard {
     auto operator<=>(const ZygoteKey&) const = default;
   };
   struct ZygoteSlot {
-    std::unique_ptr<Zygote> zygote;
-    std::vector<TaskPtr> waiting;  // for it to be ready
-    std::string identity;
-    bool early_cell = false;            // one was ordered before it was ready
-    uint64_t cells = 0;                 // made by this one ...
-    sys::Nanoseconds since{};           // ... in this time
-    std::unique_ptr<Zygote> successor;  // starting, while the other still serves
-    sys::Nanoseconds used{};            // when a task asked for it last
+    std::unique_ptr<TemplateHandle> zygote;
+    std::vector<TaskPtr> waiting;               // for it to be ready
+    bool early_cell = false;                    // one was ordered before it was ready
+    uint64_t cells = 0;                         // made by this one ...
+    sys::Nanoseconds since{};                   // ... in this time
+    std::unique_ptr<TemplateHandle> successor;  // starting, while the other still serves
+    sys::Nanoseconds used{};                    // when a task asked for it last
   };
   using Zygotes = std::map<ZygoteKey, ZygoteSlot>;
   struct CellSlot {
-    std::unique_ptr<Cell> cell;
+    std::unique_ptr<CellHandle> cell;
     ZygoteKey zygote;
-    const Zygote* parent = nullptr;  // which process of that template
-    TaskPtr task;                    // starting: to be run first; running: running
+    const TemplateHandle* parent = nullptr;  // which process of that template
+    TaskPtr task;                            // starting: to be run first; running: running
     sys::Nanoseconds idle_since{};
     bool early = false;  // of a template without its image: serves only until that is there
   };
   using Cells = std::list<CellSlot>;
 
-  void thread_main();
-  void on_wake();
+  void request(std::atomic<bool>& what) {
+    what = true;
+    wake();
+  }
   void pump();
-  Shard* freer_peer() const;
+  Peer* freer_peer() const;
   void place(TaskPtr task);
-  // shard_shortage.cc
+  // scheduler_shortage.cc
   TaskPtr take_in();
   void let_go(const std::string& client);
   TaskPtr await_room(TaskPtr task, const Evidence::Fault& fault);
@@ -102,9 +110,9 @@ class Shard {
   bool memory_ran_out();
   static bool can_begin_anew(const Job& job);
   bool leaves_shards_out() const;  // the pool, because it is so narrow
-  Shard* warmer_peer() const;
+  Peer* warmer_peer() const;
   void give_back();
-  // shard_build.cc
+  // scheduler_builds.cc
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
   bool find_key(TaskPtr& task, const TemplateSpec& spec);
@@ -114,9 +122,10 @@ class Shard {
   void keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime);
   void return_waiting(std::vector<TaskPtr> waiting);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
-  Cells::iterator idle_cell(const ZygoteKey& key, const Zygote* parent, const CellShape& shape);
+  Cells::iterator idle_cell(const ZygoteKey& key, const TemplateHandle* parent,
+                            const CellShape& shape);
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
-  // shard_templates.cc
+  // scheduler_templates.cc
   ZygoteSlot* zygote_for(const TemplateSpec& spec, const ZygoteKey& key, Evidence::Fault& problem);
   void lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
                    ZygoteSlot& zygote);
@@ -127,20 +136,20 @@ class Shard {
   bool has_lost_template(const CellSlot& slot) const;
   void on_zygotes_changed();
   void on_zygote(const ZygoteKey& key);
-  sys::Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKey& key, const ZygotePlan& plan);
+  sys::Result<std::unique_ptr<TemplateHandle>> start_zygote(const ZygoteKey& key,
+                                                            const TemplateSpec& spec);
   void renew_if_due(const ZygoteKey& key, ZygoteSlot& slot);
   void adopt_successor(const ZygoteKey& key, ZygoteSlot& slot);
   bool is_outdated(const CellSlot& slot) const;
   void bury_outdated(const ZygoteKey& key);
   void drop_retired();
-  // shard_tenants.cc
+  // scheduler_tenants.cc
   ZygoteKey key_for(const Task& task) const;  // its template is known
   bool waits_for_start(const ZygoteKey& key, TaskPtr& task);
   void make_room_for(const ZygoteKey& key);
   bool is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const;
   void drop_template(Zygotes::iterator found);
   void drop_idle_tenants(sys::Nanoseconds unused_since);
-  void drop_aged();
   void count_templates();
 
   void on_cell_ready(Cells::iterator slot);
@@ -150,9 +159,8 @@ class Shard {
   bool has_partner(Cells::iterator slot);
   void start_pairs();
   void give_up_cell(Cells::iterator slot, const sys::Error& error);
-  sys::Result<int> stdin_of(Task& task);
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
-  // shard_reply.cc
+  // scheduler_replies.cc
   void conclude(TaskPtr task, JobResult result);
   void work_aside(TaskPtr task, std::function<void(Task&)> work, std::function<void(TaskPtr)> then);
   void compare(TaskPtr task, JobResult later);
@@ -170,36 +178,29 @@ class Shard {
   void trim_idle();
   void shut_down();
 
-  HostConfig& config_;
+  Machine& machine_;
+  Catalogue& catalogue_;
   AdmissionQueue& admission_;
   Capacity& capacity_;
-  ShardPlan plan_;
-  std::unique_ptr<Loop> loop_;
-  std::unique_ptr<Wakeup> wakeup_;
-  std::unique_ptr<Terminator> terminator_;
-  std::unique_ptr<Helpers> helpers_;
-  Crowd crowd_;
-  std::unique_ptr<Timer> ask_again_;   // while the capacity is narrow
-  std::unique_ptr<Timer> tenant_age_;  // while there are templates of tenants
+  SchedulerPlan plan_;
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};
   bool short_of_room_ = false;
   size_t aside_ = 0;        // tasks that helpers work for
   uint64_t cancels_ = 0;    // how often all that there was was cancelled
-  bool ages_ = false;       // the clock of tenant_age_ runs
+  bool ages_ = false;       // Machine::age_again() was asked
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};
   Zygotes zygotes_;
-  std::list<std::unique_ptr<Zygote>> retired_;  // until the last of their cells is gone
-  std::vector<ZygoteKey> changed_zygotes_;      // to be looked at on the next turn of the loop
+  std::list<std::unique_ptr<TemplateHandle>> retired_;  // until the last of their cells is gone
+  std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
   Cells cells_, graveyard_;
-  std::vector<Shard*> peers_;
+  std::vector<Peer*> peers_;
   std::atomic<unsigned> leased_{
-      0};  // tasks between admission and reply; written by this shard only
-  // For counts(); written by this shard only.
+      0};  // tasks between admission and reply; written by this scheduler only
+  // For counts(); written by this scheduler only.
   std::atomic<size_t> cells_alive_{0}, templates_alive_{0}, tenant_templates_alive_{0};
   std::atomic<uint64_t> cells_made_{0}, forks_{0}, tenant_templates_dropped_{0};
-  std::thread thread_;
 };
 
 }  // namespace runtime

@@ -74,14 +74,14 @@ std::unique_ptr<Job> build_job(const RuntimeSpec& runtime, const Job& job) {
   return build;
 }
 
-std::string request_of_build(const RuntimeSpec& runtime, const HostConfig& config,
+std::string request_of_build(const RuntimeSpec& runtime, const Catalogue& catalogue,
                              const Toolchain& tools, const Job& build) {
   Command command;
   command.program = tools.compile;
   command.argv =
       compile_words(runtime, build.limits, build.source_name, build.sources, build.compiler_flags);
   add_names(runtime, build, true, command.argv);
-  command.env = environment_of(runtime, build, config.image());
+  command.env = environment_of(runtime, build, catalogue.image());
   for (const InputFile& file : build.files) command.files.push_back(&file);
   return encode_request(command);
 }
@@ -108,13 +108,12 @@ std::string request_of_execution(const Job& job) {
 }
 
 // Nothing: there is no such program.
-std::optional<Command> command_of(const HostConfig& config, const Job& job) {
-  const images::Image* image = config.image();
+std::optional<Command> command_of(const Catalogue& catalogue, const Job& job) {
+  const images::Image* image = catalogue.image();
   Command command;
   command.argv = words_of_command(job, image);
   if (!job.program) {
-    auto program =
-        find_program(command.argv.front(), image ? image->rootfs : "", config.path_of_image());
+    auto program = catalogue.find_program(command.argv.front());
     if (!program) return std::nullopt;
     command.program = *program;
   }
@@ -124,7 +123,7 @@ std::optional<Command> command_of(const HostConfig& config, const Job& job) {
   return command;
 }
 
-std::string request_of_run(const RuntimeSpec& runtime, const HostConfig& config,
+std::string request_of_run(const RuntimeSpec& runtime, const Catalogue& catalogue,
                            const Toolchain& tools, const Job& job, const Artefact* artefact,
                            bool in_place) {
   Command command;
@@ -134,7 +133,7 @@ std::string request_of_run(const RuntimeSpec& runtime, const HostConfig& config,
   command.argv = fill_in(runtime.run, job.limits, names);
   add_names(runtime, job, false, command.argv);
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
-  command.env = environment_of(runtime, job, config.image());
+  command.env = environment_of(runtime, job, catalogue.image());
   const InputFile source{names.file, job.source, false};
   // What a package has compiled is all that its compiler left, the job's files among it.
   const bool are_there = artefact && !runtime.folder.empty();
@@ -153,9 +152,9 @@ std::string request_of_run(const RuntimeSpec& runtime, const HostConfig& config,
 
 // What a command may do is what its program is for. A compiler gets room for what it writes by the
 // way; how much time and memory it has is the caller's affair.
-void follow_rule(const HostConfig& config, const std::string& program, Task& task) {
+void follow_rule(const Catalogue& catalogue, const std::string& program, Task& task) {
   Job& job = task.job;
-  const CommandRule rule = job.program ? rule_of_own_program() : config.rule_of_command(program);
+  const CommandRule rule = job.program ? rule_of_own_program() : catalogue.rule_of_command(program);
   job.policy.profile = rule.profile;
   job.policy.refusals = rule.refusals;
   task.language = rule.language;
@@ -252,9 +251,9 @@ JobResult compilation_error(const RuntimeSpec& runtime, JobResult build) {
 }  // namespace
 
 // False: the task was answered, or waits for a build.
-bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
+bool Scheduler::prepare(TaskPtr& task, const TemplateSpec& spec) {
   const RuntimeSpec& runtime = *spec.runtime;
-  const Toolchain& tools = config_.toolchain_of(spec);
+  const Toolchain& tools = catalogue_.toolchain_of(spec);
   Job& job = task->job;
   auto refused = [&](const std::string& message) {
     refuse(std::move(task), message);
@@ -268,7 +267,7 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
   if (job.mode == shim::Mode::kCall)
     return refused("mode: call mode is for Python templates; " + spec.name + " runs scripts");
   if (!job.policy.has_profile) job.policy.profile = runtime.profile;
-  if (config_.level() == Level::kMinimal && runtime.compiled()) {
+  if (catalogue_.level() == Level::kMinimal && runtime.compiled()) {
     return refused("template: " + spec.name +
                    " is compiled, which needs processes (profile build); level minimal has none");
   }
@@ -284,45 +283,46 @@ bool Shard::prepare(TaskPtr& task, const TemplateSpec& spec) {
     return true;
   }
   if (runtime.run.empty()) {
-    auto command = command_of(config_, job);
+    auto command = command_of(catalogue_, job);
     if (!command) {
       return refused("source: " + (job.source.empty() ? "the image has no command of its own"
                                                       : "the image has no program " + job.source));
     }
-    if (job.policy.by_program) follow_rule(config_, command->program, *task);
-    if (config_.level() == Level::kMinimal && job.policy.profile == Profile::kBuild) {
+    if (job.policy.by_program) follow_rule(catalogue_, command->program, *task);
+    if (catalogue_.level() == Level::kMinimal && job.policy.profile == Profile::kBuild) {
       return refused("source: " + command->program +
                      " is a compiler (profile build), and level minimal has none");
     }
-    command->env = environment_of(task->language ? *task->language : runtime, job, config_.image());
+    command->env =
+        environment_of(task->language ? *task->language : runtime, job, catalogue_.image());
     task->request = encode_request(*command);
     return true;
   }
   if (task->build) {
-    task->request = request_of_build(runtime, config_, tools, *task->build);
+    task->request = request_of_build(runtime, catalogue_, tools, *task->build);
     return true;
   }
-  task->in_place = config_.is_warm(spec) && suits_warm_interpreter(job);
+  task->in_place = catalogue_.is_warm(spec) && suits_warm_interpreter(job);
   task->request =
-      request_of_run(runtime, config_, tools, job, task->artefact.get(), task->in_place);
+      request_of_run(runtime, catalogue_, tools, job, task->artefact.get(), task->in_place);
   return true;
 }
 
 // True: the task has its artefact, or is to build it.
-bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
+bool Scheduler::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   if (task->artefact_key.empty() && !find_key(task, spec)) return false;
   Built built;
   using Patience = ArtefactStore::Patience;
   // One side of a pair keeps its place: the other is waiting in a cell.
   const Patience patience = task->job.pairing ? Patience::kCannotWait : Patience::kWaits;
   const std::string client = task->client();  // which who waits for another's build takes along
-  switch (config_.artefacts().claim(task->artefact_key, task, built, patience)) {
+  switch (catalogue_.artefacts().claim(task->artefact_key, task, built, patience)) {
     case ArtefactStore::Claim::kWaiting:
       let_go(client);
       return false;
     case ArtefactStore::Claim::kBuild:
       task->build = build_job(*spec.runtime, task->job);
-      if (!config_.builds()) return true;
+      if (!catalogue_.builds()) return true;
       look_for_build(std::move(task), *spec.runtime);
       return false;
     case ArtefactStore::Claim::kBuilt:
@@ -341,12 +341,12 @@ bool Shard::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
 }
 
 // False: that takes long, and the task comes back with it.
-bool Shard::find_key(TaskPtr& task, const TemplateSpec& spec) {
-  auto find = [this, &spec, identity = config_.identity_of_build(spec)](Task& each) {
+bool Scheduler::find_key(TaskPtr& task, const TemplateSpec& spec) {
+  auto find = [this, &spec, identity = catalogue_.identity_of_build(spec)](Task& each) {
     each.artefact_key =
-        config_.build_key(key_of(*spec.runtime, identity, each.job), each.job.tenant);
+        catalogue_.build_key(key_of(*spec.runtime, identity, each.job), each.job.tenant);
   };
-  if (bytes_of_sources(task->job) <= Helpers::kShort) {
+  if (bytes_of_sources(task->job) <= Machine::kShort) {
     find(*task);
     return true;
   }
@@ -355,9 +355,9 @@ bool Shard::find_key(TaskPtr& task, const TemplateSpec& spec) {
 }
 
 // Another process may have built it before. If none has, this task does.
-void Shard::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
+void Scheduler::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
   auto found = std::make_shared<std::shared_ptr<const Artefact>>();
-  auto look = [found, &runtime, builds = config_.builds()](Task& each) {
+  auto look = [found, &runtime, builds = catalogue_.builds()](Task& each) {
     auto stored = builds->get(each.artefact_key);
     if (!stored) return;
     auto artefact = Artefact::create(std::move(stored->files), runtime.program(), stored->built_us);
@@ -367,27 +367,27 @@ void Shard::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
     if (*found) {
       back->build.reset();
       back->artefact = *found;
-      return_waiting(config_.artefacts().settle(back->artefact_key, *found, true));
+      return_waiting(catalogue_.artefacts().settle(back->artefact_key, *found, true));
     }
     place(std::move(back));
   });
 }
 
 // There is something to run, which is all that was asked for.
-void Shard::reply_built(TaskPtr task) {
+void Scheduler::reply_built(TaskPtr task) {
   JobResult result;
   result.id = task->job.id;
   result.tag = task->job.tag;
   result.verdict = {Outcome::kOk, "", By::kProgram, {}};
-  result.level = config_.level();
+  result.level = catalogue_.level();
   if (task->artefact)
     result.compile = CompileReport{!task->compiled_here, task->artefact->built_us};
   reply(std::move(task), std::move(result));
 }
 
-void Shard::finish_build(TaskPtr task, JobResult result) {
-  const RuntimeSpec& runtime = *config_.find_template(task->job.template_name)->runtime;
-  ArtefactStore& store = config_.artefacts();
+void Scheduler::finish_build(TaskPtr task, JobResult result) {
+  const RuntimeSpec& runtime = *catalogue_.find_template(task->job.template_name)->runtime;
+  ArtefactStore& store = catalogue_.artefacts();
   const By by = result.verdict.by;
   task->request.clear();
   if (by == By::kSandbox || by == By::kCaller) {
@@ -425,20 +425,20 @@ void Shard::finish_build(TaskPtr task, JobResult result) {
 }
 
 // Until it is kept the task has its build: whoever cancels it gives up the claim.
-void Shard::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime) {
+void Scheduler::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime) {
   struct Keeping {
     JobResult made;
     Result<std::shared_ptr<const Artefact>> artefact = std::shared_ptr<const Artefact>();
   };
   auto keeping = std::make_shared<Keeping>(Keeping{std::move(result)});
-  auto keep = [keeping, &runtime, builds = config_.builds()](Task& each) {
+  auto keep = [keeping, &runtime, builds = catalogue_.builds()](Task& each) {
     const int64_t took = keeping->made.usage.wall_us;
     std::vector<InputFile> files = std::move(keeping->made.files.files);
     if (builds) builds->put(each.artefact_key, {files, took});
     keeping->artefact = Artefact::create(std::move(files), runtime.program(), took);
   };
   work_aside(std::move(task), keep, [this, keeping](TaskPtr back) {
-    ArtefactStore& store = config_.artefacts();
+    ArtefactStore& store = catalogue_.artefacts();
     back->build.reset();
     if (!keeping->artefact) {
       return_waiting(store.give_up(back->artefact_key));
@@ -453,10 +453,10 @@ void Shard::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtim
 }
 
 // To the queue again, from where any shard takes them.
-void Shard::return_waiting(std::vector<TaskPtr> waiting) {
+void Scheduler::return_waiting(std::vector<TaskPtr> waiting) {
   if (waiting.empty()) return;
   for (TaskPtr& task : waiting) admission_.put(std::move(task));
-  for (Shard* peer : peers_) peer->wake_if_idle();
+  for (Peer* peer : peers_) peer->wake_if_idle();
   wake();
 }
 

@@ -1,4 +1,4 @@
-// The end of a task's way through a shard: from a run's evidence to the one reply.
+// The end of a task's way through the scheduler: from a run's evidence to the one reply.
 
 #include <memory>
 #include <utility>
@@ -8,7 +8,6 @@
 #include "runtime/job/outcome.h"
 #include "runtime/judging/determinism.h"
 #include "runtime/judging/judge.h"
-#include "runtime/loop/helpers.h"
 #include "runtime/scheduler/artefact_store.h"
 #include "runtime/scheduler/scheduler.h"
 
@@ -18,12 +17,12 @@ using sys::Nanoseconds;
 
 namespace {
 
-bool is_short(const JobResult& result) { return bytes_made(result) <= Helpers::kShort; }
+bool is_short(const JobResult& result) { return bytes_made(result) <= Machine::kShort; }
 
 }  // namespace
 
-JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
-  Nanoseconds begin = sys::monotonic_now();
+JobResult Scheduler::assemble(Task& task, const CellSlot& slot, RunResult run) {
+  Nanoseconds begin = machine_.now();
   JobResult result;
   result.id = task.job.id;
   result.tag = task.job.tag;
@@ -47,15 +46,15 @@ JobResult Shard::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.timing.admit = micros(task.admitted_at - task.accepted_at);
   result.timing.lease = task.run == 0 ? micros(task.leased_at - task.admitted_at) : 0;
   result.enforced = slot.cell->layers();
-  result.level = config_.level();
+  result.level = catalogue_.level();
   auto zygote = zygotes_.find(slot.zygote);
-  if (zygote != zygotes_.end()) result.template_id = zygote->second.identity;
-  result.timing.judge = micros(sys::monotonic_now() - begin);
+  if (zygote != zygotes_.end()) result.template_id = zygote->second.zygote->identity();
+  result.timing.judge = micros(machine_.now() - begin);
   return result;
 }
 
 // A run has a verdict: compare, run again under the next seed, or reply.
-void Shard::conclude(TaskPtr task, JobResult result) {
+void Scheduler::conclude(TaskPtr task, JobResult result) {
   if (task->job.determinism_runs <= 1) return reply(std::move(task), std::move(result));
   ++task->run;
   if (task->first) {
@@ -69,7 +68,7 @@ void Shard::conclude(TaskPtr task, JobResult result) {
   go_on_comparing(std::move(task));
 }
 
-void Shard::compare(TaskPtr task, JobResult later) {
+void Scheduler::compare(TaskPtr task, JobResult later) {
   if (is_short(later) && is_short(*task->first)) {
     compare_runs(*task->first, later, task->run);
     return go_on_comparing(std::move(task));
@@ -84,7 +83,7 @@ void Shard::compare(TaskPtr task, JobResult later) {
       [this](TaskPtr compared) { go_on_comparing(std::move(compared)); });
 }
 
-void Shard::go_on_comparing(TaskPtr task) {
+void Scheduler::go_on_comparing(TaskPtr task) {
   if (!task->first->determinism->same || task->run >= task->job.determinism_runs) {
     JobResult first = std::move(*task->first);
     return reply(std::move(task), std::move(first));
@@ -92,7 +91,7 @@ void Shard::go_on_comparing(TaskPtr task) {
   place(std::move(task));
 }
 
-void Shard::reply(TaskPtr task, JobResult result) {
+void Scheduler::reply(TaskPtr task, JobResult result) {
   let_go(task->client());
   take_leave(*task);
   deliver(std::move(task), std::move(result));
@@ -100,28 +99,27 @@ void Shard::reply(TaskPtr task, JobResult result) {
 
 // The caller writes the result down, and how long that takes is of the job's making: a long one is
 // delivered by another thread than ours.
-void Shard::deliver(TaskPtr task, JobResult result) {
+void Scheduler::deliver(TaskPtr task, JobResult result) {
   if (is_short(result)) return task->done(std::move(result));
   struct Delivery {
     TaskPtr task;
     JobResult result;
   };
   auto delivery = std::make_shared<Delivery>(Delivery{std::move(task), std::move(result)});
-  helpers_->run(Helpers::Where::kAnywhere,
-                [delivery] { delivery->task->done(std::move(delivery->result)); }, {});
+  machine_.aside([delivery] { delivery->task->done(std::move(delivery->result)); }, {});
 }
 
 // Of those who count on it: the other side of a conversation, and all who want what it was to
 // build.
-void Shard::take_leave(Task& task) {
+void Scheduler::take_leave(Task& task) {
   if (const std::shared_ptr<InteractivePair>& pairing = task.job.pairing) {
     pairing->sent(task.job.side);  // before the other side hears of it and closes its own
     pairing->leave();
   }
-  if (task.build) return_waiting(config_.artefacts().give_up(task.artefact_key));
+  if (task.build) return_waiting(catalogue_.artefacts().give_up(task.artefact_key));
 }
 
-void Shard::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {
+void Scheduler::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {
   JobResult result;
   result.id = task->job.id;
   result.tag = task->job.tag;
@@ -131,7 +129,7 @@ void Shard::fail(TaskPtr task, const std::string& step, int error, const std::st
   reply(std::move(task), std::move(result));
 }
 
-void Shard::refuse(TaskPtr task, const std::string& message) {
+void Scheduler::refuse(TaskPtr task, const std::string& message) {
   JobResult result;
   result.id = task->job.id;
   result.tag = task->job.tag;
@@ -140,7 +138,7 @@ void Shard::refuse(TaskPtr task, const std::string& message) {
 }
 
 // The caller withdrew it before it ran. Not counted as leased here.
-void Shard::withdraw(TaskPtr task) {
+void Scheduler::withdraw(TaskPtr task) {
   JobResult result;
   result.id = task->job.id;
   result.tag = task->job.tag;
@@ -152,25 +150,24 @@ void Shard::withdraw(TaskPtr task) {
 }
 
 // Work of a job's making that may be long. Its task keeps its worker meanwhile.
-void Shard::work_aside(TaskPtr task, std::function<void(Task&)> work,
-                       std::function<void(TaskPtr)> then) {
+void Scheduler::work_aside(TaskPtr task, std::function<void(Task&)> work,
+                           std::function<void(TaskPtr)> then) {
   ++aside_;
   auto held = std::make_shared<TaskPtr>(std::move(task));
-  helpers_->run(
-      Helpers::Where::kAnywhere, [held, work = std::move(work)] { work(**held); },
-      [this, held, then = std::move(then), cancels = cancels_] {
-        --aside_;
-        if (cancels == cancels_) {
-          then(std::move(*held));
-        } else {
-          let_go((*held)->client());
-          withdraw(std::move(*held));
-        }
-        wake();  // it had a worker and has left it: another may take its place
-      });
+  machine_.aside([held, work = std::move(work)] { work(**held); },
+                 [this, held, then = std::move(then), cancels = cancels_] {
+                   --aside_;
+                   if (cancels == cancels_) {
+                     then(std::move(*held));
+                   } else {
+                     let_go((*held)->client());
+                     withdraw(std::move(*held));
+                   }
+                   wake();  // it had a worker and has left it: another may take its place
+                 });
 }
 
-void Shard::drop_cancelled() {
+void Scheduler::drop_cancelled() {
   ++cancels_;  // of what is aside, too
   for (auto& [key, zygote] : zygotes_) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
@@ -179,7 +176,7 @@ void Shard::drop_cancelled() {
     }
   }
   for (CellSlot& slot : cells_) {
-    if (slot.cell->state() == Cell::State::kRunning) {
+    if (slot.cell->state() == CellHandle::State::kRunning) {
       slot.cell->cancel();
     } else if (slot.task) {
       let_go(slot.task->client());
@@ -193,7 +190,7 @@ void Shard::drop_cancelled() {
 }
 
 // Those that are here. What waits for a compiler is looked at when it comes back, in place().
-void Shard::drop_withdrawn() {
+void Scheduler::drop_withdrawn() {
   for (TaskPtr& task : admission_.take_withdrawn()) withdraw(std::move(task));
   for (auto& [key, zygote] : zygotes_) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
@@ -207,7 +204,7 @@ void Shard::drop_withdrawn() {
   }
   for (CellSlot& slot : cells_) {
     if (!slot.task || slot.task->build || !slot.task->job.is_withdrawn()) continue;
-    if (slot.cell->state() == Cell::State::kRunning) {
+    if (slot.cell->state() == CellHandle::State::kRunning) {
       slot.cell->cancel();
     } else {
       let_go(slot.task->client());
@@ -216,16 +213,11 @@ void Shard::drop_withdrawn() {
   }
 }
 
-void Shard::pass_signals() {
-  signalling_ = true;
-  wake();
-}
-
 // One that has not begun gets its signal when it has; see start_run().
-void Shard::signal_running() {
+void Scheduler::signal_running() {
   for (CellSlot& slot : cells_) {
     if (!slot.task || slot.task->build || !slot.task->job.live) continue;
-    if (slot.cell->state() != Cell::State::kRunning) continue;
+    if (slot.cell->state() != CellHandle::State::kRunning) continue;
     if (const int number = slot.task->job.live->take_signal()) slot.cell->signal(number);
   }
 }

@@ -25,102 +25,97 @@ constexpr Nanoseconds kSameOom = std::chrono::seconds(2);
 }  // namespace
 
 // What it reads and writes is still ours to give.
-bool Shard::can_begin_anew(const Job& job) {
+bool Scheduler::can_begin_anew(const Job& job) {
   return !job.live && !job.pairing && !job.execution && job.stdin_fd < 0;
 }
 
 // Of the tasks there are the first, if the machine has room for it.
-TaskPtr Shard::take_in() {
-  const Nanoseconds now = sys::monotonic_now();
+TaskPtr Scheduler::take_in() {
+  const Nanoseconds now = machine_.now();
   TaskPtr task;
   if (capacity_.enter(now)) {
-    task = admission_.take();
+    task = admission_.take(now);
     if (!task) capacity_.leave();
   } else {
-    if (capacity_.width() == 1) task = admission_.take_side();
+    if (capacity_.width() == 1) task = admission_.take_side(now);
     if (task) capacity_.enter_anyway();
-    if (!task && !admission_.empty()) ask_again_->start(capacity_.patience(now));
+    if (!task && !admission_.empty()) machine_.ask_again(capacity_.patience(now));
   }
   if (task) ++leased_;
   return task;
 }
 
-void Shard::let_go(const std::string& client) {
+void Scheduler::let_go(const std::string& client) {
   --leased_;
   capacity_.leave();
   admission_.left(client);
 }
 
 // Of what was found dead: it may be the kernel that wanted its memory.
-Evidence::Fault Shard::cause_of(Evidence::Fault fault) {
+Evidence::Fault Scheduler::cause_of(Evidence::Fault fault) {
   const bool died = fault.error == 0 && (fault.step == "cell" || fault.step == "start template");
   const bool went_with_template = fault.error == ECHILD;
   if ((died || went_with_template) && memory_ran_out()) fault.error = ENOMEM;
   return fault;
 }
 
-bool Shard::memory_ran_out() {
-  const Nanoseconds now = sys::monotonic_now();
-  const uint64_t kills = config_.own_oom_kills();
+bool Scheduler::memory_ran_out() {
+  const Nanoseconds now = machine_.now();
+  const uint64_t kills = machine_.oom_kills();
   if (std::exchange(ooms_seen_, kills) < kills) last_oom_ = now;
   return last_oom_ != Nanoseconds() && now - last_oom_ < kSameOom;
 }
 
 // Null: it waits in the queue, in front. Else its time to wait is over, or it may not.
-TaskPtr Shard::await_room(TaskPtr task, const Evidence::Fault& fault) {
-  const Nanoseconds now = sys::monotonic_now();
+TaskPtr Scheduler::await_room(TaskPtr task, const Evidence::Fault& fault) {
+  const Nanoseconds now = machine_.now();
   capacity_.shrink(fault.step, fault.error, now);
   short_of_room_ = true;
   wake();
-  for (Shard* peer : peers_) peer->ask_back();
-  ask_again_->start(capacity_.patience(now));
+  for (Peer* peer : peers_) peer->ask_back();
+  machine_.ask_again(capacity_.patience(now));
   if (stopping_ || task->job.pairing || capacity_.is_hopeless(now)) return task;
-  task->stdin_feed.reset();
+  task->input.reset();
   let_go(task->client());
   admission_.put_back(std::move(task));
   return nullptr;
 }
 
 // It had its cell. Null: it will be run again.
-TaskPtr Shard::run_again(TaskPtr task, const Evidence::Fault& fault, bool ran) {
+TaskPtr Scheduler::run_again(TaskPtr task, const Evidence::Fault& fault, bool ran) {
   if (!is_shortage(fault.error)) return task;
   if (!can_begin_anew(task->current()) || (ran && ++task->runs_lost >= kRunsToLose)) {
-    capacity_.shrink(fault.step, fault.error, sys::monotonic_now());
+    capacity_.shrink(fault.step, fault.error, machine_.now());
     return task;
   }
   return await_room(std::move(task), fault);
 }
 
 // It had no cell yet.
-void Shard::fail_or_wait(TaskPtr task, const Evidence::Fault& fault) {
+void Scheduler::fail_or_wait(TaskPtr task, const Evidence::Fault& fault) {
   if (is_shortage(fault.error)) task = await_room(std::move(task), fault);
   if (task) fail(std::move(task), fault.step, fault.error, fault.message);
 }
 
-void Shard::ask_back() {
-  asked_back_ = true;
-  wake();
-}
-
-bool Shard::leaves_shards_out() const { return capacity_.width() <= peers_.size(); }
+bool Scheduler::leaves_shards_out() const { return capacity_.width() <= peers_.size(); }
 
 // Those without a template are left out, as starting one is the dearest there is.
-Shard* Shard::warmer_peer() const {
+Peer* Scheduler::warmer_peer() const {
   if (!zygotes_.empty() || !leaves_shards_out() || admission_.empty()) return nullptr;
-  auto warmer = std::find_if(peers_.begin(), peers_.end(), [](const Shard* peer) {
-    return peer->templates_alive_ > 0 && peer->has_room();
+  auto warmer = std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) {
+    return peer->has_templates() && peer->has_room();
   });
   return warmer == peers_.end() ? nullptr : *warmer;
 }
 
 // Cells that wait for jobs; and templates, where others are to do the work.
-void Shard::give_back() {
+void Scheduler::give_back() {
   const bool asked = asked_back_.exchange(false);
   if (!std::exchange(short_of_room_, false) && !asked) return;
-  drop_idle_tenants(sys::monotonic_now());
+  drop_idle_tenants(machine_.now());
   for (auto slot = cells_.begin(); slot != cells_.end();) {
     auto next = std::next(slot);
-    if (slot->cell->state() == Cell::State::kIdle && !slot->task) bury(slot);
+    if (slot->cell->state() == CellHandle::State::kIdle && !slot->task) bury(slot);
     slot = next;
   }
   if (!asked || leased_ > 0 || !leaves_shards_out()) return;

@@ -31,51 +31,50 @@ constexpr unsigned kStartsToLose = 2;
 
 }  // namespace
 
-Result<std::unique_ptr<Zygote>> Shard::start_zygote(const ZygoteKey& key, const ZygotePlan& plan) {
+Result<std::unique_ptr<TemplateHandle>> Scheduler::start_zygote(const ZygoteKey& key,
+                                                                const TemplateSpec& spec) {
   // Called from inside the zygote, which acting on it may drop: that waits for the next turn.
   auto changed = [this, key] {
     changed_zygotes_.push_back(key);
     wake();
   };
-  return Zygote::start(*loop_, plan, std::move(changed));
+  return machine_.start_template(spec, key.seed, std::move(changed));
 }
 
-Shard::ZygoteSlot* Shard::zygote_for(const TemplateSpec& spec, const ZygoteKey& key,
-                                     Evidence::Fault& problem) {
+Scheduler::ZygoteSlot* Scheduler::zygote_for(const TemplateSpec& spec, const ZygoteKey& key,
+                                             Evidence::Fault& problem) {
   auto found = zygotes_.find(key);
-  if (found != zygotes_.end()) found->second.used = sys::monotonic_now();
-  if (found != zygotes_.end() && found->second.zygote->state() != Zygote::State::kFailed)
+  if (found != zygotes_.end()) found->second.used = machine_.now();
+  if (found != zygotes_.end() && found->second.zygote->state() != TemplateHandle::State::kFailed)
     return &found->second;
   if (found == zygotes_.end()) make_room_for(key);
-  ZygotePlan plan = config_.zygote_plan(spec, key.seed);
-  Result<std::unique_ptr<Zygote>> started = start_zygote(key, plan);
+  Result<std::unique_ptr<TemplateHandle>> started = start_zygote(key, spec);
   if (!started) {
     problem = {"start template", started.error().code(), started.error().text()};
     return nullptr;
   }
   ZygoteSlot& slot = zygotes_[key];  // what waits for one that failed waits for this one
   slot.zygote = std::move(started).value();
-  slot.identity = plan.identity;
   slot.early_cell = false;
   slot.cells = 0;
-  slot.used = slot.since = sys::monotonic_now();
+  slot.used = slot.since = machine_.now();
   count_templates();
   return &slot;
 }
 
-void Shard::on_zygotes_changed() {
+void Scheduler::on_zygotes_changed() {
   for (const ZygoteKey& key : std::exchange(changed_zygotes_, {})) on_zygote(key);
 }
 
-void Shard::on_zygote(const ZygoteKey& key) {
+void Scheduler::on_zygote(const ZygoteKey& key) {
   auto found = zygotes_.find(key);
   if (found == zygotes_.end()) return;  // given back
   ZygoteSlot& slot = found->second;
   if (slot.successor) adopt_successor(key, slot);
-  if (slot.zygote->state() == Zygote::State::kStarting)
+  if (slot.zygote->state() == TemplateHandle::State::kStarting)
     return;  // the successor of the one that spoke
-  if (slot.zygote->state() == Zygote::State::kReady) bury_outdated(key);
-  const bool failed = slot.zygote->state() == Zygote::State::kFailed;
+  if (slot.zygote->state() == TemplateHandle::State::kReady) bury_outdated(key);
+  const bool failed = slot.zygote->state() == TemplateHandle::State::kFailed;
   const bool killed = failed && slot.zygote->was_killed();
   const Evidence::Fault fault = failed ? cause_of(slot.zygote->fault()) : Evidence::Fault{};
   std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
@@ -91,11 +90,11 @@ void Shard::on_zygote(const ZygoteKey& key) {
 }
 
 // What the early cell has no time for waits for the image.
-void Shard::lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
-                        ZygoteSlot& zygote) {
+void Scheduler::lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
+                            ZygoteSlot& zygote) {
   if (idle_cell(key, zygote.zygote.get(), shape_of(task->current())) != cells_.end())
     return lease(std::move(task), key, zygote);
-  if (config_.has_early_cells(spec) && !zygote.early_cell) {
+  if (catalogue_.has_early_cells(spec) && !zygote.early_cell) {
     zygote.early_cell = true;
     trim_idle();
     if (order_cell(task, key, zygote).ok()) return;
@@ -104,9 +103,10 @@ void Shard::lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& 
 }
 
 // By the early cell that has become idle: it came before what is in the queue.
-void Shard::serve_waiting(const ZygoteKey& key) {
+void Scheduler::serve_waiting(const ZygoteKey& key) {
   auto found = zygotes_.find(key);
-  if (found == zygotes_.end() || found->second.zygote->state() != Zygote::State::kStarting) return;
+  if (found == zygotes_.end() || found->second.zygote->state() != TemplateHandle::State::kStarting)
+    return;
   std::vector<TaskPtr>& waiting = found->second.waiting;
   if (waiting.empty()) return;
   TaskPtr next = std::move(waiting.front());
@@ -115,78 +115,79 @@ void Shard::serve_waiting(const ZygoteKey& key) {
 }
 
 // On the next turn: it waits for what becomes of the template, or of the next one.
-void Shard::place_again(const ZygoteKey& key, TaskPtr task) {
+void Scheduler::place_again(const ZygoteKey& key, TaskPtr task) {
   zygotes_.at(key).waiting.push_back(std::move(task));  // kept while anything is leased
   changed_zygotes_.push_back(key);
   wake();
 }
 
 // Who was killed said nothing, or somebody else that it was no longer there; another may well live.
-bool Shard::may_start_again(Task& task, const Evidence::Fault& fault) {
+bool Scheduler::may_start_again(Task& task, const Evidence::Fault& fault) {
   const bool was_killed = fault.error == 0 || fault.error == ESRCH || fault.error == ECHILD;
   return was_killed && task.starts_lost++ < kStartsToLose;
 }
 
 // Its cell was dead, and we had not heard.
-bool Shard::was_not_sent(const Evidence::Fault& fault) {
+bool Scheduler::was_not_sent(const Evidence::Fault& fault) {
   return fault.step == "send order" && (fault.error == EPIPE || fault.error == ECONNRESET);
 }
 
-bool Shard::has_lost_template(const CellSlot& slot) const {
+bool Scheduler::has_lost_template(const CellSlot& slot) const {
   auto found = zygotes_.find(slot.zygote);
   const bool is_current = found != zygotes_.end() && found->second.zygote.get() == slot.parent;
   if (is_current) {
-    const Zygote::State state = slot.parent->state();
-    return state == Zygote::State::kRefused || state == Zygote::State::kFailed;
+    const TemplateHandle::State state = slot.parent->state();
+    return state == TemplateHandle::State::kRefused || state == TemplateHandle::State::kFailed;
   }
   return std::none_of(retired_.begin(), retired_.end(),
                       [&slot](const auto& zygote) { return zygote.get() == slot.parent; });
 }
 
-void Shard::renew_if_due(const ZygoteKey& key, ZygoteSlot& slot) {
+void Scheduler::renew_if_due(const ZygoteKey& key, ZygoteSlot& slot) {
   const bool due = slot.cells >= kCellsPerTemplate ||
-                   sys::monotonic_now() - slot.since >= sys::Nanoseconds(kTemplateAge);
+                   machine_.now() - slot.since >= sys::Nanoseconds(kTemplateAge);
   if (!due || slot.successor || stopping_) return;
-  const TemplateSpec* spec = config_.find_template(key.name);
+  const TemplateSpec* spec = catalogue_.find_template(key.name);
   if (!spec) return;
-  auto started = start_zygote(key, config_.zygote_plan(*spec, key.seed));
+  auto started = start_zygote(key, *spec);
   if (started.ok()) slot.successor = std::move(started).value();  // else at the next cell
 }
 
 // Called on every change of either; a successor that fails is tried again when it is due again.
-void Shard::adopt_successor(const ZygoteKey& key, ZygoteSlot& slot) {
-  if (slot.successor->state() == Zygote::State::kStarting) return;
-  const bool ready = slot.successor->state() == Zygote::State::kReady;
+void Scheduler::adopt_successor(const ZygoteKey& key, ZygoteSlot& slot) {
+  if (slot.successor->state() == TemplateHandle::State::kStarting) return;
+  const bool ready = slot.successor->state() == TemplateHandle::State::kReady;
   if (ready) {
     retired_.push_back(std::move(slot.zygote));
     slot.zygote = std::move(slot.successor);
   }
   slot.successor.reset();
   slot.cells = 0;
-  slot.since = sys::monotonic_now();
+  slot.since = machine_.now();
   if (ready) bury_outdated(key);
 }
 
-void Shard::bury_outdated(const ZygoteKey& key) {
+void Scheduler::bury_outdated(const ZygoteKey& key) {
   for (auto cell = cells_.begin(); cell != cells_.end();) {
     auto next = std::next(cell);
-    const bool idle = cell->cell->state() == Cell::State::kIdle && !cell->task;
+    const bool idle = cell->cell->state() == CellHandle::State::kIdle && !cell->task;
     if (idle && cell->zygote == key && is_outdated(*cell)) bury(cell);
     cell = next;
   }
 }
 
 // Of a template that is no longer there, or has its image now.
-bool Shard::is_outdated(const CellSlot& slot) const {
+bool Scheduler::is_outdated(const CellSlot& slot) const {
   auto found = zygotes_.find(slot.zygote);
   if (found == zygotes_.end()) return false;
-  const Zygote& current = *found->second.zygote;
-  return &current != slot.parent || (slot.early && current.state() == Zygote::State::kReady);
+  const TemplateHandle& current = *found->second.zygote;
+  return &current != slot.parent ||
+         (slot.early && current.state() == TemplateHandle::State::kReady);
 }
 
 // Where cells live in a template's pid namespace they die with it, so it goes last.
-void Shard::drop_retired() {
-  std::erase_if(retired_, [this](const std::unique_ptr<Zygote>& zygote) {
+void Scheduler::drop_retired() {
+  std::erase_if(retired_, [this](const std::unique_ptr<TemplateHandle>& zygote) {
     auto is_child = [&zygote](const CellSlot& slot) { return slot.parent == zygote.get(); };
     return !zygote->is_ending() && std::none_of(cells_.begin(), cells_.end(), is_child) &&
            std::none_of(graveyard_.begin(), graveyard_.end(), is_child);

@@ -16,23 +16,23 @@ namespace runtime {
 
 using sys::Nanoseconds;
 
-Shard::ZygoteKey Shard::key_for(const Task& task) const {
-  return {config_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
+Scheduler::ZygoteKey Scheduler::key_for(const Task& task) const {
+  return {catalogue_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
 }
 
 // True: the task was taken, until another template of its tenant has started.
-bool Shard::waits_for_start(const ZygoteKey& key, TaskPtr& task) {
+bool Scheduler::waits_for_start(const ZygoteKey& key, TaskPtr& task) {
   if (key.tenant.empty() || zygotes_.contains(key)) return false;
   const auto starting = std::find_if(zygotes_.begin(), zygotes_.end(), [&key](const auto& other) {
     return other.first.tenant == key.tenant &&
-           other.second.zygote->state() == Zygote::State::kStarting;
+           other.second.zygote->state() == TemplateHandle::State::kStarting;
   });
   if (starting == zygotes_.end()) return false;
   starting->second.waiting.push_back(std::move(task));
   return true;
 }
 
-void Shard::make_room_for(const ZygoteKey& key) {
+void Scheduler::make_room_for(const ZygoteKey& key) {
   if (key.tenant.empty()) return;
   // Every job that is leased keeps one at most.
   const size_t most = std::max<size_t>(plan_.capacity, plan_.tenant_templates);
@@ -54,14 +54,14 @@ void Shard::make_room_for(const ZygoteKey& key) {
 
 // One that makes its heap image may go: its early cell has served who had waited, and as many could
 // be at that as there are tenants.
-bool Shard::is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const {
+bool Scheduler::is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const {
   if (slot.successor || !slot.waiting.empty()) return true;
   return std::any_of(cells_.begin(), cells_.end(), [&key](const CellSlot& cell) {
-    return cell.zygote == key && (cell.task || cell.cell->state() != Cell::State::kIdle);
+    return cell.zygote == key && (cell.task || cell.cell->state() != CellHandle::State::kIdle);
   });
 }
 
-void Shard::drop_template(Zygotes::iterator found) {
+void Scheduler::drop_template(Zygotes::iterator found) {
   for (auto cell = cells_.begin(); cell != cells_.end();) {
     auto next = std::next(cell);
     if (cell->zygote == found->first) bury(cell);
@@ -76,7 +76,7 @@ void Shard::drop_template(Zygotes::iterator found) {
   wake();
 }
 
-void Shard::drop_idle_tenants(Nanoseconds unused_since) {
+void Scheduler::drop_idle_tenants(Nanoseconds unused_since) {
   for (auto found = zygotes_.begin(); found != zygotes_.end();) {
     auto next = std::next(found);
     const auto& [key, slot] = *found;
@@ -86,21 +86,20 @@ void Shard::drop_idle_tenants(Nanoseconds unused_since) {
   }
 }
 
-void Shard::drop_aged() {
+void Scheduler::drop_aged() {
   ages_ = false;
-  drop_idle_tenants(sys::monotonic_now() - Nanoseconds(config_.tenant_idle()));
+  drop_idle_tenants(machine_.now() - Nanoseconds(catalogue_.tenant_idle()));
   count_templates();
 }
 
 // And keeps the clock of their age.
-void Shard::count_templates() {
+void Scheduler::count_templates() {
   const auto is_tenants = [](const auto& each) { return !each.first.tenant.empty(); };
   const auto count = std::count_if(zygotes_.begin(), zygotes_.end(), is_tenants);
   templates_alive_ = zygotes_.size();
   tenant_templates_alive_ = static_cast<size_t>(count);
   if (count == 0 || stopping_ || std::exchange(ages_, true)) return;
-  if (!tenant_age_) tenant_age_ = std::make_unique<Timer>(*loop_, [this] { drop_aged(); });
-  tenant_age_->start(config_.tenant_idle());
+  machine_.age_again(catalogue_.tenant_idle());
 }
 
 }  // namespace runtime

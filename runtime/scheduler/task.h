@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/cell/stdin_feed.h"
+#include "runtime/cell/handles.h"
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
 #include "sandbox/sys/units.h"
@@ -20,10 +20,11 @@ struct Task {
   std::function<void(JobResult)> done;
   sys::Nanoseconds accepted_at{}, admitted_at{}, leased_at{};
   std::string request;
-  bool in_place = false;           // a warm interpreter may run it: see encode_request
-  unsigned run = 0;                // which run of a determinism check is next
-  std::optional<JobResult> first;  // of the first run
-  std::unique_ptr<StdinFeed> stdin_feed;
+  bool in_place = false;            // a warm interpreter may run it: see encode_request
+  unsigned run = 0;                 // which run of a determinism check is next
+  std::optional<JobResult> first;   // of the first run
+  std::unique_ptr<JobInput> input;  // of the run that is on; null where nothing is fed
+  int stdin_fd = -1;                // what that run reads; borrowed
   // Of a runtime that compiles: what is to be run, or, while it is being made, the job that makes
   // it.
   std::string artefact_key;

@@ -19,7 +19,7 @@ TaskPtr task(const std::string& id, int priority = 0,
 
 std::string order_of(AdmissionQueue& admission) {
   std::string order;
-  while (TaskPtr next = admission.take()) order += next->job.id + " ";
+  while (TaskPtr next = admission.take({})) order += next->job.id + " ";
   return order;
 }
 
@@ -38,13 +38,13 @@ TEST_CASE("who takes one side of a conversation leaves the other to the next", "
   AdmissionQueue admission;
   const auto early = InteractivePair::create().value(), urgent = InteractivePair::create().value();
   admission.put_both(task("program", 0, early), task("interactor", 0, early));
-  CHECK(admission.take_side()->job.id == "program");
+  CHECK(admission.take_side({})->job.id == "program");
   CHECK_FALSE(admission.empty());
 
   admission.put_both(task("urgent program", 10, urgent), task("urgent interactor", 10, urgent));
   admission.put_back(task("back", 10));
-  CHECK(admission.take_side()->job.id == "interactor");
-  CHECK_FALSE(admission.take_side());
+  CHECK(admission.take_side({})->job.id == "interactor");
+  CHECK_FALSE(admission.take_side({}));
   CHECK(order_of(admission) == "back urgent program urgent interactor ");
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("a side that is due is withdrawn like any other", "[admission]") {
     interactor->job.watch = std::make_shared<JobWatch>();
     interactor->job.watch->withdrawn = true;
     admission.put_both(task("program", 0, pairing), std::move(interactor));
-    CHECK(admission.take()->job.id == "program");
+    CHECK(admission.take({})->job.id == "program");
   };
   both();
   CHECK(admission.take_withdrawn().size() == 1);

@@ -1,0 +1,117 @@
+#pragma once
+// Handles: what the scheduler sees of a template process, of a cell and of a program's input. The
+// scheduler decides by their states and asks them to end; it knows neither their descriptors nor
+// their loop. Zygote, Cell and StdinFeed implement them, and the fake machine of the unit tests
+// does. Used on one thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cell/observer.h"
+#include "runtime/cell/output_files.h"
+#include "runtime/job/job.h"
+#include "runtime/job/outcome.h"
+#include "runtime/job/result.h"
+#include "sandbox/policy.h"
+#include "sandbox/sys/result.h"
+#include "sandbox/sys/units.h"
+
+namespace runtime {
+
+// A cell is made for jobs of one shape. Jobs that agree in these can share it, one after another.
+struct CellShape {
+  sandbox::Profile profile = sandbox::Profile::kDefault;
+  sys::Bytes disk;
+  uint32_t files = 0;
+  sys::Bytes value;
+  bool observe = false;
+  bool runs_programs() const {  // of its scratch
+    return profile == sandbox::Profile::kSubprocess || profile == sandbox::Profile::kBuild;
+  }
+  auto operator<=>(const CellShape&) const = default;
+};
+CellShape shape_of(const Job& job);
+
+// What a cell reports of one run.
+struct RunResult {
+  std::vector<ObservedCall> observed;
+  Evidence evidence;
+  Testimony testimony;
+  bool ran = false;  // the program was reached; exit is meaningful
+  Output out, err;
+  OutputFiles files;
+  std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count
+  sys::Nanoseconds ended_at{};
+  Usage usage;
+  Timing timing;
+};
+
+class TemplateHandle {
+ public:
+  enum class State : uint8_t { kStarting, kReady, kRefused, kFailed };
+  // Dropping it ends the template and every cell of it.
+  virtual ~TemplateHandle() = default;
+
+  virtual State state() const = 0;
+  virtual const std::string& identity() const = 0;  // "python-numpy@sha256:..."
+  // Why it is refused (the template's own fault, e.g. a preload that starts threads) or failed
+  // (ours).
+  virtual const std::string& reason() const = 0;
+  // In kFailed: that, as evidence; its error is that of the launcher, if it gave one.
+  virtual Evidence::Fault fault() const = 0;
+  // In kFailed: it was there, and a signal ended it. Another one may well live.
+  virtual bool was_killed() const = 0;
+  // Kills it, without waiting until its memory has been given back; kFailed follows.
+  virtual void end() = 0;
+  virtual bool is_ending() const = 0;
+};
+
+// The owner of a cell hears of it through these, in its own turn of the loop.
+struct CellEvents {
+  std::function<void()> ready;
+  std::function<void(RunResult)> finished;  // then state() tells whether it may serve again
+  std::function<void()> dead;               // outside of a run; the owner drops the cell
+};
+
+// A cell is a slot that runs one job at a time:
+//
+//   starting -> idle <-> running -> ... -> dead
+//
+// A cell that is not provably clean after a job, or that lost its pid 1, is never idle again.
+class CellHandle {
+ public:
+  enum class State : uint8_t { kStarting, kIdle, kRunning, kDead };
+  virtual ~CellHandle() = default;
+
+  virtual State state() const = 0;
+  virtual const CellShape& shape() const = 0;
+  virtual sandbox::Layers layers() const = 0;  // in force
+  // Why a cell died outside of a run.
+  virtual const Evidence::Fault& fault() const = 0;
+  // Renewal is due: too many jobs, a violation, memory left behind.
+  virtual bool worn() const = 0;
+  virtual bool is_fresh() const = 0;  // it has run no job
+
+  // Before a run. An error means that the cell cannot hold the job to its limits; is_fresh() tells
+  // whether another cell could.
+  virtual sys::Result<void> set_limits(const Limits& limits) = 0;
+  virtual void cancel() = 0;            // the running job ends as Cancelled
+  virtual void signal(int number) = 0;  // to the first process of the running job
+
+  // Ends the cell for good; `gone` is called once its processes are no more (perhaps at once).
+  virtual void end(std::function<void()> gone) = 0;
+  virtual bool gone() const = 0;
+};
+
+// What feeds the program's standard input, for as long as the program runs.
+class JobInput {
+ public:
+  virtual ~JobInput() = default;
+  virtual int reader() const = 0;  // for the cell; -1 after sent()
+  virtual void sent() = 0;         // the cell has it, and from here on only the cell
+};
+
+}  // namespace runtime

@@ -1,0 +1,164 @@
+#include "runtime/engine/shard.h"
+
+#include <sched.h>
+
+#include <future>
+
+#include "runtime/builds/artefact.h"
+#include "runtime/cell/stdin_feed.h"
+#include "runtime/cell/zygote.h"
+#include "runtime/job/live_io.h"
+#include "sandbox/sys/thread.h"
+
+namespace runtime {
+
+using sys::Result;
+
+static_assert(Machine::kShort == Helpers::kShort);
+
+namespace {
+
+// Children inherit the CPU: a wake-up between daemon, cell and job then stays on it.
+void pin_to(unsigned cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  (void)::sched_setaffinity(0, sizeof set, &set);
+}
+
+}  // namespace
+
+Shard::Shard(HostConfig& config, AdmissionQueue& admission, Capacity& capacity, unsigned cpu,
+             SchedulerPlan plan)
+    : config_(config),
+      cpu_(cpu),
+      capacity_(plan.capacity),
+      scheduler_(*this, config, admission, capacity, plan) {}
+
+Shard::~Shard() { join(); }
+
+Result<void> Shard::start(sys::Milliseconds patience) {
+  std::promise<Result<void>> started;
+  auto work = [this, &started, patience] {
+    pin_to(cpu_);
+    loop_ = std::make_unique<Loop>();
+    wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { scheduler_.turn(); });
+    terminator_ = std::make_unique<Terminator>(*loop_);
+    ask_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.turn(); });
+    age_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.drop_aged(); });
+    Result<std::unique_ptr<Helpers>> helpers = Helpers::start(*loop_, capacity_ + 1, patience);
+    if (!helpers) return started.set_value(std::move(helpers).error());
+    helpers_ = std::move(helpers).value();
+    started.set_value({});
+    carry();
+  };
+  thread_ = TRY(sys::start_thread(work, patience));
+  return started.get_future().get();
+}
+
+void Shard::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+// Everything with a handle goes before the loop does. The wake-up itself and the loop stay: others
+// may be in the middle of waking this shard.
+void Shard::carry() {
+  loop_->run();
+  ask_again_.reset();
+  age_again_.reset();
+  scheduler_.end_all();
+  helpers_.reset();
+  terminator_.reset();
+}
+
+sys::Nanoseconds Shard::now() const { return sys::monotonic_now(); }
+void Shard::wake() { wakeup_->wake(); }
+void Shard::ask_again(sys::Nanoseconds delay) { ask_again_->start(delay); }
+void Shard::age_again(sys::Nanoseconds delay) { age_again_->start(delay); }
+void Shard::finished() { loop_->stop(); }
+uint64_t Shard::oom_kills() const { return config_.own_oom_kills(); }
+
+Result<std::unique_ptr<TemplateHandle>> Shard::start_template(const TemplateSpec& spec,
+                                                              unsigned seed,
+                                                              std::function<void()> changed) {
+  return std::unique_ptr<TemplateHandle>(
+      TRY(Zygote::start(*loop_, config_.zygote_plan(spec, seed), std::move(changed))));
+}
+
+Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
+                                                      const TemplateSpec& spec,
+                                                      const CellShape& shape, CellEvents events) {
+  auto& zygote = static_cast<Zygote&>(parent);  // start_template() makes no others
+  const bool makes_code = config_.makes_code(spec);
+  CellPlan plan;
+  plan.number = config_.next_cell_number();
+  plan.shape = shape;
+  plan.executes = spec.runtime != nullptr;
+  plan.in_place = zygote.runs_in_place();
+  plan.layers = config_.layers();
+  plan.filter =
+      TRY(shape.observe ? config_.observer_filter() : config_.filter(shape.profile, makes_code));
+  plan.variant = config_.filter_variant();
+  plan.variant.makes_code = makes_code;
+  plan.cgroups = config_.cgroups();
+  plan.outer_oom = config_.outer_oom();
+  plan.terminator = terminator_.get();
+  plan.helpers = helpers_.get();
+  plan.crowd = &crowd_;
+  plan.ids = TRY(config_.take_ids());
+  if (config_.has_directories()) {
+    plan.scratch = TRY(config_.make_scratch(plan.number, plan.ids));
+    plan.ruleset = TRY(config_.make_ruleset(plan.scratch, shape.runs_programs()));
+  }
+  return std::unique_ptr<CellHandle>(
+      TRY(Cell::order(*loop_, zygote, std::move(plan), std::move(events))));
+}
+
+Result<void> Shard::open_input(Task& task) {
+  task.input.reset();
+  task.stdin_fd = -1;
+  const Job& job = task.job;
+  if (task.build) return {};
+  if (job.pairing && job.pairing->stdin_of(job.side) >= 0) {
+    task.stdin_fd = job.pairing->stdin_of(job.side);
+    return {};
+  }
+  if (job.live && job.stdin_fd < 0) {
+    task.stdin_fd = job.live->reader();
+    return {};
+  }
+  if (job.stdin_fd >= 0) {
+    task.input = TRY(StdinFeed::from_descriptor(job.stdin_fd));
+  } else if (!job.stdin_bytes.empty()) {
+    task.input = TRY(StdinFeed::from_bytes(*loop_, job.stdin_bytes));
+  }
+  if (task.input) task.stdin_fd = task.input->reader();
+  return {};
+}
+
+void Shard::run(CellHandle& handle, Task& task) {
+  auto& cell = static_cast<Cell&>(handle);  // order_cell() makes no others
+  const Job& job = task.current();
+  RunOrder order{task.request, &job, task.stdin_fd};
+  order.live = job.live.get();
+  order.runtime = config_.find_template(job.template_name)->runtime.get();
+  if (task.language) order.runtime = task.language;
+  const std::shared_ptr<const Artefact>& executed = job.program ? job.program : task.artefact;
+  if (!task.build && executed) order.program_fd = executed->program.get();
+  order.in_place = task.in_place;
+  order.comes_first = job.pairing != nullptr;
+  sys::OwnedFd own_stderr;
+  if (!task.build && job.pairing) {
+    own_stderr = job.pairing->stderr_of(job.side, cell.stderr_pipe());
+    order.stdout_fd = job.pairing->stdout_of(job.side);
+    order.stderr_fd = own_stderr.get();
+  }
+  if (job.execution) order.stdout_fd = job.execution->stdout_fd;
+  cell.run(order);
+}
+
+void Shard::aside(std::function<void()> work, std::function<void()> done) {
+  helpers_->run(Helpers::Where::kAnywhere, std::move(work), std::move(done));
+}
+
+}  // namespace runtime

@@ -1,0 +1,18 @@
+#pragma once
+// EngineCounts: what an engine has and has had, roughly: shards count on while they are asked.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace runtime {
+
+struct EngineCounts {
+  size_t cells = 0, templates = 0;  // alive
+  uint64_t cells_made = 0;
+  uint64_t forks = 0;                     // runs of programs and compilers
+  size_t tenant_templates = 0;            // of those alive, which are a tenant's
+  uint64_t tenant_templates_dropped = 0;  // idle ones that went to make room, or by their age
+  bool operator==(const EngineCounts&) const = default;
+};
+
+}  // namespace runtime

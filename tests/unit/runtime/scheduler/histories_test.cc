@@ -1,0 +1,322 @@
+// Random histories: jobs arrive, are withdrawn and cancelled, templates and cells start and die in
+// any order, the machine runs out of room and has it again, and threads beside the loop come back
+// late. Whatever happens, each job is answered exactly once, and no scheduler stands still.
+// ZYGO_HISTORY=SEED runs the history of one seed alone, ZYGO_HISTORIES=COUNT more than 1,000.
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/unit/runtime/scheduler/fake_machine.h"
+
+namespace runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using Action = std::function<void()>;
+
+// One scheduler and what carries it.
+struct Seat {
+  fake::FakeMachine machine;
+  std::unique_ptr<Scheduler> scheduler;
+};
+
+class History {
+ public:
+  explicit History(unsigned seed)
+      : random_(seed),
+        workers_(static_cast<unsigned>(1 + one_of(4))),
+        admission_(workers_),
+        capacity_(workers_, {}),
+        seats_(workers_ > 1 ? 1 + one_of(2) : 1) {
+    catalogue_.early_cells = one_of(2) == 0;
+    const auto count = static_cast<unsigned>(seats_.size());
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned own = workers_ / count + (i < workers_ % count ? 1 : 0);
+      seats_[i].scheduler = std::make_unique<Scheduler>(seats_[i].machine, catalogue_, admission_,
+                                                        capacity_, SchedulerPlan{own, 1});
+    }
+    if (count == 2) {
+      seats_[0].scheduler->set_peers({seats_[1].scheduler.get()});
+      seats_[1].scheduler->set_peers({seats_[0].scheduler.get()});
+    }
+  }
+  ~History() {
+    for (Seat& seat : seats_) seat.scheduler->end_all();
+  }
+
+  void live(unsigned steps) {
+    for (unsigned step = 0; step < steps; ++step) {
+      std::vector<Action> possible = what_arrives();
+      add_progress(possible);
+      add_trouble(possible);
+      possible[one_of(possible.size())]();
+      check_load();
+    }
+  }
+
+  // All trouble is over, and what has come is answered. False: everybody waits for somebody else.
+  bool settle() {
+    for (Seat& seat : seats_) seat.machine.template_error = seat.machine.cell_error = 0;
+    for (unsigned steps = 0; steps < 20'000 && unanswered() > 0; ++steps) {
+      std::vector<Action> possible;
+      add_progress(possible);
+      if (possible.empty()) return false;
+      possible[one_of(possible.size())]();
+      check_load();
+    }
+    return unanswered() == 0;
+  }
+
+  bool stop() {
+    for (Seat& seat : seats_) seat.scheduler->stop();
+    for (unsigned steps = 0; steps < 5'000; ++steps) {
+      std::vector<Action> possible;
+      add_progress(possible);
+      if (possible.empty()) break;
+      possible[one_of(possible.size())]();
+    }
+    return std::all_of(seats_.begin(), seats_.end(),
+                       [](const Seat& seat) { return seat.machine.is_finished; });
+  }
+
+  const fake::FakeClient& client() const { return client_; }
+  std::string state() {
+    std::string all = admission_.empty() ? "\nthe queue is empty" : "\nthe queue is not empty";
+    all += ", the pool has room for " + std::to_string(capacity_.width());
+    for (const Seat& seat : seats_) {
+      all += "\nload " + std::to_string(seat.scheduler->load()) +
+             (seat.scheduler->idle() ? ", idle" : ", busy") +
+             (seat.machine.woken ? ", woken" : "") + (seat.machine.ask_at ? ", will ask" : "") +
+             "; templates:";
+      for (const fake::FakeTemplate* each : seat.machine.templates)
+        all += " " + std::to_string(static_cast<int>(each->state()));
+      all += "; cells:";
+      for (const fake::FakeCell* cell : seat.machine.cells)
+        all += " " + std::to_string(static_cast<int>(cell->state()));
+    }
+    return all;
+  }
+  unsigned load() const {
+    unsigned all = 0;
+    for (const Seat& seat : seats_) all += seat.scheduler->load();
+    return all;
+  }
+
+ private:
+  size_t one_of(size_t count) {
+    return std::uniform_int_distribution<size_t>(0, count - 1)(random_);
+  }
+  bool chance(unsigned percent) { return one_of(100) < percent; }
+
+  size_t unanswered() const {
+    size_t count = 0;
+    for (const auto& [id, results] : client_.answers) count += results.empty() ? 1 : 0;
+    return count;
+  }
+  void check_load() {
+    for (const Seat& seat : seats_) {
+      size_t running = 0;
+      for (const fake::FakeCell* cell : seat.machine.cells)
+        running += cell->state() == CellHandle::State::kRunning ? 1 : 0;
+      if (running > seat.scheduler->load()) FAIL("more runs than was let in");
+    }
+  }
+
+  Job any_job() {
+    Job job;
+    job.id = std::to_string(next_++);
+    job.template_name = chance(30) ? "c" : "python";
+    job.source = "source " + std::to_string(one_of(3));
+    if (chance(20)) job.tenant = "tenant " + std::to_string(one_of(3));
+    if (chance(15)) job.determinism_runs = 2;
+    if (chance(10)) job.deadline = 50ms;
+    if (chance(10)) job.priority = 1;
+    if (chance(5)) job.template_name = "fortran";
+    if (chance(5)) job.build_only = true;
+    if (chance(30)) {
+      job.watch = std::make_shared<JobWatch>();
+      watches_.push_back(job.watch);
+    }
+    return job;
+  }
+
+  void submit() {
+    admission_.put(client_.task(any_job(), now()));
+    wake_idle();
+  }
+  void submit_pair() {
+    Job first = any_job(), second = any_job();
+    first.determinism_runs = second.determinism_runs = 1;
+    second.priority = first.priority;
+    second.deadline = first.deadline = {};
+    first.pairing = second.pairing = InteractivePair::create().value();
+    second.side = InteractivePair::Side::kInteractor;
+    admission_.put_both(client_.task(std::move(first), now()),
+                        client_.task(std::move(second), now()));
+    wake_idle();
+    wake_idle();
+  }
+  void wake_idle() {
+    for (Seat& seat : seats_) {
+      if (seat.scheduler->idle()) return seat.scheduler->wake_if_idle();
+    }
+  }
+
+  std::vector<Action> what_arrives() {
+    std::vector<Action> possible = {[this] { submit(); }, [this] { submit(); }};
+    if (workers_ > 1 && chance(20)) possible.push_back([this] { submit_pair(); });
+    if (!watches_.empty() && chance(20)) {
+      possible.push_back([this] {
+        watches_[one_of(watches_.size())]->withdrawn = true;
+        for (Seat& seat : seats_) seat.scheduler->cancel_withdrawn();
+      });
+    }
+    if (chance(2)) {
+      possible.push_back([this] {
+        for (Seat& seat : seats_) seat.scheduler->cancel();
+      });
+    }
+    return possible;
+  }
+
+  // What a machine without trouble does next.
+  void add_progress(std::vector<Action>& possible) {
+    for (Seat& seat : seats_) {
+      fake::FakeMachine& machine = seat.machine;
+      Scheduler& scheduler = *seat.scheduler;
+      if (machine.woken && !machine.is_finished) {
+        possible.push_back([&machine, &scheduler] {
+          machine.woken = false;
+          scheduler.turn();
+        });
+      }
+      if (machine.ask_at) {
+        possible.push_back([this, &machine, &scheduler] {
+          pass_to(*std::exchange(machine.ask_at, std::nullopt));
+          scheduler.turn();
+        });
+      }
+      if (!machine.asides.empty()) possible.push_back([&machine] { machine.come_back(); });
+      for (fake::FakeTemplate* each : machine.templates) {
+        if (each->state() != TemplateHandle::State::kStarting) continue;
+        possible.push_back([each] { each->is_ending() ? each->die() : each->become_ready(); });
+      }
+      for (fake::FakeCell* cell : machine.cells) add_progress_of(*cell, possible);
+    }
+  }
+
+  void add_progress_of(fake::FakeCell& cell, std::vector<Action>& possible) {
+    if (cell.is_ended()) {
+      if (!cell.gone()) possible.push_back([&cell] { cell.vanish(); });
+    } else if (cell.has_lost_parent()) {
+      if (cell.state() != CellHandle::State::kDead) possible.push_back([&cell] { cell.die(); });
+    } else if (cell.state() == CellHandle::State::kStarting) {
+      possible.push_back([&cell] { cell.become_ready(); });
+    } else if (cell.state() == CellHandle::State::kRunning) {
+      const bool is_long = chance(10);
+      possible.push_back([&cell, is_long] {
+        cell.finish_well(is_long ? std::string(Machine::kShort + 1, 'x') : "short");
+      });
+    }
+  }
+
+  void add_trouble(std::vector<Action>& possible) {
+    possible.push_back([this] { pass_to(now() + 30ms); });
+    for (Seat& seat : seats_) {
+      fake::FakeMachine& machine = seat.machine;
+      if (chance(10)) add_shortage(machine, possible);
+      if (machine.age_at && chance(5)) {
+        possible.push_back([this, &seat] {
+          pass_to(*std::exchange(seat.machine.age_at, std::nullopt));
+          seat.scheduler->drop_aged();
+        });
+      }
+      if (chance(5)) possible.push_back([&seat] { seat.scheduler->ask_back(); });
+      for (fake::FakeTemplate* each : machine.templates) {
+        if (each->state() == TemplateHandle::State::kFailed || !chance(10)) continue;
+        if (each->state() == TemplateHandle::State::kRefused) continue;
+        possible.push_back([each] { each->die(); });
+        if (each->state() == TemplateHandle::State::kStarting)
+          possible.push_back([this, each] { chance(50) ? each->refuse() : each->fail(ENOMEM); });
+      }
+      for (fake::FakeCell* cell : machine.cells) {
+        if (!cell->is_ended() && chance(20)) add_trouble_of(machine, *cell, possible);
+      }
+    }
+  }
+
+  static void add_shortage(fake::FakeMachine& machine, std::vector<Action>& possible) {
+    possible.push_back(
+        [&machine] { machine.template_error = machine.template_error ? 0 : EAGAIN; });
+    possible.push_back([&machine] { machine.cell_error = machine.cell_error ? 0 : EMFILE; });
+    possible.push_back([&machine] { ++machine.ooms; });
+    possible.push_back([&machine] { machine.input_error = EMFILE; });
+  }
+
+  static void add_trouble_of(fake::FakeMachine& machine, fake::FakeCell& cell,
+                             std::vector<Action>& possible) {
+    if (cell.state() == CellHandle::State::kDead) return;
+    possible.push_back([&cell] { cell.die(); });
+    possible.push_back([&cell] { cell.limits_error = EIO; });
+    possible.push_back([&cell] { cell.wear_out(); });
+    if (cell.state() != CellHandle::State::kRunning) return;
+    possible.push_back([&cell] { cell.finish_with({"send order", EPIPE, "gone"}, false); });
+    possible.push_back([&cell] { cell.finish_with({"fork", EAGAIN, "no process"}, false); });
+    possible.push_back([&cell, &machine] {
+      ++machine.ooms;
+      cell.die();
+    });
+  }
+
+  sys::Nanoseconds now() const { return seats_.front().machine.time; }
+  void pass_to(sys::Nanoseconds time) {
+    for (Seat& seat : seats_) seat.machine.time = std::max(seat.machine.time, time);
+  }
+
+  std::mt19937 random_;
+  const unsigned workers_;
+  fake::FakeCatalogue catalogue_;
+  fake::FakeClient client_;
+  AdmissionQueue admission_;
+  Capacity capacity_;
+  std::vector<Seat> seats_;
+  std::vector<std::shared_ptr<JobWatch>> watches_;
+  unsigned next_ = 0;
+};
+
+void run_history(unsigned seed) {
+  INFO("ZYGO_HISTORY=" << seed << " runs this history alone");
+  History history(seed);
+  history.live(100);
+  if (!history.settle()) {
+    std::string forgotten;
+    for (const auto& [id, results] : history.client().answers)
+      forgotten += results.empty() ? id + " " : "";
+    FAIL("never answered: " << forgotten << history.state());
+  }
+  for (const auto& [id, results] : history.client().answers) {
+    INFO("job " << id << ": " << history.client().label(id));
+    REQUIRE(results.size() == 1);
+    REQUIRE(results.front().id == id);
+  }
+  REQUIRE(history.load() == 0);
+  REQUIRE(history.stop());
+}
+
+TEST_CASE("in 1,000 random histories each job has one verdict", "[scheduler][histories]") {
+  if (const char* only = std::getenv("ZYGO_HISTORY")) {
+    run_history(static_cast<unsigned>(std::strtoul(only, nullptr, 10)));
+    return;
+  }
+  const char* more = std::getenv("ZYGO_HISTORIES");
+  const unsigned long count = more ? std::strtoul(more, nullptr, 10) : 1'000;
+  for (unsigned seed = 1; seed <= count; ++seed) run_history(seed);
+}
+
+}  // namespace
+}  // namespace runtime
