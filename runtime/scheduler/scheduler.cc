@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/builds/source_rules.h"
 #include "runtime/job/live_io.h"
-#include "runtime/values/value.h"
+#include "runtime/scheduler/preparation.h"
 
 namespace runtime {
 
@@ -118,26 +117,9 @@ void Scheduler::place(TaskPtr task) {
     return fail(std::move(task), "require", 0,
                 "this host does not give " + missing + ", which the job insists on");
   }
-  if (catalogue_.level() == sandbox::Level::kMinimal &&
-      task->job.policy.profile == sandbox::Profile::kBuild) {
-    return refuse(std::move(task),
-                  "policy.profile: build is for compilers, and level minimal has none");
-  }
-  if (!spec->runtime && !catalogue_.has_python()) {
-    return refuse(std::move(task),
-                  "template: " + spec->name + " needs Python, which the image does not have");
-  }
-  if (std::string wrong =
-          objection_to_sources(task->job.template_name, spec->runtime.get(), task->job);
-      !wrong.empty()) {
+  if (std::string wrong = objection_to(catalogue_, *spec, task->job); !wrong.empty())
     return refuse(std::move(task), wrong);
-  }
-  if (!spec->runtime && task->job.build_only) return reply_built(std::move(task));
-  if (spec->runtime) {
-    if (!prepare(task, *spec)) return;
-  } else if (task->request.empty()) {
-    task->request = encode_request(task->job);
-  }
+  if (!prepare(task, *spec)) return;
   const ZygoteKey key = key_for(*task);
   if (waits_for_start(key, task)) return;
   Evidence::Fault problem;
