@@ -56,6 +56,40 @@ const char* name_of(Step step) {
       return "execute";
     case Step::kRunning:
       return "running";
+    case Step::kTemplate:
+      return "template";
+    case Step::kRequire:
+      return "require";
+    case Step::kStartTemplate:
+      return "start template";
+    case Step::kOrderCell:
+      return "order cell";
+    case Step::kSetLimits:
+      return "set limits";
+    case Step::kInput:
+      return "stdin";
+    case Step::kPair:
+      return "pair";
+    case Step::kSendOrder:
+      return "send order";
+    case Step::kCell:
+      return "cell";
+    case Step::kKill:
+      return "kill";
+    case Step::kWatch:
+      return "watch";
+    case Step::kCollect:
+      return "collect";
+    case Step::kKeepArtefact:
+      return "keep artefact";
+    case Step::kProgram:
+      return "program";
+    case Step::kProcesses:
+      return "processes";
+    case Step::kMemory:
+      return "memory";
+    case Step::kHold:
+      return "hold";
   }
   return "unknown";
 }

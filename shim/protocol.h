@@ -19,6 +19,7 @@
 
 #include "sandbox/policy.h"
 #include "sandbox/rlimits.h"
+#include "shim/step.h"
 #include "shim/value_format.h"
 
 namespace shim {
@@ -49,37 +50,6 @@ inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, 
 inline constexpr uint32_t kFirstCellId = 1000;
 inline constexpr uint32_t kJobId = 1000;
 inline constexpr uint32_t kTemplateIdCount = 65536;
-
-// Stations and set-up steps that can fail; what a SandboxError names.
-enum class Step : uint32_t {
-  kNone,
-  kClone,
-  kIdMaps,
-  kIdentity,
-  kCgroup,
-  kNamespaces,
-  kSweeper,
-  kScratch,
-  kHostname,
-  kRuleset,
-  kAnswer,
-  kProc,
-  kCapabilities,
-  kFilter,
-  kReady,  // of a cell
-  kFork,
-  kStdio,
-  kLimits,
-  kDescriptors,
-  kJobIdentity,
-  kJobCapabilities,
-  kLandlock,
-  kSchedule,
-  kRequest,
-  kExecute,
-  kRunning,  // of a job
-};
-const char* name_of(Step step);
 
 struct SetupFailure {
   Step step = Step::kNone;

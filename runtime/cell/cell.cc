@@ -134,8 +134,7 @@ void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
     return;
   }
   if (born.failure.error != 0 || !pidfd) {
-    return lose({std::string("cell: ") + shim::name_of(born.failure.step), born.failure.error,
-                 "the cell was not born"});
+    return lose({born.failure.step, born.failure.error, "the cell was not born", true});
   }
   pidfd_ = std::move(pidfd);
   Cell* self = this;
@@ -152,7 +151,7 @@ void Cell::on_socket() {
     const int error = received.error().code();
     if (error == EAGAIN) return;
     if (error == EMSGSIZE && state_ == State::kStarting)
-      return lose({"cell", EMFILE, "no descriptor was left for what the cell sent"});
+      return lose({shim::Step::kCell, EMFILE, "no descriptor was left for what the cell sent"});
     return on_exit();
   }
   const bool hung_up = received->size == 0;
@@ -178,8 +177,7 @@ void Cell::on_socket() {
 
 void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
   if (ready.failure.error != 0 || fds.empty()) {
-    return lose({std::string("cell: ") + shim::name_of(ready.failure.step), ready.failure.error,
-                 "the cell could not be completed"});
+    return lose({ready.failure.step, ready.failure.error, "the cell could not be completed", true});
   }
   root_ = std::move(fds[0]);
   if (ready.has_listener && fds.size() == 2) {
@@ -259,7 +257,7 @@ void Cell::on_gone() {
   on_exit();
 }
 
-void Cell::on_exit() { lose({"cell", 0, "the cell's first process ended"}); }
+void Cell::on_exit() { lose({shim::Step::kCell, 0, "the cell's first process ended"}); }
 
 void Cell::stop_watching() {
   for (auto* readable :

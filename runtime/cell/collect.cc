@@ -94,8 +94,9 @@ void Cell::on_collected(OutputFiles files) {
   if (!may_hold(bytes)) files.files.clear();
   result_.files = std::move(files);
   if (const int lack = result_.files.lack; lack != 0) {
-    result_.evidence.fault = Evidence::Fault{
-        "collect", lack, "the files of the job could not be read, for want of means of our own"};
+    result_.evidence.fault =
+        Evidence::Fault{shim::Step::kCollect, lack,
+                        "the files of the job could not be read, for want of means of our own"};
   }
   const Nanoseconds now = sys::monotonic_now();
   patience_until_ = now + kWipePatience;
@@ -127,7 +128,7 @@ void Cell::collect(const shim::JobDone& done) {
   if (listener_ready_) on_notice();  // a refusal that was read too late to be seen by the loop
   Evidence& seen = result_.evidence;
   if (done.failure.error != 0) {
-    seen.fault = Evidence::Fault{shim::name_of(done.failure.step), done.failure.error,
+    seen.fault = Evidence::Fault{done.failure.step, done.failure.error,
                                  "the sandbox of the job could not be completed"};
   }
   seen.exit = {done.signalled != 0, done.code};

@@ -92,7 +92,7 @@ void Cell::run(const RunOrder& order) {
   cgroup_.reset_peak();
   sent_at_ = sys::monotonic_now();
   Result<void> sent = send_order();
-  if (!sent) return lose({"send order", sent.error().code(), sent.error().text()});
+  if (!sent) return lose({shim::Step::kSendOrder, sent.error().code(), sent.error().text()});
   begin_clock(sent_at_);
 }
 
@@ -205,7 +205,7 @@ void Cell::arm(Nanoseconds now) {
 
 void Cell::on_timer() {
   if (state_ == State::kStarting)
-    return lose({"cell", ETIME, "the cell was not ready within the time allowed"});
+    return lose({shim::Step::kCell, ETIME, "the cell was not ready within the time allowed"});
   if (state_ == State::kDead && pidfd_) return void(kill_by_pidfd(pidfd_.get()));
   if (state_ != State::kRunning) return;
   Nanoseconds now = sys::monotonic_now();
@@ -221,7 +221,7 @@ void Cell::on_timer() {
   }
   if (now >= patience_until_) {
     kill_by_pidfd(pidfd_.get());
-    return lose({"kill", ETIME,
+    return lose({shim::Step::kKill, ETIME,
                  killed_ ? "the job did not die within the time allowed"
                          : "the job's cell did nothing more within the time allowed"});
   }

@@ -257,8 +257,9 @@ int Cell::reach_error(int process) const {
 // What it did or left cannot be looked at: nothing can be said of it, for want of our own means.
 void Cell::abandon(int error) {
   if (!result_.evidence.fault)
-    result_.evidence.fault = Evidence::Fault{
-        "watch", error, "zygo has run out of descriptors or memory, and could not look at the job"};
+    result_.evidence.fault =
+        Evidence::Fault{shim::Step::kWatch, error,
+                        "zygo has run out of descriptors or memory, and could not look at the job"};
   if (killed_) return;
   kill_job();
   arm(sys::monotonic_now());

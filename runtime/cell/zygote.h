@@ -56,7 +56,7 @@ class Zygote : public TemplateHandle {
   State state() const override { return state_; }
   const std::string& identity() const override { return identity_; }
   const std::string& reason() const override { return reason_; }
-  Evidence::Fault fault() const override { return {"start template", error_, reason_}; }
+  Evidence::Fault fault() const override { return {shim::Step::kStartTemplate, error_, reason_}; }
   bool was_killed() const override { return killed_; }
   void end() override;
   bool is_ending() const override { return ending_ && state_ != State::kFailed; }

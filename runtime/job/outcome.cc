@@ -40,6 +40,10 @@ bool is_label_of_ours(std::string_view name) {
 std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<size_t>(outcome)]; }
 std::string_view name_of(By by) { return kBy[static_cast<size_t>(by)]; }
 
+std::string Evidence::Fault::name_of_step() const {
+  return (in_setup ? "cell: " : "") + std::string(shim::name_of(step));
+}
+
 std::string Verdict::label() const {
   if (outcome != Outcome::kException || exception_type.empty())
     return std::string(name_of(outcome));

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "shim/step.h"
+
 namespace runtime {
 
 enum class Outcome : uint8_t {
@@ -76,11 +78,13 @@ enum class Stream : uint8_t { kNone, kStdout, kStderr };
 
 // What the kernel and the supervisor know about how a run ended. The program cannot forge it.
 struct Evidence {
-  // Our own trouble; either makes SandboxError. `step` names a station or set-up step.
+  // Our own trouble; either makes SandboxError.
   struct Fault {
-    std::string step;
-    int error = 0;  // errno
+    shim::Step step = shim::Step::kNone;
+    int error = 0;  // errno; 0: the kernel was not asked
     std::string message;
+    bool in_setup = false;             // of a cell, before it had its first job
+    std::string name_of_step() const;  // "cell: make scratch", "fork"
     bool operator==(const Fault&) const = default;
   };
   std::optional<Fault> fault;

@@ -82,7 +82,7 @@ Verdict sandbox_error(const Case& c) {
   const Evidence::Fault& fault = *c.seen.fault;
   return verdict(
       Outcome::kSandboxError, By::kSandbox,
-      {{"step", fault.step}, {"errno", int64_t{fault.error}}, {"message", fault.message}});
+      {{"step", fault.name_of_step()}, {"errno", int64_t{fault.error}}, {"message", fault.message}});
 }
 
 Verdict unsafe_code(const Case& c) {

@@ -33,7 +33,7 @@ void Suite::converse(size_t index) {
   if (!pairing) {
     JobResult failed;
     Evidence seen;
-    seen.fault = Evidence::Fault{"pair", pairing.error().code(), pairing.error().text()};
+    seen.fault = Evidence::Fault{shim::Step::kPair, pairing.error().code(), pairing.error().text()};
     failed.verdict = judge(seen, {});
     return record(index, std::move(failed));
   }

@@ -8,6 +8,7 @@
 
 namespace runtime {
 
+using shim::Step;
 using sys::Nanoseconds;
 using sys::Result;
 
@@ -114,8 +115,9 @@ void Scheduler::place(TaskPtr task) {
     return refuse(std::move(task), message);
   }
   if (std::string missing = catalogue_.unmet(task->job.policy.require); !missing.empty()) {
-    return fail(std::move(task), "require", 0,
-                "this host does not give " + missing + ", which the job insists on");
+    return fail(
+        std::move(task),
+        {Step::kRequire, 0, "this host does not give " + missing + ", which the job insists on"});
   }
   if (std::string wrong = objection_to(catalogue_, *spec, task->job); !wrong.empty())
     return refuse(std::move(task), wrong);
@@ -151,7 +153,7 @@ void Scheduler::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
   if (template_is_gone) {  // which we are about to hear
     zygote.waiting.push_back(std::move(task));
   } else {
-    fail_or_wait(std::move(task), {"order cell", error.code(), error.text()});
+    fail_or_wait(std::move(task), {Step::kOrderCell, error.code(), error.text()});
   }
 }
 
@@ -248,7 +250,8 @@ bool Scheduler::has_partner(Cells::iterator slot) {
   }
   TaskPtr failed = std::move(slot->task);
   slot->idle_since = machine_.now();
-  fail(std::move(failed), "pair", 0, "the other side of the conversation could not be started");
+  fail(std::move(failed),
+       {Step::kPair, 0, "the other side of the conversation could not be started"});
   return false;
 }
 
@@ -272,7 +275,8 @@ void Scheduler::start_run(Cells::iterator slot) {
   }
   if (Result<void> opened = machine_.open_input(task); !opened) {
     TaskPtr failed = std::move(slot->task);
-    return fail_or_wait(std::move(failed), {"stdin", opened.error().code(), opened.error().text()});
+    return fail_or_wait(std::move(failed),
+                        {Step::kInput, opened.error().code(), opened.error().text()});
   }
   task.leased_at = machine_.now();
   if (task.job.watch) task.job.watch->started = true;
@@ -298,7 +302,7 @@ void Scheduler::give_up_cell(Cells::iterator slot, const sys::Error& error) {
   const bool fresh = slot->cell->is_fresh();
   bury(slot);
   if (!fresh) return place(std::move(task));
-  fail_or_wait(std::move(task), {"set limits", error.code(), error.text()});
+  fail_or_wait(std::move(task), {Step::kSetLimits, error.code(), error.text()});
   wake();
 }
 

@@ -168,7 +168,7 @@ class Scheduler : public Peer {
   void deliver(TaskPtr task, JobResult result);
   void reply(TaskPtr task, JobResult result);
   void take_leave(Task& task);
-  void fail(TaskPtr task, const std::string& step, int error, const std::string& message);
+  void fail(TaskPtr task, const Evidence::Fault& fault);
   void refuse(TaskPtr task, const std::string& message);
   void withdraw(TaskPtr task);
   void drop_cancelled();

@@ -154,7 +154,7 @@ void Scheduler::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& ru
     if (!keeping->artefact) {
       return_waiting(store.give_up(back->artefact_key));
       const sys::Error& error = keeping->artefact.error();
-      return fail(std::move(back), "keep artefact", error.code(), error.text());
+      return fail(std::move(back), {shim::Step::kKeepArtefact, error.code(), error.text()});
     }
     back->artefact = *keeping->artefact;
     back->compiled_here = true;

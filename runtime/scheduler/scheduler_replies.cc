@@ -119,12 +119,12 @@ void Scheduler::take_leave(Task& task) {
   if (task.build) return_waiting(catalogue_.artefacts().give_up(task.artefact_key));
 }
 
-void Scheduler::fail(TaskPtr task, const std::string& step, int error, const std::string& message) {
+void Scheduler::fail(TaskPtr task, const Evidence::Fault& fault) {
   JobResult result;
   result.id = task->job.id;
   result.tag = task->job.tag;
   Evidence seen;
-  seen.fault = Evidence::Fault{step, error, message};
+  seen.fault = fault;
   result.verdict = judge(seen, {});
   reply(std::move(task), std::move(result));
 }

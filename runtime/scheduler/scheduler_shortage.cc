@@ -14,6 +14,7 @@
 
 namespace runtime {
 
+using shim::Step;
 using sys::Nanoseconds;
 
 namespace {
@@ -53,7 +54,8 @@ void Scheduler::let_go(const std::string& client) {
 
 // Of what was found dead: it may be the kernel that wanted its memory.
 Evidence::Fault Scheduler::cause_of(Evidence::Fault fault) {
-  const bool died = fault.error == 0 && (fault.step == "cell" || fault.step == "start template");
+  const bool died = fault.error == 0 && ((fault.step == Step::kCell && !fault.in_setup) ||
+                                         fault.step == Step::kStartTemplate);
   const bool went_with_template = fault.error == ECHILD;
   if ((died || went_with_template) && memory_ran_out()) fault.error = ENOMEM;
   return fault;
@@ -69,7 +71,7 @@ bool Scheduler::memory_ran_out() {
 // Null: it waits in the queue, in front. Else its time to wait is over, or it may not.
 TaskPtr Scheduler::await_room(TaskPtr task, const Evidence::Fault& fault) {
   const Nanoseconds now = machine_.now();
-  capacity_.shrink(fault.step, fault.error, now);
+  capacity_.shrink(fault.name_of_step(), fault.error, now);
   short_of_room_ = true;
   wake();
   for (Peer* peer : peers_) peer->ask_back();
@@ -85,7 +87,7 @@ TaskPtr Scheduler::await_room(TaskPtr task, const Evidence::Fault& fault) {
 TaskPtr Scheduler::run_again(TaskPtr task, const Evidence::Fault& fault, bool ran) {
   if (!is_shortage(fault.error)) return task;
   if (!can_begin_anew(task->current()) || (ran && ++task->runs_lost >= kRunsToLose)) {
-    capacity_.shrink(fault.step, fault.error, machine_.now());
+    capacity_.shrink(fault.name_of_step(), fault.error, machine_.now());
     return task;
   }
   return await_room(std::move(task), fault);
@@ -94,7 +96,7 @@ TaskPtr Scheduler::run_again(TaskPtr task, const Evidence::Fault& fault, bool ra
 // It had no cell yet.
 void Scheduler::fail_or_wait(TaskPtr task, const Evidence::Fault& fault) {
   if (is_shortage(fault.error)) task = await_room(std::move(task), fault);
-  if (task) fail(std::move(task), fault.step, fault.error, fault.message);
+  if (task) fail(std::move(task), fault);
 }
 
 bool Scheduler::leaves_shards_out() const { return capacity_.width() <= peers_.size(); }

@@ -20,6 +20,7 @@
 
 namespace runtime {
 
+using shim::Step;
 using sys::Result;
 
 namespace {
@@ -50,7 +51,7 @@ Scheduler::ZygoteSlot* Scheduler::zygote_for(const TemplateSpec& spec, const Zyg
   if (found == zygotes_.end()) make_room_for(key);
   Result<std::unique_ptr<TemplateHandle>> started = start_zygote(key, spec);
   if (!started) {
-    problem = {"start template", started.error().code(), started.error().text()};
+    problem = {Step::kStartTemplate, started.error().code(), started.error().text()};
     return nullptr;
   }
   ZygoteSlot& slot = zygotes_[key];  // what waits for one that failed waits for this one
@@ -129,7 +130,7 @@ bool Scheduler::may_start_again(Task& task, const Evidence::Fault& fault) {
 
 // Its cell was dead, and we had not heard.
 bool Scheduler::was_not_sent(const Evidence::Fault& fault) {
-  return fault.step == "send order" && (fault.error == EPIPE || fault.error == ECONNRESET);
+  return fault.step == Step::kSendOrder && (fault.error == EPIPE || fault.error == ECONNRESET);
 }
 
 bool Scheduler::has_lost_template(const CellSlot& slot) const {

@@ -90,7 +90,7 @@ LoadedJob job_of(const StoredJob& stored, const KnowsTemplate& knows_template) {
   failed.id = stored.name;
   failed.tag = loaded.job.tag;
   runtime::Evidence seen;
-  seen.fault = {.step = "template", .message = unknown_template(loaded.job.template_name)};
+  seen.fault = {.step = shim::Step::kTemplate, .message = unknown_template(loaded.job.template_name)};
   failed.verdict = runtime::judge(seen, {});
   loaded.verdict = json_of(failed);
   return loaded;

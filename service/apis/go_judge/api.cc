@@ -35,7 +35,7 @@ class Group : public std::enable_shared_from_this<Group> {
     for (go_judge::Command& command : request_.commands) {
       command.job.tenant = tenant;
       command.job.watch = watch;
-      if (auto problem = make_program(command)) return fail_all("program", *problem);
+      if (auto problem = make_program(command)) return fail_all(shim::Step::kProgram, *problem);
     }
     if (request_.pipes != go_judge::Request::Pipes::kNone) return start_pair(engine);
     for (size_t i = 0; i < request_.commands.size(); ++i)
@@ -48,7 +48,7 @@ class Group : public std::enable_shared_from_this<Group> {
     auto pairing = request_.pipes == go_judge::Request::Pipes::kCrossed
                        ? runtime::InteractivePair::create()
                        : runtime::InteractivePair::one_way();
-    if (!pairing) return fail_all("pair", pairing.error());
+    if (!pairing) return fail_all(shim::Step::kPair, pairing.error());
     runtime::Job &writer = request_.commands[first].job, &reader = request_.commands[second].job;
     writer.pairing = reader.pairing = *pairing;
     reader.side = runtime::InteractivePair::Side::kInteractor;
@@ -63,7 +63,7 @@ class Group : public std::enable_shared_from_this<Group> {
     return std::nullopt;
   }
 
-  void fail_all(const std::string& step, const sys::Error& error) {
+  void fail_all(shim::Step step, const sys::Error& error) {
     for (size_t i = 0; i < request_.commands.size(); ++i) {
       runtime::JobResult result;
       runtime::Evidence seen;

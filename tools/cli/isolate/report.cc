@@ -75,8 +75,9 @@ bool is_of_the_program(int error) {
 IsolateEnd sandbox_error(const JobResult& result) {
   const std::string step = of_detail<std::string>(result, "step", "");
   const auto error = static_cast<int>(of_detail<int64_t>(result, "errno", 0));
-  if (step == "execute" && is_of_the_program(error)) return exited_with(kNotExecuted);
-  if (step == "execute")
+  const bool could_not_execute = step == shim::name_of(shim::Step::kExecute);
+  if (could_not_execute && is_of_the_program(error)) return exited_with(kNotExecuted);
+  if (could_not_execute)
     return trouble(fmt::format("the program cannot be executed: {}", std::strerror(error)));
   std::string message = of_detail<std::string>(result, "message", result.verdict.label());
   if (error != 0) message += fmt::format(": {}", std::strerror(error));

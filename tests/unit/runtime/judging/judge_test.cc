@@ -58,7 +58,7 @@ const std::vector<Cause>& causes() {
       {"cancelled", [](Run& r) { r.seen.cancelled = true; }, "Cancelled", By::kCaller},
       {"our fault",
        [](Run& r) {
-         r.seen.fault = Evidence::Fault{"fork", 12, "no"};
+         r.seen.fault = Evidence::Fault{shim::Step::kFork, 12, "no"};
        },
        "SandboxError", By::kSandbox},
       {"violation", [](Run& r) { r.seen.violation.emplace().call = "socket"; }, "UnsafeCode",
@@ -291,7 +291,7 @@ TEST_CASE("our fault names the step and errno, and an invalid result the reason 
   CHECK(detail_text(judged(run), "reason") == "cycle");
   CHECK(detail_text(judged(run), "where") == "[0]");
 
-  run.seen.fault = Evidence::Fault{"fork", 12, "out of memory"};
+  run.seen.fault = Evidence::Fault{shim::Step::kFork, 12, "out of memory"};
   CHECK(detail_text(judged(run), "step") == "fork");
   CHECK(detail_text(judged(run), "errno") == "12");
 }

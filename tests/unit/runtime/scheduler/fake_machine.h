@@ -30,7 +30,7 @@ class FakeTemplate : public TemplateHandle {
   State state() const override { return state_; }
   const std::string& identity() const override { return name_; }
   const std::string& reason() const override { return reason_; }
-  Evidence::Fault fault() const override { return {"start template", error_, reason_}; }
+  Evidence::Fault fault() const override { return {shim::Step::kStartTemplate, error_, reason_}; }
   bool was_killed() const override { return killed_; }
   void end() override { ending_ = true; }
   bool is_ending() const override { return ending_ && state_ != State::kFailed; }
@@ -97,7 +97,7 @@ class FakeCell : public CellHandle {
     events_.ready();
   }
   void die(int error = 0) {
-    fault_ = {"cell", error, "as the test said"};
+    fault_ = {shim::Step::kCell, error, "as the test said"};
     const bool ran = state_ == State::kRunning;
     state_ = State::kDead;
     if (!ran) return events_.dead();

@@ -265,8 +265,12 @@ class History {
     possible.push_back([&cell] { cell.limits_error = EIO; });
     possible.push_back([&cell] { cell.wear_out(); });
     if (cell.state() != CellHandle::State::kRunning) return;
-    possible.push_back([&cell] { cell.finish_with({"send order", EPIPE, "gone"}, false); });
-    possible.push_back([&cell] { cell.finish_with({"fork", EAGAIN, "no process"}, false); });
+    possible.push_back([&cell] {
+      cell.finish_with({shim::Step::kSendOrder, EPIPE, "gone"}, false);
+    });
+    possible.push_back([&cell] {
+      cell.finish_with({shim::Step::kFork, EAGAIN, "no process"}, false);
+    });
     possible.push_back([&cell, &machine] {
       ++machine.ooms;
       cell.die();

@@ -175,7 +175,8 @@ TEST_CASE("a cell that dies before its job began costs the job nothing", "[sched
   bench.turn();
   fake::FakeCell& next = bench.ready_cell();
   CHECK(next.job == "a");
-  next.finish_with({"send order", EPIPE, "gone"}, false);  // it was dead, and nobody had heard
+  next.finish_with({shim::Step::kSendOrder, EPIPE, "gone"},
+                   false);  // it was dead, and nobody had heard
   bench.turn();
   bench.ready_cell().finish_well();
   CHECK(bench.label("a") == "OK");
@@ -224,7 +225,7 @@ TEST_CASE("a job whose input cannot be given again is not run again", "[schedule
   job.stdin_fd = 0;
   bench.submit(std::move(job));
   bench.ready_template();
-  bench.ready_cell().finish_with({"fork", EAGAIN, "no process"}, false);
+  bench.ready_cell().finish_with({shim::Step::kFork, EAGAIN, "no process"}, false);
   CHECK(bench.label("a") == "SandboxError");
 }
 

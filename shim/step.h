@@ -1,0 +1,58 @@
+#pragma once
+// Step: where something of ours failed, in whichever process. A number on the wire, a word in
+// results.
+
+#include <cstdint>
+
+namespace shim {
+
+// Stations and set-up steps that can fail, of daemon, template, cell and job; what a SandboxError
+// names. Those up to kRunning come over the wire.
+enum class Step : uint32_t {
+  kNone,
+  kClone,
+  kIdMaps,
+  kIdentity,
+  kCgroup,
+  kNamespaces,
+  kSweeper,
+  kScratch,
+  kHostname,
+  kRuleset,
+  kAnswer,
+  kProc,
+  kCapabilities,
+  kFilter,
+  kReady,  // of a cell
+  kFork,
+  kStdio,
+  kLimits,
+  kDescriptors,
+  kJobIdentity,
+  kJobCapabilities,
+  kLandlock,
+  kSchedule,
+  kRequest,
+  kExecute,
+  kRunning,  // of a job
+  kTemplate,
+  kRequire,
+  kStartTemplate,
+  kOrderCell,
+  kSetLimits,
+  kInput,
+  kPair,
+  kSendOrder,
+  kCell,  // its first process, or what that says
+  kKill,
+  kWatch,
+  kCollect,
+  kKeepArtefact,
+  kProgram,  // that a command brings along
+  kMemory,   // limits around zygo: these two
+  kProcesses,
+  kHold,  // what one client may hold
+};
+const char* name_of(Step step);
+
+}  // namespace shim
