@@ -19,19 +19,19 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       admission_(admission),
       capacity_(capacity),
       plan_(plan),
-      ooms_seen_(machine.oom_kills()) {}
+      ooms_seen_(machine.oom_kills()),
+      cells_(machine) {}
 
 void Scheduler::end_all() {
   zygotes_.clear();
   retired_.clear();
-  graveyard_.clear();
   cells_.clear();
 }
 
 void Scheduler::turn() {
   const Nanoseconds now = machine_.now();
   if (capacity_.settle(now)) machine_.ask_again(capacity_.patience(now));
-  std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
+  cells_.forget_gone();
   if (cancelling_.exchange(false) || stopping_) drop_cancelled();
   if (withdrawing_.exchange(false)) drop_withdrawn();
   if (signalling_.exchange(false)) signal_running();
@@ -45,12 +45,8 @@ void Scheduler::turn() {
 
 // Ends when no job is running and every cell's processes are gone.
 void Scheduler::shut_down() {
-  for (auto slot = cells_.begin(); slot != cells_.end();) {
-    auto next = std::next(slot);
-    if (slot->cell->state() != CellHandle::State::kRunning) bury(slot);
-    slot = next;
-  }
-  if (cells_.empty() && graveyard_.empty() && aside_ == 0) machine_.finished();
+  cells_.bury_if([](const CellSlot& slot) { return !slot.is_running(); });
+  if (cells_.empty() && aside_ == 0) machine_.finished();
 }
 
 // A shard with room and less to do than this one: the next task would have a core to itself there.
@@ -140,12 +136,12 @@ void Scheduler::place(TaskPtr task) {
 }
 
 void Scheduler::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
-  auto slot = idle_cell(key, zygote.zygote.get(), shape_of(task->current()));
-  if (slot != cells_.end()) {
+  const Slot slot = cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current()));
+  if (slot != cells_.none()) {
     slot->task = std::move(task);
     return start_run(slot);
   }
-  trim_idle();
+  make_room_for_cell();
   Result<void> ordered = order_cell(task, key, zygote);
   if (ordered.ok()) return;
   const sys::Error& error = ordered.error();
@@ -157,22 +153,11 @@ void Scheduler::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
   }
 }
 
-// The cell that was used last is the warmest.
-Scheduler::Cells::iterator Scheduler::idle_cell(const ZygoteKey& key, const TemplateHandle* parent,
-                                                const CellShape& shape) {
-  auto best = cells_.end();
-  for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
-    if (slot->cell->state() != CellHandle::State::kIdle || slot->task || slot->zygote != key)
-      continue;
-    if (slot->parent != parent || slot->cell->shape() != shape) continue;
-    if (best == cells_.end() || slot->idle_since > best->idle_since) best = slot;
-  }
-  return best;
-}
+// Idle cells of other templates, profiles or sizes are kept while there is room.
+void Scheduler::make_room_for_cell() { cells_.trim_to(size_t{4} * plan_.capacity + 4); }
 
 Result<void> Scheduler::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
-  cells_.emplace_front();
-  auto slot = cells_.begin();
+  const Slot slot = cells_.add();
   slot->zygote = key;
   slot->parent = zygote.zygote.get();
   slot->early = zygote.zygote->state() == TemplateHandle::State::kStarting;
@@ -184,60 +169,39 @@ Result<void> Scheduler::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSl
       machine_.order_cell(*zygote.zygote, *catalogue_.find_template(key.name),
                           shape_of(task->current()), std::move(events));
   if (!cell) {
-    cells_.erase(slot);
+    cells_.remove(slot);
     return std::move(cell).error();
   }
   slot->cell = std::move(cell).value();
   slot->task = std::move(task);
   ++zygote.cells;
   ++cells_made_;
-  cells_alive_ = cells_.size();
   renew_if_due(key, zygote);
   return {};
 }
 
-// Idle cells of other templates, profiles or sizes are kept while there is room.
-void Scheduler::trim_idle() {
-  const size_t most = size_t{4} * plan_.capacity + 4;
-  while (cells_.size() >= most) {
-    auto oldest = cells_.end();
-    for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
-      if (slot->cell->state() != CellHandle::State::kIdle || slot->task) continue;
-      if (oldest == cells_.end() || slot->idle_since < oldest->idle_since) oldest = slot;
-    }
-    if (oldest == cells_.end()) return;
-    bury(oldest);
-  }
-}
-
-void Scheduler::bury(Cells::iterator slot) {
-  graveyard_.splice(graveyard_.begin(), cells_, slot);
-  cells_alive_ = cells_.size();
-  slot->cell->end([this] { wake(); });
-}
-
-void Scheduler::on_cell_ready(Cells::iterator slot) {
+void Scheduler::on_cell_ready(Slot slot) {
   slot->idle_since = machine_.now();
   if (!slot->task) return;
   start_run(slot);
   if (!slot->task) wake();  // it was answered, and there is room for another
 }
 
-void Scheduler::on_cell_dead(Cells::iterator slot) {
+void Scheduler::on_cell_dead(Slot slot) {
   const Evidence::Fault fault = cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
   const bool again = task && (has_lost_template(*slot) || may_start_again(*task, fault));
   // Where the other side is about to begin it is too late.
   const bool alone = again && (!task->job.pairing || task->job.pairing->retreat(task->job.side));
   if (alone) place_again(slot->zygote, std::move(task));
-  bury(slot);
+  cells_.bury(slot);
   if (task) fail_or_wait(std::move(task), fault);
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
            // replace
 }
 
 // False: it waits for the other side, or was answered because that will never come.
-bool Scheduler::has_partner(Cells::iterator slot) {
+bool Scheduler::has_partner(Slot slot) {
   Task& task = *slot->task;
   if (!task.job.pairing || task.build) return true;
   switch (task.job.pairing->arrive(task.job.side, [this] { wake(); })) {
@@ -257,16 +221,16 @@ bool Scheduler::has_partner(Cells::iterator slot) {
 
 // Those whose other side has come, or will not.
 void Scheduler::start_pairs() {
-  std::vector<Cells::iterator> ready;
-  for (auto slot = cells_.begin(); slot != cells_.end(); ++slot) {
+  std::vector<Slot> ready;
+  for (auto slot = cells_.slots().begin(); slot != cells_.slots().end(); ++slot) {
     if (!slot->task || slot->cell->state() != CellHandle::State::kIdle) continue;
     const std::shared_ptr<InteractivePair>& pairing = slot->task->job.pairing;
     if (pairing && pairing->fate() != InteractivePair::Fate::kWaiting) ready.push_back(slot);
   }
-  for (Cells::iterator slot : ready) start_run(slot);
+  for (Slot slot : ready) start_run(slot);
 }
 
-void Scheduler::start_run(Cells::iterator slot) {
+void Scheduler::start_run(Slot slot) {
   if (!has_partner(slot)) return;
   Task& task = *slot->task;
   const Job& job = task.current();
@@ -297,16 +261,16 @@ void Scheduler::start_run(Cells::iterator slot) {
 }
 
 // It cannot hold the job to its limits. A fresh cell would not do better than another fresh one.
-void Scheduler::give_up_cell(Cells::iterator slot, const sys::Error& error) {
+void Scheduler::give_up_cell(Slot slot, const sys::Error& error) {
   TaskPtr task = std::move(slot->task);
   const bool fresh = slot->cell->is_fresh();
-  bury(slot);
+  cells_.bury(slot);
   if (!fresh) return place(std::move(task));
   fail_or_wait(std::move(task), {Step::kSetLimits, error.code(), error.text()});
   wake();
 }
 
-void Scheduler::on_run_finished(Cells::iterator slot, RunResult result) {
+void Scheduler::on_run_finished(Slot slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
   if (result.evidence.fault) *result.evidence.fault = cause_of(*result.evidence.fault);
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
@@ -320,7 +284,7 @@ void Scheduler::on_run_finished(Cells::iterator slot, RunResult result) {
       !is_outdated(*slot)) {
     slot->idle_since = machine_.now();
   } else {
-    bury(slot);
+    cells_.bury(slot);
   }
   if (fault && !cancelled && was_not_sent(*fault) && can_begin_anew(task->current()) &&
       may_start_again(*task, {})) {

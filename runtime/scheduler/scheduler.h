@@ -17,6 +17,7 @@
 #include "runtime/scheduler/admission_queue.h"
 #include "runtime/scheduler/capacity.h"
 #include "runtime/scheduler/catalogue.h"
+#include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
 
@@ -61,18 +62,11 @@ class Scheduler : public Peer {
   void pass_signals() { request(signalling_); }
   void stop() { request(stopping_); }  // running jobs end as Cancelled; then Machine::finished()
   EngineCounts counts() const {
-    return {cells_alive_, templates_alive_,        cells_made_,
-            forks_,       tenant_templates_alive_, tenant_templates_dropped_};
+    return {cells_.alive(), templates_alive_,        cells_made_,
+            forks_,         tenant_templates_alive_, tenant_templates_dropped_};
   }
 
  private:
-  // Tenants share no template, so no address layout, and with it no cell.
-  struct ZygoteKey {
-    std::string name;  // of the template
-    unsigned seed = 0;
-    std::string tenant;
-    auto operator<=>(const ZygoteKey&) const = default;
-  };
   struct ZygoteSlot {
     std::unique_ptr<TemplateHandle> zygote;
     std::vector<TaskPtr> waiting;               // for it to be ready
@@ -83,15 +77,7 @@ class Scheduler : public Peer {
     sys::Nanoseconds used{};                    // when a task asked for it last
   };
   using Zygotes = std::map<ZygoteKey, ZygoteSlot>;
-  struct CellSlot {
-    std::unique_ptr<CellHandle> cell;
-    ZygoteKey zygote;
-    const TemplateHandle* parent = nullptr;  // which process of that template
-    TaskPtr task;                            // starting: to be run first; running: running
-    sys::Nanoseconds idle_since{};
-    bool early = false;  // of a template without its image: serves only until that is there
-  };
-  using Cells = std::list<CellSlot>;
+  using Slot = CellPool::Slot;
 
   void request(std::atomic<bool>& what) {
     what = true;
@@ -122,8 +108,7 @@ class Scheduler : public Peer {
   void keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime);
   void return_waiting(std::vector<TaskPtr> waiting);
   void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
-  Cells::iterator idle_cell(const ZygoteKey& key, const TemplateHandle* parent,
-                            const CellShape& shape);
+  void make_room_for_cell();
   sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
   // scheduler_templates.cc
   ZygoteSlot* zygote_for(const TemplateSpec& spec, const ZygoteKey& key, Evidence::Fault& problem);
@@ -152,13 +137,13 @@ class Scheduler : public Peer {
   void drop_idle_tenants(sys::Nanoseconds unused_since);
   void count_templates();
 
-  void on_cell_ready(Cells::iterator slot);
-  void on_cell_dead(Cells::iterator slot);
-  void on_run_finished(Cells::iterator slot, RunResult result);
-  void start_run(Cells::iterator slot);
-  bool has_partner(Cells::iterator slot);
+  void on_cell_ready(Slot slot);
+  void on_cell_dead(Slot slot);
+  void on_run_finished(Slot slot, RunResult result);
+  void start_run(Slot slot);
+  bool has_partner(Slot slot);
   void start_pairs();
-  void give_up_cell(Cells::iterator slot, const sys::Error& error);
+  void give_up_cell(Slot slot, const sys::Error& error);
   JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
   // scheduler_replies.cc
   void conclude(TaskPtr task, JobResult result);
@@ -174,8 +159,6 @@ class Scheduler : public Peer {
   void drop_cancelled();
   void drop_withdrawn();
   void signal_running();
-  void bury(Cells::iterator slot);
-  void trim_idle();
   void shut_down();
 
   Machine& machine_;
@@ -194,12 +177,12 @@ class Scheduler : public Peer {
   Zygotes zygotes_;
   std::list<std::unique_ptr<TemplateHandle>> retired_;  // until the last of their cells is gone
   std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
-  Cells cells_, graveyard_;
+  CellPool cells_;
   std::vector<Peer*> peers_;
   std::atomic<unsigned> leased_{
       0};  // tasks between admission and reply; written by this scheduler only
   // For counts(); written by this scheduler only.
-  std::atomic<size_t> cells_alive_{0}, templates_alive_{0}, tenant_templates_alive_{0};
+  std::atomic<size_t> templates_alive_{0}, tenant_templates_alive_{0};
   std::atomic<uint64_t> cells_made_{0}, forks_{0}, tenant_templates_dropped_{0};
 };
 

@@ -175,8 +175,8 @@ void Scheduler::drop_cancelled() {
       withdraw(std::move(task));
     }
   }
-  for (CellSlot& slot : cells_) {
-    if (slot.cell->state() == CellHandle::State::kRunning) {
+  for (CellSlot& slot : cells_.slots()) {
+    if (slot.is_running()) {
       slot.cell->cancel();
     } else if (slot.task) {
       let_go(slot.task->client());
@@ -202,9 +202,9 @@ void Scheduler::drop_withdrawn() {
       withdraw(std::move(task));
     }
   }
-  for (CellSlot& slot : cells_) {
+  for (CellSlot& slot : cells_.slots()) {
     if (!slot.task || slot.task->build || !slot.task->job.is_withdrawn()) continue;
-    if (slot.cell->state() == CellHandle::State::kRunning) {
+    if (slot.is_running()) {
       slot.cell->cancel();
     } else {
       let_go(slot.task->client());
@@ -215,9 +215,9 @@ void Scheduler::drop_withdrawn() {
 
 // One that has not begun gets its signal when it has; see start_run().
 void Scheduler::signal_running() {
-  for (CellSlot& slot : cells_) {
+  for (CellSlot& slot : cells_.slots()) {
     if (!slot.task || slot.task->build || !slot.task->job.live) continue;
-    if (slot.cell->state() != CellHandle::State::kRunning) continue;
+    if (!slot.is_running()) continue;
     if (const int number = slot.task->job.live->take_signal()) slot.cell->signal(number);
   }
 }

@@ -115,11 +115,7 @@ void Scheduler::give_back() {
   const bool asked = asked_back_.exchange(false);
   if (!std::exchange(short_of_room_, false) && !asked) return;
   drop_idle_tenants(machine_.now());
-  for (auto slot = cells_.begin(); slot != cells_.end();) {
-    auto next = std::next(slot);
-    if (slot->cell->state() == CellHandle::State::kIdle && !slot->task) bury(slot);
-    slot = next;
-  }
+  cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
   if (!asked || leased_ > 0 || !leaves_shards_out()) return;
   for (auto& [key, slot] : zygotes_) retired_.push_back(std::move(slot.zygote));
   zygotes_.clear();

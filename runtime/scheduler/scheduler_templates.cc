@@ -93,11 +93,11 @@ void Scheduler::on_zygote(const ZygoteKey& key) {
 // What the early cell has no time for waits for the image.
 void Scheduler::lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
                             ZygoteSlot& zygote) {
-  if (idle_cell(key, zygote.zygote.get(), shape_of(task->current())) != cells_.end())
+  if (cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current())) != cells_.none())
     return lease(std::move(task), key, zygote);
   if (catalogue_.has_early_cells(spec) && !zygote.early_cell) {
     zygote.early_cell = true;
-    trim_idle();
+    make_room_for_cell();
     if (order_cell(task, key, zygote).ok()) return;
   }
   zygote.waiting.push_back(std::move(task));
@@ -169,12 +169,9 @@ void Scheduler::adopt_successor(const ZygoteKey& key, ZygoteSlot& slot) {
 }
 
 void Scheduler::bury_outdated(const ZygoteKey& key) {
-  for (auto cell = cells_.begin(); cell != cells_.end();) {
-    auto next = std::next(cell);
-    const bool idle = cell->cell->state() == CellHandle::State::kIdle && !cell->task;
-    if (idle && cell->zygote == key && is_outdated(*cell)) bury(cell);
-    cell = next;
-  }
+  cells_.bury_if([this, &key](const CellSlot& slot) {
+    return slot.is_idle() && slot.zygote == key && is_outdated(slot);
+  });
 }
 
 // Of a template that is no longer there, or has its image now.
@@ -189,9 +186,7 @@ bool Scheduler::is_outdated(const CellSlot& slot) const {
 // Where cells live in a template's pid namespace they die with it, so it goes last.
 void Scheduler::drop_retired() {
   std::erase_if(retired_, [this](const std::unique_ptr<TemplateHandle>& zygote) {
-    auto is_child = [&zygote](const CellSlot& slot) { return slot.parent == zygote.get(); };
-    return !zygote->is_ending() && std::none_of(cells_.begin(), cells_.end(), is_child) &&
-           std::none_of(graveyard_.begin(), graveyard_.end(), is_child);
+    return !zygote->is_ending() && !cells_.has_cell_of(zygote.get());
   });
 }
 

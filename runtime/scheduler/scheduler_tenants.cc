@@ -16,7 +16,7 @@ namespace runtime {
 
 using sys::Nanoseconds;
 
-Scheduler::ZygoteKey Scheduler::key_for(const Task& task) const {
+ZygoteKey Scheduler::key_for(const Task& task) const {
   return {catalogue_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
 }
 
@@ -56,17 +56,14 @@ void Scheduler::make_room_for(const ZygoteKey& key) {
 // be at that as there are tenants.
 bool Scheduler::is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const {
   if (slot.successor || !slot.waiting.empty()) return true;
-  return std::any_of(cells_.begin(), cells_.end(), [&key](const CellSlot& cell) {
-    return cell.zygote == key && (cell.task || cell.cell->state() != CellHandle::State::kIdle);
+  const CellPool::Slots& cells = cells_.slots();
+  return std::any_of(cells.begin(), cells.end(), [&key](const CellSlot& cell) {
+    return cell.zygote == key && !cell.is_idle();
   });
 }
 
 void Scheduler::drop_template(Zygotes::iterator found) {
-  for (auto cell = cells_.begin(); cell != cells_.end();) {
-    auto next = std::next(cell);
-    if (cell->zygote == found->first) bury(cell);
-    cell = next;
-  }
+  cells_.bury_if([&found](const CellSlot& slot) { return slot.zygote == found->first; });
   // Killed now and reaped when it is gone, which takes as long as it had memory.
   found->second.zygote->end();
   retired_.push_back(std::move(found->second.zygote));

@@ -1,0 +1,71 @@
+#include "runtime/scheduler/cell_pool.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace runtime {
+
+CellPool::Slot CellPool::add() {
+  slots_.emplace_front();
+  alive_ = slots_.size();
+  return slots_.begin();
+}
+
+void CellPool::remove(Slot slot) {
+  slots_.erase(slot);
+  alive_ = slots_.size();
+}
+
+CellPool::Slot CellPool::find_idle(const ZygoteKey& key, const TemplateHandle* parent,
+                                   const CellShape& shape) {
+  auto best = slots_.end();
+  for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+    if (!slot->is_idle() || slot->zygote != key) continue;
+    if (slot->parent != parent || slot->cell->shape() != shape) continue;
+    if (best == slots_.end() || slot->idle_since > best->idle_since) best = slot;
+  }
+  return best;
+}
+
+void CellPool::bury(Slot slot) {
+  graveyard_.splice(graveyard_.begin(), slots_, slot);
+  alive_ = slots_.size();
+  slot->cell->end([this] { machine_.wake(); });
+}
+
+void CellPool::bury_if(const std::function<bool(const CellSlot&)>& which) {
+  for (auto slot = slots_.begin(); slot != slots_.end();) {
+    const auto next = std::next(slot);
+    if (which(*slot)) bury(slot);
+    slot = next;
+  }
+}
+
+void CellPool::trim_to(size_t most) {
+  while (slots_.size() >= most) {
+    auto oldest = slots_.end();
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+      if (!slot->is_idle()) continue;
+      if (oldest == slots_.end() || slot->idle_since < oldest->idle_since) oldest = slot;
+    }
+    if (oldest == slots_.end()) return;
+    bury(oldest);
+  }
+}
+
+void CellPool::forget_gone() {
+  std::erase_if(graveyard_, [](const CellSlot& slot) { return slot.cell->gone(); });
+}
+
+void CellPool::clear() {
+  graveyard_.clear();
+  slots_.clear();
+}
+
+bool CellPool::has_cell_of(const TemplateHandle* parent) const {
+  const auto is_child = [parent](const CellSlot& slot) { return slot.parent == parent; };
+  return std::any_of(slots_.begin(), slots_.end(), is_child) ||
+         std::any_of(graveyard_.begin(), graveyard_.end(), is_child);
+}
+
+}  // namespace runtime

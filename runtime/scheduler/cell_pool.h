@@ -1,0 +1,72 @@
+#pragma once
+// CellPool: the cells of one scheduler, alive and on their way out. A slot holds its cell from the
+// order until its processes are gone. Used on one thread, but for alive().
+
+#include <atomic>
+#include <compare>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "runtime/cell/handles.h"
+#include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/task.h"
+
+namespace runtime {
+
+// Tenants share no template, so no address layout, and with it no cell.
+struct ZygoteKey {
+  std::string name;  // of the template
+  unsigned seed = 0;
+  std::string tenant;
+  auto operator<=>(const ZygoteKey&) const = default;
+};
+
+struct CellSlot {
+  std::unique_ptr<CellHandle> cell;
+  ZygoteKey zygote;
+  const TemplateHandle* parent = nullptr;  // which process of that template
+  TaskPtr task;                            // starting: to be run first; running: running
+  sys::Nanoseconds idle_since{};
+  bool early = false;  // of a template without its image: serves only until that is there
+
+  bool is_idle() const { return cell->state() == CellHandle::State::kIdle && !task; }
+  bool is_running() const { return cell->state() == CellHandle::State::kRunning; }
+};
+
+class CellPool {
+ public:
+  using Slots = std::list<CellSlot>;
+  using Slot = Slots::iterator;
+
+  explicit CellPool(Machine& machine) : machine_(machine) {}
+
+  // The slots in use; a slot stays where it is until it is buried.
+  Slots& slots() { return slots_; }
+  const Slots& slots() const { return slots_; }
+  Slot none() { return slots_.end(); }
+  Slot add();
+  void remove(Slot slot);  // no cell was made for it
+
+  // The idle cell of that template process and shape that was used last, which is the warmest.
+  Slot find_idle(const ZygoteKey& key, const TemplateHandle* parent, const CellShape& shape);
+  // Ends the cell; its slot lives on until the cell is gone, and Machine::wake() tells of that.
+  void bury(Slot slot);
+  void bury_if(const std::function<bool(const CellSlot&)>& which);
+  // Ends idle cells, the one first that was idle for longest, until there is room for one more.
+  void trim_to(size_t most);
+  void forget_gone();
+  void clear();
+
+  bool has_cell_of(const TemplateHandle* parent) const;  // be it on its way out
+  bool empty() const { return slots_.empty() && graveyard_.empty(); }
+  size_t alive() const { return alive_; }  // thread-safe
+
+ private:
+  Machine& machine_;
+  Slots slots_, graveyard_;
+  std::atomic<size_t> alive_{0};
+};
+
+}  // namespace runtime
