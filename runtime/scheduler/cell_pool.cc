@@ -16,7 +16,7 @@ void CellPool::remove(Slot slot) {
   alive_ = slots_.size();
 }
 
-CellPool::Slot CellPool::find_idle(const ZygoteKey& key, const TemplateHandle* parent,
+CellPool::Slot CellPool::find_idle(const TemplateKey& key, const TemplateHandle* parent,
                                    const CellShape& shape) {
   auto best = slots_.end();
   for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {

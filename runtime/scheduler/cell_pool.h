@@ -16,16 +16,16 @@
 namespace runtime {
 
 // Tenants share no template, so no address layout, and with it no cell.
-struct ZygoteKey {
+struct TemplateKey {
   std::string name;  // of the template
   unsigned seed = 0;
   std::string tenant;
-  auto operator<=>(const ZygoteKey&) const = default;
+  auto operator<=>(const TemplateKey&) const = default;
 };
 
 struct CellSlot {
   std::unique_ptr<CellHandle> cell;
-  ZygoteKey zygote;
+  TemplateKey zygote;
   const TemplateHandle* parent = nullptr;  // which process of that template
   TaskPtr task;                            // starting: to be run first; running: running
   sys::Nanoseconds idle_since{};
@@ -50,7 +50,7 @@ class CellPool {
   void remove(Slot slot);  // no cell was made for it
 
   // The idle cell of that template process and shape that was used last, which is the warmest.
-  Slot find_idle(const ZygoteKey& key, const TemplateHandle* parent, const CellShape& shape);
+  Slot find_idle(const TemplateKey& key, const TemplateHandle* parent, const CellShape& shape);
   // Ends the cell; its slot lives on until the cell is gone, and Machine::wake() tells of that.
   void bury(Slot slot);
   void bury_if(const std::function<bool(const CellSlot&)>& which);

@@ -20,11 +20,18 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       capacity_(capacity),
       plan_(plan),
       ooms_seen_(machine.oom_kills()),
-      cells_(machine) {}
+      cells_(machine),
+      templates_(machine, catalogue, cells_) {
+  take_over(0);
+}
+
+void Scheduler::take_over(unsigned capacity) {
+  plan_.capacity += capacity;
+  templates_.keep_for_tenants(std::max<size_t>(plan_.capacity, plan_.tenant_templates));
+}
 
 void Scheduler::end_all() {
-  zygotes_.clear();
-  retired_.clear();
+  templates_.clear();
   cells_.clear();
 }
 
@@ -36,8 +43,8 @@ void Scheduler::turn() {
   if (withdrawing_.exchange(false)) drop_withdrawn();
   if (signalling_.exchange(false)) signal_running();
   if (stopping_) return shut_down();
-  on_zygotes_changed();
-  drop_retired();
+  for (const TemplateKey& key : templates_.take_changed()) on_zygote(key);
+  templates_.drop_retired();
   give_back();
   start_pairs();
   pump();
@@ -118,10 +125,10 @@ void Scheduler::place(TaskPtr task) {
   if (std::string wrong = objection_to(catalogue_, *spec, task->job); !wrong.empty())
     return refuse(std::move(task), wrong);
   if (!prepare(task, *spec)) return;
-  const ZygoteKey key = key_for(*task);
+  const TemplateKey key = key_for(*task);
   if (waits_for_start(key, task)) return;
   Evidence::Fault problem;
-  ZygoteSlot* zygote = zygote_for(*spec, key, problem);
+  TemplateSlot* zygote = templates_.obtain(*spec, key, problem);
   if (!zygote) return fail_or_wait(std::move(task), problem);
   switch (zygote->zygote->state()) {
     case TemplateHandle::State::kStarting:
@@ -135,7 +142,7 @@ void Scheduler::place(TaskPtr task) {
   }
 }
 
-void Scheduler::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
+void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
   const Slot slot = cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current()));
   if (slot != cells_.none()) {
     slot->task = std::move(task);
@@ -156,7 +163,7 @@ void Scheduler::lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote) {
 // Idle cells of other templates, profiles or sizes are kept while there is room.
 void Scheduler::make_room_for_cell() { cells_.trim_to(size_t{4} * plan_.capacity + 4); }
 
-Result<void> Scheduler::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote) {
+Result<void> Scheduler::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
   const Slot slot = cells_.add();
   slot->zygote = key;
   slot->parent = zygote.zygote.get();
@@ -176,7 +183,7 @@ Result<void> Scheduler::order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSl
   slot->task = std::move(task);
   ++zygote.cells;
   ++cells_made_;
-  renew_if_due(key, zygote);
+  if (!stopping_) templates_.renew_if_due(key, zygote);
   return {};
 }
 
@@ -190,7 +197,7 @@ void Scheduler::on_cell_ready(Slot slot) {
 void Scheduler::on_cell_dead(Slot slot) {
   const Evidence::Fault fault = cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
-  const bool again = task && (has_lost_template(*slot) || may_start_again(*task, fault));
+  const bool again = task && (templates_.has_lost(*slot) || may_start_again(*task, fault));
   // Where the other side is about to begin it is too late.
   const bool alone = again && (!task->job.pairing || task->job.pairing->retreat(task->job.side));
   if (alone) place_again(slot->zygote, std::move(task));
@@ -278,10 +285,10 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   const bool cancelled = result.evidence.cancelled;
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->input.reset();
-  const ZygoteKey key = slot->zygote;
+  const TemplateKey key = slot->zygote;
   const bool early = slot->early;
   if (slot->cell->state() == CellHandle::State::kIdle && !slot->cell->worn() &&
-      !is_outdated(*slot)) {
+      !templates_.is_outdated(*slot)) {
     slot->idle_since = machine_.now();
   } else {
     cells_.bury(slot);

@@ -20,6 +20,7 @@
 #include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
 
@@ -37,21 +38,21 @@ class Scheduler : public Peer {
   // room. Follows each Machine::wake().
   void turn();
   // Templates of tenants that nobody used for long go.
-  void drop_aged();
+  void drop_aged() { templates_.drop_aged(); }
   // Ends all processes, templates before cells, because they take the processes along that would
   // keep a cell's cgroup busy. After Machine::finished().
   void end_all();
 
   // Before the first task: of a shard that could not be started; and the other schedulers, as a
   // task goes to where the least is going on.
-  void take_over(unsigned capacity) { plan_.capacity += capacity; }
+  void take_over(unsigned capacity);
   void set_peers(std::vector<Peer*> peers) { peers_ = std::move(peers); }
 
   // Thread-safe.
   bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
   unsigned load() const override { return leased_; }
   bool has_room() const override { return load() < plan_.capacity; }
-  bool has_templates() const override { return templates_alive_ > 0; }
+  bool has_templates() const override { return templates_.alive() > 0; }
   void wake() override { machine_.wake(); }
   void wake_if_idle() override {
     if (idle_.exchange(false)) wake();
@@ -62,21 +63,11 @@ class Scheduler : public Peer {
   void pass_signals() { request(signalling_); }
   void stop() { request(stopping_); }  // running jobs end as Cancelled; then Machine::finished()
   EngineCounts counts() const {
-    return {cells_.alive(), templates_alive_,        cells_made_,
-            forks_,         tenant_templates_alive_, tenant_templates_dropped_};
+    return {cells_.alive(), templates_.alive(),      cells_made_,
+            forks_,         templates_.of_tenants(), templates_.dropped()};
   }
 
  private:
-  struct ZygoteSlot {
-    std::unique_ptr<TemplateHandle> zygote;
-    std::vector<TaskPtr> waiting;               // for it to be ready
-    bool early_cell = false;                    // one was ordered before it was ready
-    uint64_t cells = 0;                         // made by this one ...
-    sys::Nanoseconds since{};                   // ... in this time
-    std::unique_ptr<TemplateHandle> successor;  // starting, while the other still serves
-    sys::Nanoseconds used{};                    // when a task asked for it last
-  };
-  using Zygotes = std::map<ZygoteKey, ZygoteSlot>;
   using Slot = CellPool::Slot;
 
   void request(std::atomic<bool>& what) {
@@ -107,35 +98,19 @@ class Scheduler : public Peer {
   void finish_build(TaskPtr task, JobResult result);
   void keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime);
   void return_waiting(std::vector<TaskPtr> waiting);
-  void lease(TaskPtr task, ZygoteKey key, ZygoteSlot& zygote);
+  void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
   void make_room_for_cell();
-  sys::Result<void> order_cell(TaskPtr& task, const ZygoteKey& key, ZygoteSlot& zygote);
+  sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
   // scheduler_templates.cc
-  ZygoteSlot* zygote_for(const TemplateSpec& spec, const ZygoteKey& key, Evidence::Fault& problem);
-  void lease_early(TaskPtr task, const ZygoteKey& key, const TemplateSpec& spec,
-                   ZygoteSlot& zygote);
-  void serve_waiting(const ZygoteKey& key);
-  void place_again(const ZygoteKey& key, TaskPtr task);
+  void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
+                   TemplateSlot& zygote);
+  void serve_waiting(const TemplateKey& key);
+  void place_again(const TemplateKey& key, TaskPtr task);
   static bool may_start_again(Task& task, const Evidence::Fault& fault);
   static bool was_not_sent(const Evidence::Fault& fault);
-  bool has_lost_template(const CellSlot& slot) const;
-  void on_zygotes_changed();
-  void on_zygote(const ZygoteKey& key);
-  sys::Result<std::unique_ptr<TemplateHandle>> start_zygote(const ZygoteKey& key,
-                                                            const TemplateSpec& spec);
-  void renew_if_due(const ZygoteKey& key, ZygoteSlot& slot);
-  void adopt_successor(const ZygoteKey& key, ZygoteSlot& slot);
-  bool is_outdated(const CellSlot& slot) const;
-  void bury_outdated(const ZygoteKey& key);
-  void drop_retired();
-  // scheduler_tenants.cc
-  ZygoteKey key_for(const Task& task) const;  // its template is known
-  bool waits_for_start(const ZygoteKey& key, TaskPtr& task);
-  void make_room_for(const ZygoteKey& key);
-  bool is_busy(const ZygoteKey& key, const ZygoteSlot& slot) const;
-  void drop_template(Zygotes::iterator found);
-  void drop_idle_tenants(sys::Nanoseconds unused_since);
-  void count_templates();
+  void on_zygote(const TemplateKey& key);
+  TemplateKey key_for(const Task& task) const;  // its template is known
+  bool waits_for_start(const TemplateKey& key, TaskPtr& task);
 
   void on_cell_ready(Slot slot);
   void on_cell_dead(Slot slot);
@@ -171,19 +146,15 @@ class Scheduler : public Peer {
   bool short_of_room_ = false;
   size_t aside_ = 0;        // tasks that helpers work for
   uint64_t cancels_ = 0;    // how often all that there was was cancelled
-  bool ages_ = false;       // Machine::age_again() was asked
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};
-  Zygotes zygotes_;
-  std::list<std::unique_ptr<TemplateHandle>> retired_;  // until the last of their cells is gone
-  std::vector<ZygoteKey> changed_zygotes_;  // to be looked at on the next turn of the loop
   CellPool cells_;
+  TemplatePool templates_;
   std::vector<Peer*> peers_;
   std::atomic<unsigned> leased_{
       0};  // tasks between admission and reply; written by this scheduler only
   // For counts(); written by this scheduler only.
-  std::atomic<size_t> templates_alive_{0}, tenant_templates_alive_{0};
-  std::atomic<uint64_t> cells_made_{0}, forks_{0}, tenant_templates_dropped_{0};
+  std::atomic<uint64_t> cells_made_{0}, forks_{0};
 };
 
 }  // namespace runtime

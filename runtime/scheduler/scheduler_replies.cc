@@ -47,8 +47,8 @@ JobResult Scheduler::assemble(Task& task, const CellSlot& slot, RunResult run) {
   result.timing.lease = task.run == 0 ? micros(task.leased_at - task.admitted_at) : 0;
   result.enforced = slot.cell->layers();
   result.level = catalogue_.level();
-  auto zygote = zygotes_.find(slot.zygote);
-  if (zygote != zygotes_.end()) result.template_id = zygote->second.zygote->identity();
+  if (const TemplateSlot* zygote = templates_.find(slot.zygote))
+    result.template_id = zygote->zygote->identity();
   result.timing.judge = micros(machine_.now() - begin);
   return result;
 }
@@ -169,7 +169,7 @@ void Scheduler::work_aside(TaskPtr task, std::function<void(Task&)> work,
 
 void Scheduler::drop_cancelled() {
   ++cancels_;  // of what is aside, too
-  for (auto& [key, zygote] : zygotes_) {
+  for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
       let_go(task->client());
       withdraw(std::move(task));
@@ -192,7 +192,7 @@ void Scheduler::drop_cancelled() {
 // Those that are here. What waits for a compiler is looked at when it comes back, in place().
 void Scheduler::drop_withdrawn() {
   for (TaskPtr& task : admission_.take_withdrawn()) withdraw(std::move(task));
-  for (auto& [key, zygote] : zygotes_) {
+  for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
       if (!task->job.is_withdrawn()) {
         zygote.waiting.push_back(std::move(task));

@@ -103,7 +103,7 @@ bool Scheduler::leaves_shards_out() const { return capacity_.width() <= peers_.s
 
 // Those without a template are left out, as starting one is the dearest there is.
 Peer* Scheduler::warmer_peer() const {
-  if (!zygotes_.empty() || !leaves_shards_out() || admission_.empty()) return nullptr;
+  if (!templates_.empty() || !leaves_shards_out() || admission_.empty()) return nullptr;
   auto warmer = std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) {
     return peer->has_templates() && peer->has_room();
   });
@@ -114,13 +114,10 @@ Peer* Scheduler::warmer_peer() const {
 void Scheduler::give_back() {
   const bool asked = asked_back_.exchange(false);
   if (!std::exchange(short_of_room_, false) && !asked) return;
-  drop_idle_tenants(machine_.now());
+  templates_.drop_idle_tenants(machine_.now());
   cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
   if (!asked || leased_ > 0 || !leaves_shards_out()) return;
-  for (auto& [key, slot] : zygotes_) retired_.push_back(std::move(slot.zygote));
-  zygotes_.clear();
-  count_templates();
-  drop_retired();
+  templates_.retire_all();
 }
 
 }  // namespace runtime

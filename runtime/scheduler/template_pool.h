@@ -1,0 +1,92 @@
+#pragma once
+// TemplatePool: the template processes of one scheduler: started on demand, renewed in time,
+// bounded for tenants, retired until the last of their cells is gone. Used on one thread, but for
+// the counts.
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/cell/handles.h"
+#include "runtime/scheduler/catalogue.h"
+#include "runtime/scheduler/cell_pool.h"
+#include "runtime/scheduler/machine.h"
+
+namespace runtime {
+
+// A template of one key: its process, and the tasks that wait for it.
+struct TemplateSlot {
+  std::unique_ptr<TemplateHandle> zygote;
+  std::vector<TaskPtr> waiting;               // for it to be ready
+  bool early_cell = false;                    // one was ordered before it was ready
+  uint64_t cells = 0;                         // made by this one ...
+  sys::Nanoseconds since{};                   // ... in this time
+  std::unique_ptr<TemplateHandle> successor;  // starting, while the other still serves
+  sys::Nanoseconds used{};                    // when a task asked for it last
+};
+
+class TemplatePool {
+ public:
+  using Slots = std::map<TemplateKey, TemplateSlot>;
+
+  TemplatePool(Machine& machine, Catalogue& catalogue, CellPool& cells)
+      : machine_(machine), catalogue_(catalogue), cells_(cells) {}
+
+  // So many templates are kept for tenants; at least as many as jobs run at once, because each of
+  // those keeps one.
+  void keep_for_tenants(size_t most) { most_tenants_ = most; }
+
+  Slots& slots() { return slots_; }
+  bool empty() const { return slots_.empty(); }
+  TemplateSlot* find(const TemplateKey& key);
+  TemplateSlot* starting_of(const std::string& tenant);
+  // The slot of that template, which is started if it is not there. Null: it could not be, and
+  // `problem` says why.
+  TemplateSlot* obtain(const TemplateSpec& spec, const TemplateKey& key, Evidence::Fault& problem);
+  // The keys whose templates have changed since the last call.
+  std::vector<TemplateKey> take_changed() { return std::exchange(changed_, {}); }
+  void note_change(const TemplateKey& key);  // on the next turn
+
+  // Starts a successor when the slot's process has made enough cells or is old enough.
+  void renew_if_due(const TemplateKey& key, TemplateSlot& slot);
+  void adopt_successor(const TemplateKey& key, TemplateSlot& slot);
+  bool is_outdated(const CellSlot& cell) const;
+  void bury_outdated(const TemplateKey& key);
+  bool has_lost(const CellSlot& cell) const;  // its template is gone, or no good
+  void drop_retired();
+  void retire_all();
+
+  void drop_idle_tenants(sys::Nanoseconds unused_since);
+  void drop_aged();
+  void clear();
+
+  // Thread-safe.
+  size_t alive() const { return alive_; }
+  size_t of_tenants() const { return of_tenants_; }
+  uint64_t dropped() const { return dropped_; }  // of tenants, to make room or by their age
+
+ private:
+  sys::Result<std::unique_ptr<TemplateHandle>> start(const TemplateKey& key,
+                                                     const TemplateSpec& spec);
+  void make_room_for(const TemplateKey& key);
+  bool is_busy(const TemplateKey& key, const TemplateSlot& slot) const;
+  void drop_template(Slots::iterator found);
+  void count();
+
+  Machine& machine_;
+  Catalogue& catalogue_;
+  CellPool& cells_;
+  size_t most_tenants_ = 0;
+  bool ages_ = false;  // Machine::age_again() was asked
+  Slots slots_;
+  std::list<std::unique_ptr<TemplateHandle>> retired_;  // until the last of their cells is gone
+  std::vector<TemplateKey> changed_;
+  std::atomic<size_t> alive_{0}, of_tenants_{0};
+  std::atomic<uint64_t> dropped_{0};
+};
+
+}  // namespace runtime
