@@ -1,0 +1,265 @@
+"""Every console session in the documents: its commands print what the document shows.
+
+A session is a block of lines that begin with "$ ", each with what it prints below it. All commands of a session run in one
+shell, in an empty folder that has `tests` and `build/release/bin` of this checkout. What differs from run to run stands as a
+word for it on both sides (VARIES); "..." in a document stands for anything in a line, or for any lines. The order of lines is
+not compared: some come from standard output and some from standard error. A command that is shown without output has to
+succeed, whatever it prints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import zygo
+from zygo import ZygoTestCase
+
+# A session is named by its document and its first command.
+NOT_RUN = {
+    ("docs/deploy.md", "docker run --rm -e ZYGO_ALLOW_ANYONE=yes zygo"): "needs docker and the image of the service",
+    ("docs/cli.md", "zygo image import debian debian.tar"): "needs an image of 571 MiB; test_image.py imports small ones",
+    ("docs/cli.md", "zygo image pack --venv /shared/envs/ml -o /shared/ml.tar.zst"):
+        "needs an environment with packages of the network; test_environment.py packs small ones",
+    ("docs/http.md", "npm install openapi-fetch && npx openapi-typescript http://127.0.0.1:8000/v1/openapi.json -o zygo.ts"):
+        "installs from the network; test_typescript.py compiles the same program",
+    ("docs/http.md", "wsdump ws://127.0.0.1:8000/v1/attach"): "is a dialogue; test_websocket.py has the same one",
+    ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
+}
+
+# What the reader of a session has already.
+BEFORE = {
+    ("docs/cli.md", "zygo blob put tests.json"): "echo hello > tests.json",
+    ("docs/cli.md", "dir=$(zygo isolate --box-id=1 --init)"):
+        "echo 'int main(void) { return 0; }' > a.c; gcc -o a.out a.c; echo 1 > input.txt",
+    ("docs/http.md", "zygo serve --log off &"): """echo '{"source": "print(1)"}' > jobs.ndjson""",
+}
+
+# A session that shows what is missing needs a host without it.
+ABSENT = {("docs/cli.md", "zygo runtime list"): "go"}
+
+VARIES = (
+    (re.compile(r"\b\d+(\.\d+)?( ?)(ms|s|us|sec|MiB|KiB|MB|kB)\b"), r"N\2\3"),
+    (re.compile(r"\b\d+(\.\d+)?/s"), "N/s"),
+    (re.compile(r"\(level \w+, \d+ workers\)"), "(level L, N workers)"),
+    (re.compile(r"\b[0-9a-f]{12,64}\b"), "DIGEST"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),
+    (re.compile(r"[ \t]+"), " "),
+)
+LISTENS = re.compile(r"--listen 127\.0\.0\.1:(\d+)")
+
+
+@dataclass(frozen=True)
+class Step:
+    command: str
+    shown: tuple[str, ...]
+
+    @property
+    def stays(self) -> bool:
+        """It serves in the background."""
+        return self.command.endswith("&")
+
+
+@dataclass(frozen=True)
+class Session:
+    document: str
+    line: int
+    steps: tuple[Step, ...]
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return self.document, self.steps[0].command
+
+    def __str__(self) -> str:
+        return f"{self.document}:{self.line}"
+
+
+def blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and lines of each block of code, fenced or indented, that has a command."""
+    fenced: list[str] | None = None
+    indented: list[str] = []
+    begin = 0
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        if line.startswith("```"):
+            if fenced is not None:
+                yield begin, fenced
+                fenced = None
+            else:
+                begin, fenced = number + 1, []
+        elif fenced is not None:
+            fenced.append(line)
+        elif line.startswith("    "):
+            if not indented:
+                begin = number
+            indented.append(line[4:])
+        elif indented:
+            yield begin, indented
+            indented = []
+
+
+def steps_of(lines: list[str]) -> tuple[Step, ...]:
+    steps: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith("$ "):
+            steps.append((line[2:], []))
+        elif steps and steps[-1][0].count("'") % 2 == 1:
+            steps[-1] = (steps[-1][0] + "\n" + line, [])
+        elif steps and line.strip():
+            steps[-1][1].append(line)
+    return tuple(Step(command, tuple(shown)) for command, shown in steps)
+
+
+def sessions() -> list[Session]:
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=zygo.CHECKOUT, capture_output=True,
+                            text=True, check=True)
+    found = []
+    for document in sorted(listed.stdout.split()):
+        text = (zygo.CHECKOUT / document).read_text()
+        for line, lines in blocks(text):
+            if any(each.startswith("$ ") for each in lines):
+                found.append(Session(document, line, steps_of(lines)))
+    return found
+
+
+def plain(line: str) -> str:
+    for varies, word in VARIES:
+        line = varies.sub(word, line)
+    return line.strip()
+
+
+def matches(shown: str, printed: str) -> bool:
+    pattern = ".*".join(re.escape(part) for part in plain(shown).split("..."))
+    return re.fullmatch(pattern, plain(printed)) is not None
+
+
+def is_shown(shown: tuple[str, ...], printed: list[str]) -> bool:
+    rest = list(printed)
+    for line in shown:
+        if line.strip() == "...":
+            continue
+        same = [each for each in rest if matches(line, each)]
+        if not same:
+            return False
+        rest.remove(same[0])
+    return not rest or "..." in (line.strip() for line in shown)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class Shell:
+    """A bash that runs one command after another; what it prints is read until a mark that follows the command."""
+
+    MARK = "---mark---"
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "build/release").mkdir(parents=True)
+        (folder / "build/release/bin").symlink_to(zygo.BINARY.parent)
+        (folder / "tests").symlink_to(zygo.CHECKOUT / "tests")
+        home = folder / "home"
+        home.mkdir()
+        environment = {**os.environ, "HOME": str(home), "LANG": "C.UTF-8", "PATH": f"{zygo.BINARY.parent}:{os.environ['PATH']}"}
+        for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+            environment.pop(name, None)
+        self.process = subprocess.Popen(["bash", "--norc"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+        self.port = free_port()
+        self.rest = ""
+
+    def __enter__(self) -> Shell:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Only what was started here: the jobs of this shell.
+        self.say("kill $(jobs -p) 2>/dev/null; wait; exit")
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.close()
+        try:
+            self.process.wait(30 * zygo.PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.process.stdout.close()
+
+    def say(self, text: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read_line(self, deadline: float) -> str | None:
+        """The next line; None: there is none in time."""
+        assert self.process.stdout
+        while "\n" not in self.rest:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            chunk = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not chunk:
+                return None
+            self.rest += chunk.decode(errors="replace")
+        line, _, self.rest = self.rest.partition("\n")
+        return line
+
+    def here(self, command: str) -> str:
+        """Addresses of the documents may be in use."""
+        if command.startswith("zygo serve") and not LISTENS.search(command):
+            command = command.replace("zygo serve", "zygo serve --listen 127.0.0.1:8000", 1)
+        return re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{self.port}", command)
+
+    def run(self, step: Step) -> tuple[list[str], int]:
+        """What it prints, and the exit code (0 of what stays)."""
+        deadline = time.monotonic() + 60 * zygo.PATIENCE
+        self.say(self.here(step.command))
+        if step.stays:
+            line = self.read_line(deadline)  # it is ready
+            return ([] if line is None else [line]), 0 if line else -1
+        self.say(f"set -- $?; echo; echo {self.MARK} $1")
+        printed: list[str] = []
+        while (line := self.read_line(deadline)) is not None and not line.startswith(self.MARK):
+            printed.append(line)
+        if line is None:
+            return [*printed, "(nothing more, and the command has not ended)"], -1
+        return [each for each in printed if each.strip()], int(line.split()[-1])
+
+
+class Documents(ZygoTestCase):
+    def test_each_session_that_is_not_run_is_in_a_document(self) -> None:
+        names = {session.name for session in sessions()}
+        self.assertLessEqual(set(NOT_RUN), names)
+
+    def test_commands_print_what_the_documents_show(self) -> None:
+        for session in sessions():
+            if session.name in NOT_RUN:
+                continue
+            with self.subTest(str(session)):
+                self.check(session)
+
+    def check(self, session: Session) -> None:
+        there = ABSENT.get(session.name)
+        if there and shutil.which(there):
+            self.skipTest(f"{there} is installed here, and {session} shows that it is missing")
+        faults = []
+        with tempfile.TemporaryDirectory() as folder, Shell(Path(folder)) as shell:
+            shell.run(Step(BEFORE.get(session.name, "true"), ()))
+            for step in session.steps:
+                printed, code = shell.run(step)
+                if not (is_shown(step.shown, printed) if step.shown else code == 0):
+                    faults.append("\n".join((f"$ {step.command}", f"{session} shows:", *step.shown,
+                                             f"but it prints, and ends with {code}:", *printed)))
+        self.assertFalse(faults, "\n\n".join(faults))
+
+
+if __name__ == "__main__":
+    unittest.main()
