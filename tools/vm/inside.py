@@ -119,11 +119,11 @@ SUITES = {
     "notify_kernel": lambda: run_units("[notify]"),
     "doctor": run_doctor,
     "alone_in_its_group": run_alone,
-    "test_cell_limits": lambda: run_behaviour("test_cell_limits"),
-    "test_programs": lambda: run_behaviour("test_programs"),
-    "test_isolation": lambda: run_behaviour("test_isolation"),
-    "test_layers": lambda: run_behaviour("test_layers"),
-    "test_core_scheduling": lambda: run_behaviour("test_core_scheduling"),
+    "test_cell_limits": lambda: run_behaviour("limits.test_cell_limits"),
+    "test_programs": lambda: run_behaviour("judging.test_programs"),
+    "test_isolation": lambda: run_behaviour("isolation.test_isolation"),
+    "test_layers": lambda: run_behaviour("isolation.test_layers"),
+    "test_core_scheduling": lambda: run_behaviour("isolation.test_core_scheduling"),
 }
 
 

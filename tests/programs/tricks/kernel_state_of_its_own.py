@@ -1,5 +1,5 @@
 # zygo: {"job": {}, "label": "OK"}
-# Whatever a process may set for itself must end with it; tests/behaviour/test_leftovers.py looks.
+# Whatever a process may set for itself must end with it; tests/behaviour/isolation/test_leftovers.py looks.
 import ctypes
 import os
 import resource

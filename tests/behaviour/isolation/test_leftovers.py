@@ -11,11 +11,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-import test_unprivileged as unprivileged
+import isolation.test_unprivileged as unprivileged
 import zygo
 from zygo import Job, Result, ZygoTestCase
 
-PROBES = Path(__file__).parent / "probes"
+PROBES = Path(zygo.__file__).parent / "probes"
 MEMORY = {"memory.py": {"text": (PROBES / "memory.py").read_text()}}
 FILES_LEFT = 400
 

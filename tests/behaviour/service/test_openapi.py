@@ -6,18 +6,18 @@ import copy
 import re
 import tempfile
 import unittest
-from pathlib import Path
 from typing import Any, Iterator
 
 import schema
 from serve import Service
+import zygo
 from zygo import ZygoTestCase
 
 # A template that nobody has: refused, but only when the job itself was found good.
 NOBODY = {"source": "", "template": "nobody"}
 BLOB = "sha256:" + "0" * 64
 
-HTTP = Path(__file__).resolve().parents[2] / "docs/http.md"
+HTTP = zygo.CHECKOUT / "docs/http.md"
 
 # What the generated ones below do not reach, good and bad.
 JOBS: list[tuple[bool, dict[str, Any]]] = [

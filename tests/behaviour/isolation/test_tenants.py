@@ -11,14 +11,13 @@ import os
 import shutil
 import threading
 import unittest
-from pathlib import Path
 from typing import Any
 
 import host
 import zygo
 from serve import Answer, Service
-from test_pressure import home_of
-from test_serve import ServeTestCase
+from limits.test_pressure import home_of
+from service.test_serve import ServeTestCase
 
 NAMES = ("ann", "bob", "cyd")
 TOKENS = {name: f"0123456789abcdef-{name}" for name in (*NAMES, "gateway")}

@@ -9,7 +9,6 @@ import subprocess
 import threading
 import time
 import unittest
-from pathlib import Path
 from typing import Any
 
 import serve

@@ -26,7 +26,7 @@ from zygo import Finished, Job, Result, ZygoTestCase
 
 SKIPPED = 77  # What ctest takes for a skipped test.
 PYTHON = ("/usr/bin/python3", "-B")
-PROBE = (Path(__file__).parent / "probes/look.py").read_text()
+PROBE = (Path(zygo.__file__).parent / "probes/look.py").read_text()
 SECRETS = ["/etc/shadow", "/root", "/opt/zygo", TESTS, "/opt/report", "/proc/1/environ", "/proc/1/mem", "/sys/kernel",
            "/sys/fs/cgroup", "/var/tmp"]
 SUBPROCESS = {"profile": "subprocess"}

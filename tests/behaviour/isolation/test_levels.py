@@ -18,7 +18,7 @@ import levels
 import zygo
 from zygo import Coprocess, ZygoTestCase
 
-PROBE = (Path(__file__).parent / "probes/look.py").read_text()
+PROBE = (Path(zygo.__file__).parent / "probes/look.py").read_text()
 SECRETS = ["/etc/shadow", "/root", "/proc/1/environ", "/proc/1/mem", "/proc/kcore", "/var/log", str(zygo.CHECKOUT)]
 
 # Where there is no root file system of the job's own: SECURITY.md

@@ -13,7 +13,7 @@ import serve
 import ws_client
 import zygo
 from serve import Service
-from test_go_judge import MIB, SECOND, SUM, command
+from apis.test_go_judge import MIB, SECOND, SUM, command
 from ws_client import BINARY, TEXT, Closed, WebSocket, frame
 from zygo import ZygoTestCase
 

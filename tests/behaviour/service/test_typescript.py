@@ -15,7 +15,7 @@ from serve import Service
 from zygo import ZygoTestCase
 
 SKIPPED = 77  # What ctest takes for a skipped test.
-PROGRAM = Path(__file__).parent.parent / "data/typescript/client.ts"
+PROGRAM = zygo.CHECKOUT / "tests/data/typescript/client.ts"
 # The generator, the few lines that it wants at run time, the compiler, and who validates such documents.
 PACKAGES = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
             "@seriousme/openapi-schema-validator@2.11.0")

@@ -6,11 +6,11 @@ import re
 import shutil
 import subprocess
 import unittest
-from pathlib import Path
 
 import browser
 import page_case
 from page_case import BACK, FAINT, HEADINGS, MARKUP, PageTestCase
+import zygo
 from serve import Service
 
 TOKEN, OTHER = "0123456789abcdef-all", "0123456789abcdef-jobs"
@@ -28,7 +28,7 @@ PROGRAMS = {
     "perl": "# why\nuse strict; my @a = map { $_ =~ s/a/b/r } qw(a b); print \"$a[0]\\n\" if 1;\n",
     "lua": "-- why\nlocal function f(x) return #x .. 'a', nil, 12, string.format('%d', x) end\n",
 }
-PAGE = Path(__file__).resolve().parents[2] / "service" / "page"
+PAGE = zygo.CHECKOUT / "service" / "page"
 
 
 class Files(PageTestCase):

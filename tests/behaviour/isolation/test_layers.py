@@ -22,7 +22,7 @@ import host
 import zygo
 from zygo import Result, ZygoTestCase
 
-PROBE = (Path(__file__).parent / "probes/layers.py").read_text()
+PROBE = (Path(zygo.__file__).parent / "probes/layers.py").read_text()
 DISK_MB, OPEN_FILES, MEMORY_MB, PIDS, CPU_MS = 8, 99, 64, 12, int(500 * zygo.PATIENCE)
 IPC_CREAT, IPC_RMID = 0o1000, 0
 

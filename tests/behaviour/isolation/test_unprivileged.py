@@ -108,7 +108,7 @@ class AnOrdinaryUser(OrdinaryUser):
         self.assertIn("uid", ended.stderr)
 
     def test_has_jobs_that_see_nothing_of_the_host(self) -> None:
-        source = (Path(__file__).parent / "probes/look.py").read_text()
+        source = (Path(zygo.__file__).parent / "probes/look.py").read_text()
         paths = ["/etc/shadow", self.home, str(self.binary), "/root", "/sys"]
         job = {"id": "look", "source": source, "env": {"PATHS": json.dumps(paths)}}
 
@@ -198,7 +198,7 @@ class AnEnvironmentOfOnesOwn(OrdinaryUser):
         return about.st_mode, about.st_mtime_ns, about.st_ctime_ns, os.listxattr(path)
 
     def test_is_changed_by_no_job_whatever_the_call(self) -> None:
-        source = (Path(__file__).parent / "probes/attributes.py").read_text()
+        source = (Path(zygo.__file__).parent / "probes/attributes.py").read_text()
         for path in (self.victim, self.environment / "bin"):
             with self.subTest(path.name):
                 before = self.facts(path)
@@ -234,7 +234,7 @@ class RootOfFewIds(ZygoTestCase):
     """Root of a user namespace that has a part of all ids: subordinate ones (subuid(5)), or a rootless container's."""
 
     def zygo(self, *arguments: str) -> Finished:
-        command = [sys.executable, "-B", str(Path(__file__).parent / "few_ids.py"), str(zygo.BINARY), *arguments]
+        command = [sys.executable, "-B", str(Path(zygo.__file__).parent / "few_ids.py"), str(zygo.BINARY), *arguments]
         return zygo.run_command(command, env=zygo.environment(HOME=str(self.folder()), ZYGO_HOME=str(self.folder())))
 
     def test_gets_each_level_that_the_doctor_promises(self) -> None:

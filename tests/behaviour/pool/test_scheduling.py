@@ -11,7 +11,7 @@ from pathlib import Path
 
 import host
 import zygo
-from test_pressure import Pressure, needs
+from limits.test_pressure import Pressure, needs
 from zygo import Job
 
 GROUPS = Path("/sys/fs/cgroup")

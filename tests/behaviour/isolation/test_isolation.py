@@ -13,7 +13,7 @@ import zoo
 import zygo
 from zygo import Job, Result, ZygoTestCase
 
-PROBES = Path(__file__).parent / "probes"
+PROBES = Path(zygo.__file__).parent / "probes"
 DEVICES = {"fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "tty", "urandom", "zero"}
 HOST_PATHS = ["/root", "/home", "/etc/shadow", "/etc/gshadow", "/etc/ssh", "/var/log", "/var/lib", "/boot", "/sys",
               "/run", "/mnt", "/media", "/srv", "/opt", "/proc/kcore", "/proc/sysrq-trigger", "/dev/mem", "/dev/kmsg",

@@ -1,8 +1,8 @@
 """Mixed hostile jobs through four cells: each gets exactly one correct label, the good ones between them are all OK,
 and afterwards everything that can be counted is where it was.
 
-    /usr/bin/python3 tests/behaviour/test_hostile.py                  # 2,000 jobs
-    /usr/bin/python3 tests/behaviour/test_hostile.py --jobs 20000
+    /usr/bin/python3 tests/behaviour/isolation/test_hostile.py                  # 2,000 jobs
+    /usr/bin/python3 tests/behaviour/isolation/test_hostile.py --jobs 20000
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 import zygo
 from zygo import Job, Result, ZygoTestCase
 
-PROBES = Path(__file__).parent / "probes"
+PROBES = Path(zygo.__file__).parent / "probes"
 VALUE_KB = 1024
 FINISHED, VALUE, EXCEPTION, INVALID, EXITED = 1, 2, 3, 4, 5
 FORTY_TWO = b"l\1\0\0\0u\x2a"

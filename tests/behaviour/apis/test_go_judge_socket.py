@@ -10,7 +10,7 @@ import serve
 import ws_client
 import zygo
 from serve import Service
-from test_go_judge import SECOND, command
+from apis.test_go_judge import SECOND, command
 from ws_client import Closed, WebSocket
 from zygo import ZygoTestCase
 

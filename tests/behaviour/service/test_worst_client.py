@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import serve
-import test_pressure
+from limits import test_pressure
 import zygo
 from serve import Answer, Service
 from zygo import ZygoTestCase
