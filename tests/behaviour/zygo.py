@@ -236,6 +236,13 @@ def missing(name: str, wanted: set[str], found: Any) -> list[str]:
     return [f"{name} lacks {sorted(absent)}"] if absent else []
 
 
+def as_written(loader: unittest.TestLoader, names: Mapping[str, Any]) -> unittest.TestSuite:
+    """All test cases of a module, in the order in which they stand there: `names` is its globals()."""
+    cases = [each for each in names.values()
+             if isinstance(each, type) and issubclass(each, unittest.TestCase) and each.__module__ == names["__name__"]]
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+
+
 class ZygoTestCase(unittest.TestCase):
     """Fails clearly, rather than skips, when there is no binary to test."""
 

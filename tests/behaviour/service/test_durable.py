@@ -447,8 +447,7 @@ class TheDocument(DurableTestCase):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Crashes, Requests, Bounds, TheDisk, TheDocument)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return zygo.as_written(loader, globals())
 
 
 if __name__ == "__main__":

@@ -216,8 +216,7 @@ class Looks(PageTestCase):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Files, Dashboard, Tokens, Looks)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return zygo.as_written(loader, globals())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import unittest
 
 import browser
 import page_case
+import zygo
 from page_case import MARKUP, PageTestCase
 from serve import Service
 
@@ -329,8 +330,7 @@ class Gone(PageTestCase):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Verdicts, Editor, Conversations, Links, Gone)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return zygo.as_written(loader, globals())
 
 
 if __name__ == "__main__":

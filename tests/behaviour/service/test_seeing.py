@@ -347,7 +347,7 @@ class Top(SeeingTestCase):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Figures, Traces, Origins, Rebinding, Selfcheck, Top))
+    return zygo.as_written(loader, globals())
 
 
 if __name__ == "__main__":

@@ -619,8 +619,7 @@ class TheDocument(Shared):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    cases = (Jobs, Batches, Wire, Admission, Guard, TheStart, TheEnd, TheDocument)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return zygo.as_written(loader, globals())
 
 
 if __name__ == "__main__":

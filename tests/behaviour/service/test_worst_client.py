@@ -297,7 +297,7 @@ class Times(TwoClients):
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Connections, Queues, Workers, Memory, Times))
+    return zygo.as_written(loader, globals())
 
 
 if __name__ == "__main__":
