@@ -5,18 +5,16 @@ from __future__ import annotations
 import base64
 import json
 import shutil
-import signal
 import socket
 import struct
 import tempfile
 import unittest
-from pathlib import Path
 from typing import Any
 
 import serve
 import zygo
 from serve import Service
-from ws_client import ACCEPT, BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Closed, WebSocket, frame, handshake, texts
+from ws_client import ACCEPT, BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, WebSocket, frame, handshake, texts
 from zygo import ZygoTestCase
 
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)"
@@ -327,235 +325,9 @@ class Frames(Shared):
         self.assertEqual(web.read_until("\n"), "200000\n")
 
 
-class Slow(SocketTestCase):
-    def test_a_client_that_takes_nothing_does_not_change_the_verdict_and_gets_all_of_it(self) -> None:
-        service = self.serve()
-        web = self.open(service)
-        web.send(source="import sys\nfor i in range(8000): print('x' * 1000)", limits={"stdout_kb": 16384, **LONG})
-        service.await_metric('zygo_jobs_total{label="OK"', 2)  # the first has warmed the template
-
-        messages = self.assertCloses(web, 1000)
-        self.assertLabel(messages[-1], "OK")
-        self.assertEqual(len(texts(messages, "stdout")), 8000 * 1001)
-
-    def test_one_that_never_takes_anything_is_given_up(self) -> None:
-        service = self.serve("--write-time", "1s")
-        web = self.open(service)
-        web.send(source="while True: print('x' * 1000)", limits={"stdout_kb": 65536, **LONG})
-        service.await_metric("zygo_connections", 1)  # that of the question
-
-    def test_stdin_that_nobody_reads_does_not_pile_up(self) -> None:
-        service = self.serve()
-        web = self.open(service)
-        web.send(source="print('on', flush=True)\nwhile True: pass", limits=LONG)
-        web.read_until("on\n")
-        before = resident_kb(service)
-        message = frame(TEXT, json.dumps({"type": "stdin", "text": "x" * 100_000}).encode())
-        web.sock.settimeout(2)
-        sent = 0
-        with self.assertRaises(TimeoutError):
-            while sent < 256 << 20:
-                sent += web.sock.send(message[sent % len(message):])
-
-        self.assertLess(resident_kb(service) - before, 24 << 10)
-        reset(web)
-        service.await_metric("zygo_engine_jobs", 0)
-
-    def test_a_flood_of_pings_is_answered_no_faster_than_it_is_read(self) -> None:
-        service = self.serve()
-        web = self.open(service)
-        before = resident_kb(service)
-        flood = frame(PING, b"x" * 125) * 1000
-        web.sock.settimeout(2)
-        sent = 0
-        with self.assertRaises(TimeoutError):
-            while sent < 256 << 20:
-                sent += web.sock.send(flood[sent % len(flood):])
-        self.assertLess(resident_kb(service) - before, 24 << 10)
-
-    def test_silence_is_asked_about_and_no_answer_is_an_end(self) -> None:
-        service = self.serve("--ping-time", "500ms")
-        silent, polite = self.open(service), self.open(service)
-        for web in (silent, polite):
-            web.send(source="input()", limits=LONG)
-            web.expect("started")
-        for _ in range(4):
-            self.assertEqual(polite.frame(), (PING, b""))
-            polite.send_frame(PONG)
-        self.assertEqual(silent.frame(), (PING, b""))
-        opcode, payload = silent.frame()
-        self.assertEqual((opcode, payload[:2]), (CLOSE, b"\x03\xf0"))  # 1008
-        polite.send(type="stdin", text="\n")
-        self.assertLabel(polite.rest()[0][-1], "OK")
-
-    def test_a_message_that_never_ends_is_not_waited_for(self) -> None:
-        service = self.serve("--body-time", "1s")
-        web = self.open(service)
-        web.sock.sendall(frame(TEXT, b"x" * 1000)[:500])
-        self.assertEqual(web.rest()[1].code, 1008)
-
-
 def reset(web: WebSocket) -> None:
     web.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     web.sock.close()
-
-
-def resident_kb(service: Service) -> int:
-    text = Path(f"/proc/{service.process.pid}/status").read_text()
-    return int(text.split("VmRSS:")[1].split()[0])
-
-
-class Overload(SocketTestCase):
-    def test_a_full_queue_and_an_impatient_client_are_told_so(self) -> None:
-        service = self.serve("--workers", "1", "--queue", "1")
-        busy = [self.open(service) for _ in range(3)]
-        for number, web in enumerate(busy):
-            web.send(source=ENDLESS, id=str(number), limits=LONG)
-            if number == 0:
-                web.read_until("on\n")
-            service.await_metric("zygo_engine_jobs", min(number + 1, 2))
-        service.await_metric("zygo_queue_jobs", 1)
-
-        messages, closed = self.refused(service)
-        self.assertEqual((closed.code, messages[0]["error"]["code"]), (4429, "busy"))
-        self.assertGreaterEqual(messages[0]["retry_after"], 1)
-        for web in reversed(busy):
-            web.send(type="cancel")
-            self.assertLabel(web.rest()[0][-1], "Cancelled")
-
-    def test_patience_is_kept(self) -> None:
-        service = self.serve("--workers", "1")
-        first, second = self.open(service), self.open(service, "X-Zygo-Patience: 0.3")
-        first.send(source=ENDLESS, limits=LONG)
-        first.read_until("on\n")
-        second.send(source="")
-
-        messages, closed = second.rest()
-        self.assertEqual(closed.code, 4429)
-        self.assertIn(messages[0]["error"]["code"], ("patience", "busy"))  # by the clock, or by the measured rate
-
-    def refused(self, service: Service) -> tuple[list[dict[str, Any]], Closed]:
-        web = self.open(service)
-        web.send(source="")
-        return web.rest()
-
-
-class TheEnd(SocketTestCase):
-    def test_what_runs_may_end_and_what_waits_is_told_to_go(self) -> None:
-        service = self.serve()
-        idle, busy = self.open(service), self.open(service)
-        busy.send(source=ECHO, limits=LONG)
-        busy.send(type="stdin", text="ab\n")
-        busy.read_until("ba\n")
-        service.process.send_signal(signal.SIGTERM)
-        self.assertCloses(idle, 1001)
-        busy.send(type="stdin", text="cd\n", end=True)
-
-        messages = self.assertCloses(busy, 1000)
-        self.assertLabel(messages[-1], "OK")
-        self.assertEqual(service.wait()[0], 0)
-
-    def test_after_the_grace_the_rest_is_cancelled(self) -> None:
-        service = self.serve("--grace", "300ms")
-        web = self.open(service)
-        web.send(source=ENDLESS, limits=LONG)
-        web.read_until("on\n")
-        service.process.send_signal(signal.SIGTERM)
-
-        self.assertLabel(self.assertCloses(web, 1000)[-1], "Cancelled")
-        self.assertEqual(service.wait()[0], 0)
-
-
-class Piston(Shared):
-    path = "/api/v2/connect"
-
-    def init(self, source: str, language: str = "python", **more: Any) -> WebSocket:
-        web = self.web()
-        web.send(type="init", language=language, version="*", files=[{"content": source}], **more)
-        return web
-
-    def data(self, messages: list[dict[str, Any]], stream: str = "stdout") -> str:
-        return "".join(m["data"] for m in messages if m["type"] == "data" and m["stream"] == stream)
-
-    def test_a_program_is_led_through_its_stage(self) -> None:
-        web = self.init("import sys\nprint(input()[::-1], sys.argv[1])\nprint('oh', file=sys.stderr)\nsys.exit(3)",
-                        args=["a"])
-        web.send(type="data", stream="stdin", data="abc\n")
-
-        messages = self.assertCloses(web, 4999, "Job Completed")
-        version = messages[0].pop("version")
-        self.assertRegex(version, r"^\d+\.\d+\.\d+$")
-        self.assertEqual(messages[0], {"type": "runtime", "language": "python"})
-        self.assertEqual(messages[1], {"type": "stage", "stage": "run"})
-        self.assertEqual((self.data(messages), self.data(messages, "stderr")), ("cba a\n", "oh\n"))
-        self.assertEqual(messages[-1], {"type": "exit", "stage": "run", "code": 3, "signal": None})
-
-    @unittest.skipUnless(shutil.which("g++"), "needs g++")
-    def test_a_compiled_program_has_two_stages_and_a_broken_one_has_one(self) -> None:
-        source = "#include <iostream>\nint main(){int n; std::cin >> n; std::cout << n * 2;}"
-        for _ in range(2):  # the second was compiled before
-            web = self.init(source, "cpp")
-            web.send(type="data", stream="stdin", data="21\n")
-            messages = self.assertCloses(web, 4999)
-            self.assertEqual([(m["type"], m.get("stage")) for m in messages if m["type"] != "data"],
-                             [("runtime", None), ("stage", "compile"), ("exit", "compile"), ("stage", "run"),
-                              ("exit", "run")])
-            self.assertEqual(self.data(messages), "42")
-        messages = self.assertCloses(self.init("int main(", "cpp"), 4999)
-        self.assertEqual([m.get("stage") for m in messages if m["type"] in ("stage", "exit")], ["compile"] * 2)
-        self.assertEqual(messages[-1]["code"], 1)
-        self.assertIn("error", self.data(messages, "stderr"))
-
-    def test_a_signal_reaches_the_program(self) -> None:
-        web = self.init("import os, signal\nsignal.signal(signal.SIGUSR1, lambda *_: os.write(1, b'usr\\n'))\n"
-                        "print('on', flush=True)\nwhile True: signal.pause()")
-        while "on" not in web.message().get("data", ""):
-            pass
-        web.send(type="signal", signal="SIGUSR1")
-        self.assertEqual(web.message(), {"type": "data", "stream": "stdout", "data": "usr\n"})
-        web.send(type="signal", signal="SIGTERM")
-
-        self.assertEqual(self.assertCloses(web, 4999)[-1],
-                         {"type": "exit", "stage": "run", "code": None, "signal": "SIGTERM"})
-
-    def test_a_time_limit_is_a_kill(self) -> None:
-        messages = self.assertCloses(self.init("input()", run_timeout=300), 4999)
-        self.assertEqual((messages[-1]["code"], messages[-1]["signal"]), (None, "SIGKILL"))
-
-    def test_codes_of_the_original(self) -> None:
-        data = {"type": "data", "stream": "stdin", "data": "x"}
-        ready = {"type": "init", "language": "python", "version": "*", "files": [{"content": "input()"}]}
-        for messages, code, reason in (
-                ([], 4001, "Initialization Timeout"), ([data], 4003, "Not yet initialized"),
-                ([{"type": "signal", "signal": "SIGINT"}], 4003, "Not yet initialized"),
-                ([{"type": "whatever"}, data], 4003, None),
-                ([ready, ready], 4000, "Already Initialized"),
-                ([ready, data | {"stream": "stdout"}], 4004, "Can only write to stdin"),
-                ([ready, {"type": "signal", "signal": "SIGNOTHING"}], 4005, "Invalid signal")):
-            with self.subTest(messages):
-                web = self.web()
-                for message in messages:
-                    web.send(**message)
-                self.assertCloses(web, code, reason)
-        self.service.await_metric("zygo_engine_jobs", 0)
-
-    def test_what_cannot_be_started_is_told_before_the_close(self) -> None:
-        for change, message in (({"language": 1}, "language is required as a string"),
-                                ({"language": "klingon"}, "klingon-* runtime is unknown"),
-                                ({"files": None}, "files is required as an array"),
-                                ({"run_timeout": 10 ** 9}, "run_timeout cannot exceed the configured limit of 3000")):
-            with self.subTest(message):
-                web = self.web()
-                init = {"type": "init", "language": "python", "version": "*", "files": [{"content": ""}]}
-                web.send(**(init | change))
-                said = self.assertCloses(web, 4002, "Notified Error")
-                self.assertEqual(said, [{"type": "error", "message": message}])
-        web = self.web()
-        web.send_frame(TEXT, b"{")
-        self.assertEqual(self.assertCloses(web, 4002)[0]["type"], "error")
-
-    def test_the_path_is_there_only_with_the_api(self) -> None:
-        self.assertEqual(self.status_of(self.serve(), handshake(self.path))[0], 404)
 
 
 if __name__ == "__main__":
