@@ -1,0 +1,1 @@
+"""The APIs of other services, as their clients use them."""

@@ -1,0 +1,1 @@
+"""zygo's commands, their help and their documents."""

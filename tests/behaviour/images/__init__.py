@@ -1,0 +1,1 @@
+"""What programs see of an image or an environment."""

@@ -1,0 +1,1 @@
+"""What a job cannot see, change or leave."""

@@ -1,0 +1,1 @@
+"""Labels, judges and languages."""

@@ -1,0 +1,1 @@
+"""Limits, deadlines, and a machine that has no room."""

@@ -1,0 +1,1 @@
+"""Templates, cells and builds over time."""
