@@ -35,7 +35,7 @@ struct CellShape {
 };
 CellShape shape_of(const Job& job);
 
-// What a cell reports of one run.
+// A cell reports this of one run.
 struct RunResult {
   std::vector<ObservedCall> observed;
   Evidence evidence;
@@ -106,7 +106,7 @@ class CellHandle {
   virtual bool gone() const = 0;
 };
 
-// What feeds the program's standard input, for as long as the program runs.
+// It feeds the program's standard input for as long as the program runs.
 class JobInput {
  public:
   virtual ~JobInput() = default;

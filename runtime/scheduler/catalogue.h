@@ -32,12 +32,12 @@ class Catalogue {
   virtual bool has_early_cells(const TemplateSpec& spec) const = 0;
   virtual bool is_warm(const TemplateSpec& spec) const = 0;  // its interpreter is the template
   virtual const Toolchain& toolchain_of(const TemplateSpec& spec) const = 0;  // of a runtime
-  // What jobs see; null: the host's own files.
+  // Jobs see its files; null: they see the host's own.
   virtual const images::Image* image() const = 0;
   // The absolute path of a command word as a program of the image would find it; nothing: it is not
   // there. Reads the disk.
   virtual std::optional<std::string> find_program(const std::string& word) const = 0;
-  // Of a command that runs this program of the image.
+  // The rights of a command that runs this program of the image.
   virtual CommandRule rule_of_command(const std::string& program) const = 0;
   virtual sys::Milliseconds tenant_idle() const = 0;  // an unused template of a tenant then goes
 

@@ -40,7 +40,7 @@ Environment environment_of(const RuntimeSpec& runtime, const Job& job, const ima
   return env;
 }
 
-// What the scripts of a package are called with.
+// The scripts of a package are called with these words.
 void add_names(const RuntimeSpec& runtime, const Job& job, bool all,
                std::vector<std::string>& words) {
   if (runtime.folder.empty()) return;
@@ -113,7 +113,7 @@ std::string request_of_run(const RuntimeSpec& runtime, const Catalogue& catalogu
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
   command.env = environment_of(runtime, job, catalogue.image());
   const InputFile source{names.file, job.source, false};
-  // What a package has compiled is all that its compiler left, the job's files among it.
+  // A package's artefact is all that its compiler left, the job's files among it.
   const bool are_there = artefact && !runtime.folder.empty();
   if (are_there) {
     for (const InputFile& file : job.run_files) command.files.push_back(&file);
@@ -128,8 +128,8 @@ std::string request_of_run(const RuntimeSpec& runtime, const Catalogue& catalogu
   return encode_request(command);
 }
 
-// What a command may do is what its program is for. A compiler gets room for what it writes by the
-// way; how much time and memory it has is the caller's affair.
+// A command gets the rights that its program needs. A compiler gets room for what it writes by the
+// way; the caller decides how much time and memory it has.
 void follow_rule(const Catalogue& catalogue, const std::string& program, Task& task) {
   Job& job = task.job;
   const CommandRule rule = job.program ? rule_of_own_program() : catalogue.rule_of_command(program);
@@ -170,7 +170,7 @@ std::string make_command(const Catalogue& catalogue, const RuntimeSpec& runtime,
   return "";
 }
 
-// Of a job that is executed.
+// Why no cell could run a job of this runtime; empty: one can.
 std::string objection_of_runtime(const Catalogue& catalogue, const TemplateSpec& spec,
                                  const RuntimeSpec& runtime, Job& job) {
   if (const Toolchain& tools = catalogue.toolchain_of(spec); !tools.missing.empty()) {

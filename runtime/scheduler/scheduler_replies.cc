@@ -17,6 +17,15 @@ using sys::Nanoseconds;
 
 namespace {
 
+// Of a job that did not run.
+JobResult result_of(const Job& job, Verdict verdict) {
+  JobResult result;
+  result.id = job.id;
+  result.tag = job.tag;
+  result.verdict = std::move(verdict);
+  return result;
+}
+
 bool is_short(const JobResult& result) { return bytes_made(result) <= Machine::kShort; }
 
 }  // namespace
@@ -120,31 +129,23 @@ void Scheduler::take_leave(Task& task) {
 }
 
 void Scheduler::fail(TaskPtr task, const Evidence::Fault& fault) {
-  JobResult result;
-  result.id = task->job.id;
-  result.tag = task->job.tag;
   Evidence seen;
   seen.fault = fault;
-  result.verdict = judge(seen, {});
+  JobResult result = result_of(task->job, judge(seen, {}));
   reply(std::move(task), std::move(result));
 }
 
 void Scheduler::refuse(TaskPtr task, const std::string& message) {
-  JobResult result;
-  result.id = task->job.id;
-  result.tag = task->job.tag;
-  result.verdict = {Outcome::kBadJob, "", By::kCaller, {{"message", message}}};
+  Verdict verdict{Outcome::kBadJob, "", By::kCaller, {{"message", message}}};
+  JobResult result = result_of(task->job, std::move(verdict));
   reply(std::move(task), std::move(result));
 }
 
 // The caller withdrew it before it ran. Not counted as leased here.
 void Scheduler::withdraw(TaskPtr task) {
-  JobResult result;
-  result.id = task->job.id;
-  result.tag = task->job.tag;
   Evidence seen;
   seen.cancelled = true;
-  result.verdict = judge(seen, {});
+  JobResult result = result_of(task->job, judge(seen, {}));
   take_leave(*task);
   task->done(std::move(result));
 }

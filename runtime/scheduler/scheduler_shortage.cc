@@ -54,8 +54,8 @@ void Scheduler::let_go(const std::string& client) {
 
 // Of what was found dead: it may be the kernel that wanted its memory.
 Evidence::Fault Scheduler::cause_of(Evidence::Fault fault) {
-  const bool died = fault.error == 0 && ((fault.step == Step::kCell && !fault.in_setup) ||
-                                         fault.step == Step::kStartTemplate);
+  const bool died =
+      fault.error == 0 && (fault.step == Step::kCell || fault.step == Step::kStartTemplate);
   const bool went_with_template = fault.error == ECHILD;
   if ((died || went_with_template) && memory_ran_out()) fault.error = ENOMEM;
   return fault;
