@@ -100,7 +100,7 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
   order.job = *std::move(heard.job);
   if (heard.run) order.run = heard.run(*live);
   order.api = protocol_->api();
-  if (order.job.id.empty()) order.job.id = house_.new_id();
+  if (order.job.id.empty()) order.job.id = new_job_id();
   order.client = exchange_->client;
   order.patience = patience_;
   if (order.job.deadline)

@@ -26,7 +26,6 @@ class LiveSession : public WebSocketListener, public std::enable_shared_from_thi
     runtime::Loop& loop;
     Deadlines& deadlines;
     Allowance& held;
-    std::function<std::string()> new_id;
     std::function<void()> news;  // of the job; any thread. Then look() is to be called
     std::function<void(const std::shared_ptr<LiveSession>&)> over;
   };

@@ -9,7 +9,7 @@ namespace service {
 
 // What cannot be read changes nothing.
 void Service::reread() {
-  if (!facts_.reread || ending_) return;
+  if (!facts_.reread || is_ending()) return;
   reread_again_ = rereading_;  // what is read may be older than this wish
   if (std::exchange(rereading_, true)) return;
   notify_supervisor(
@@ -26,7 +26,7 @@ void Service::reread() {
           log_.note("configuration refused, the one before stays: " + found->error().text());
         }
         if (reread_again_) return reread();
-        if (ready_) notify_supervisor("READY=1");
+        if (phase_ == Phase::kReady) notify_supervisor("READY=1");
       });
 }
 
@@ -42,7 +42,7 @@ void Service::change(ReloadableConfig to) {
   options_.http.limits.write = to.limits.write;
   options_.http.limits.idle = to.limits.idle;
   log_.set_format(to.log);
-  dispatcher_->set_most_queued(to.queue);
+  dispatcher_.set_most_queued(to.queue);
   server_->set_options(options_.http);
 }
 

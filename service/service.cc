@@ -1,11 +1,10 @@
 #include "service/service.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "service/admission/encoded_body.h"
-#include "service/http/handshake.h"
 #include "service/observe/systemd.h"
+#include "service/page/page.h"
 
 namespace service {
 
@@ -17,85 +16,148 @@ constexpr sys::Milliseconds kLastAnswers{3000};
 // Whose jobs of our own are. No token has a name like this.
 constexpr const char* kOwnClient = "zygo itself";
 
+Response method_refused(const std::string& allow) {
+  Response response = error_response(405, "method", "this path has: " + allow);
+  response.headers.emplace_back("Allow", allow);
+  return response;
+}
+
+// The page itself holds nothing that is secret, so nobody is asked for a token. False: the path is
+// none of the page's.
+bool answer_page(const ExchangePtr& exchange) {
+  const Request& request = exchange->request;
+  const PageFile* file = page_file(request.path);
+  if (!file) return false;
+  const bool reads = request.method == Method::kGet || request.method == Method::kHead;
+  exchange->answer(reads ? page_response(*file, request) : method_refused("GET, HEAD"));
+  return true;
+}
+
 }  // namespace
+
+std::string_view name_of(Phase phase) {
+  return phase == Phase::kWarmingUp ? "warming up" : phase == Phase::kReady ? "ready" : "ending";
+}
 
 Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
     : engine_(engine),
       options_(std::move(options)),
       tenancy_(options_.tenant_by, options_.tokens),
       facts_(std::move(facts)),
-      blobs_(options_.blobs.empty() ? std::nullopt
-                                    : std::optional<runtime::BlobStore>(options_.blobs)),
+      guard_({options_.tokens, options_.cors, options_.hosts, options_.page}),
       held_(options_.held),
+      runtimes_(loop_, facts_.runtimes),
+      observer_([this] { return gauges(); }),
       log_(options_.log, STDERR_FILENO),
-      deadlines_(std::make_unique<Deadlines>(loop_)),
+      deadlines_(loop_),
       readers_(std::make_shared<Readers>(loop_)),
-      async_results_(
-          std::make_unique<AsyncResults>(*deadlines_, options_.kept.within(options_.held / 4))) {
-  Dispatcher::Options dispatcher;
-  dispatcher.queue = options_.queue;
-  dispatcher.tenant_of = [this](const std::string& client, const std::string& asked) {
-    return client == kOwnClient ? sys::Result<std::string>(std::string())
-                                : tenancy_.tenant_of(client, asked);
+      dispatcher_(engine_, loop_, deadlines_, held_, dispatcher_options()),
+      sessions_({dispatcher_, loop_, deadlines_, held_, guard_, options_.websocket}),
+      native_(native_context()),
+      foreign_jobs_(dispatcher_, *readers_),
+      idle_check_(loop_, [this] { end_if_idle(); }),
+      server_(std::make_unique<Server>(loop_, options_.http, held_, server_handler())) {
+  router_.add(native_.routes());
+  add_apis();
+}
+
+Dispatcher::Options Service::dispatcher_options() {
+  return {.queue = options_.queue,
+          .tenant_of =
+              [this](const std::string& client, const std::string& asked) {
+                return client == kOwnClient ? sys::Result<std::string>(std::string())
+                                            : tenancy_.tenant_of(client, asked);
+              },
+          .ended = [this](const Finished& job) { observer_.job_ended(job); },
+          .room =
+              [this] {
+                native_.feed();
+                end_if_idle();
+              }};
+}
+
+Server::Handler Service::server_handler() {
+  const auto answered = [this](int status) {
+    observer_.answered(status, dispatcher_.queued(), dispatcher_.running());
   };
-  dispatcher.ended = [this](const Finished& job) { note_end(job); };
-  dispatcher.room = [this] {
-    const auto batches = batches_;  // one that is over takes itself out
-    for (const auto& batch : batches) batch->feed();
-    if (durable_) durable_->feed();
-    end_if_idle();
-  };
-  dispatcher_ =
-      std::make_unique<Dispatcher>(engine_, loop_, *deadlines_, held_, std::move(dispatcher));
-  go_judge_ = std::make_unique<GoJudgeApi>(
-      GoJudgeApi::Parts{*dispatcher_, loop_, engine_.standing().layers, options_.defaults,
-                        options_.version, options_.held,
-                        !options_.tokens.empty() || options_.tenant_by != TenantBy::kNone,
-                        *deadlines_, held_, options_.websocket},
-      options_.go_judge);
   Server::Handler handler;
   handler.handle = [this](const ExchangePtr& exchange) { handle(exchange); };
-  handler.finished = [this](const Exchange& exchange) {
-    note_answer(exchange.status());
+  handler.finished = [this, answered](const Exchange& exchange) {
+    answered(exchange.status());
     log_.answered(exchange);
-    if (ending_) idle_check_->wake();
+    if (is_ending()) idle_check_.wake();
   };
-  handler.refused = [this](const Peer& peer, int status) {
-    note_answer(status);
+  handler.refused = [this, answered](const Peer& peer, int status) {
+    answered(status);
     log_.refused(peer, status);
   };
   handler.changed = [this] { end_if_idle(); };
   handler.client_of = [this](const Request& request, const Peer& peer) {
-    const Tokens::Holder* holder = peer.is_unix ? nullptr : holder_of(request);
+    const Tokens::Holder* holder = peer.is_unix ? nullptr : guard_.holder_of(request);
     return holder ? holder->name : peer.name;
   };
-  handler.is_probe = [](const Request& request) {
-    const std::string& path = request.path;
-    return path == "/healthz" || path == "/readyz" || path == "/health" || path == "/v1/ping";
+  handler.is_probe = [this](const Request& request) {
+    const Match found = router_.match(request.method, request.path);
+    return found.route && found.route->probe == Probe::kYes;
   };
   handler.aside = [this](const std::string& client, std::function<void()> work,
                          std::function<void()> then) {
     readers_->read(client, std::move(work), std::move(then));
   };
-  idle_check_ = std::make_unique<runtime::Wakeup>(loop_, [this] { end_if_idle(); });
-  session_news_ = std::make_unique<runtime::Wakeup>(loop_, [this] {
-    const auto sessions = sessions_;
-    for (const auto& session : sessions) session->look();
-  });
-  server_ = std::make_unique<Server>(loop_, options_.http, held_, std::move(handler));
+  return handler;
+}
+
+NativeContext Service::native_context() {
+  return {.options = options_,
+          .facts = facts_,
+          .phase = phase_,
+          .tenancy = tenancy_,
+          .engine = engine_,
+          .loop = loop_,
+          .deadlines = deadlines_,
+          .readers = *readers_,
+          .dispatcher = dispatcher_,
+          .sessions = sessions_,
+          .runtimes = runtimes_,
+          .observer = observer_,
+          .rested = [this] { end_if_idle(); }};
+}
+
+void Service::add_apis() {
+  const bool knows_clients = !options_.tokens.empty() || options_.tenant_by != TenantBy::kNone;
+  const ApiContext context{.jobs = foreign_jobs_,
+                           .sessions = sessions_,
+                           .runtimes = runtimes_,
+                           .dispatcher = dispatcher_,
+                           .loop = loop_,
+                           .deadlines = deadlines_,
+                           .held = held_,
+                           .guard = guard_,
+                           .defaults = options_.defaults,
+                           .layers = engine_.standing().layers,
+                           .version = options_.version,
+                           .most_held = options_.held,
+                           .knows_clients = knows_clients,
+                           .websocket = options_.websocket,
+                           .head_time = options_.http.limits.head};
+  for (const KnownApi* known : options_.apis) {
+    Api& api = *apis_.emplace_back(known->make(context, options_.api_options));
+    router_.add(api.routes());
+    if (!api.token_header().empty()) guard_.accept_token_in(std::string(api.token_header()));
+  }
 }
 
 // Connections first: what they lose, the dispatcher withdraws.
 Service::~Service() {
   server_.reset();
-  batches_.clear();
-  sessions_.clear();
-  waiting_for_runtimes_.clear();
+  native_.drop_all();
+  sessions_.drop_all();
+  runtimes_.drop_waiting();
 }
 
 sys::Result<void> Service::run(int stop, int reload, std::function<void()> ready) {
   on_ready_ = std::move(ready);
-  TRY(open_ledger());
+  TRY(native_.durable().open());
   std::optional<runtime::Readable> stop_watch;
   if (stop >= 0) {
     stop_watch.emplace(loop_, stop, [this, &stop_watch] {
@@ -124,13 +186,13 @@ sys::Result<void> Service::run(int stop, int reload, std::function<void()> ready
 // The first job of a template waits for its interpreter to start: let it be one of ours.
 void Service::warm_up() {
   auto is_ready = [this](const Finished& job) {
-    if (ready_ || ending_) return;
+    if (phase_ != Phase::kWarmingUp) return;
     if (options_.warm && job.label != "OK") {
       failure_ = sys::Error::because("the default template does not work: " + job.json);
       return loop_.stop();
     }
-    ready_ = true;
-    if (durable_) durable_->start();
+    phase_ = Phase::kReady;
+    native_.durable().start();
     notify_supervisor("READY=1");
     on_ready_();
   };
@@ -140,36 +202,35 @@ void Service::warm_up() {
   order.job.id = "warm-up";
   order.client = kOwnClient;
   order.done = is_ready;
-  (void)dispatcher_->submit(std::move(order));
+  (void)dispatcher_.submit(std::move(order));
 }
 
 void Service::begin_end() {
-  ending_ = true;
-  ready_ = false;
+  phase_ = Phase::kEnding;
   notify_supervisor("STOPPING=1");
   server_->drain();
-  if (durable_) durable_->begin_end();
-  const auto sessions = sessions_;  // one that is over takes itself out
-  for (const auto& session : sessions) session->end();
-  go_judge_->begin_end();
-  deadlines_->at(sys::monotonic_now() + options_.grace, [this] { cancel_rest(); });
+  native_.durable().begin_end();
+  foreign_jobs_.begin_end();
+  sessions_.begin_end();
+  for (const auto& api : apis_) api->begin_end();
+  deadlines_.at(sys::monotonic_now() + options_.grace, [this] { cancel_rest(); });
   end_if_idle();
 }
 
 void Service::cancel_rest() {
-  dispatcher_->cancel_all();
-  deadlines_->at(sys::monotonic_now() + kLastAnswers, [this] {
-    ended_ = true;
+  dispatcher_.cancel_all();
+  deadlines_.at(sys::monotonic_now() + kLastAnswers, [this] {
+    phase_ = Phase::kEnded;
     loop_.stop();
   });
   end_if_idle();
 }
 
 void Service::end_if_idle() {
-  if (!ending_ || ended_) return;
-  if (dispatcher_->queued() > 0 || dispatcher_->running() > 0 || server_->busy()) return;
-  if (durable_ && durable_->busy()) return;
-  ended_ = true;
+  if (phase_ != Phase::kEnding) return;
+  if (dispatcher_.queued() > 0 || dispatcher_.running() > 0 || server_->busy()) return;
+  if (native_.durable().busy()) return;
+  phase_ = Phase::kEnded;
   loop_.stop();
 }
 
@@ -179,114 +240,39 @@ void Service::handle(const ExchangePtr& exchange) {
   exchange->trace = read_trace_context(request.headers);
   if (exchange->trace) exchange->headers.emplace_back("traceresponse", exchange->trace->response());
   if (options_.cors.is_preflight(request)) return exchange->answer(Cors::preflight_response());
-  if (answer_page(exchange)) return;
-  const Match found = match(request.method, request.path, options_.apis);
-  const bool pistons = options_.apis.has(Api::kPiston) && request.path.starts_with("/api/v2/");
-  if (!found.route && pistons) return exchange->answer(piston::message_response(404, "Not Found"));
-  if (!found.route && found.allow.empty())
-    return exchange->answer(error_response(404, "not_found", "there is no such path"));
-  if (!found.route) {
-    Response response = error_response(405, "method", "this path has: " + found.allow);
-    response.headers.emplace_back("Allow", found.allow);
-    return exchange->answer(std::move(response));
-  }
-  if (!admit(*exchange, found.route->scope)) return;
+  if (options_.page && answer_page(exchange)) return;
+  const Match found = router_.match(request.method, request.path);
+  if (!found.route) return refuse_unknown(exchange, found.allow);
+  if (!guard_.admit(*exchange, found.route->scope)) return;
   decode_body(exchange, *readers_, options_.http.limits.parser.body,
-              [this, exchange, endpoint = found.route->endpoint, parameter = found.parameter] {
-                perform(exchange, endpoint, parameter);
+              [exchange, &handle = found.route->handle, parameter = found.parameter] {
+                handle(exchange, parameter);
               });
 }
 
-// A page in somebody's browser may send requests to this host, too.
-bool Service::is_welcome(const Request& request) const {
-  return request.header("origin") == nullptr || options_.cors.allows(request) ||
-         (options_.page && is_own_page(request));
+// `allow`: the methods that the path has; empty: there is no such path.
+void Service::refuse_unknown(const ExchangePtr& exchange, const std::string& allow) const {
+  for (const auto& api : apis_) {
+    if (auto response = api->answer_without_route(exchange->request))
+      return exchange->answer(std::move(*response));
+  }
+  exchange->answer(allow.empty() ? error_response(404, "not_found", "there is no such path")
+                                 : method_refused(allow));
 }
 
-const Tokens::Holder* Service::holder_of(const Request& request) const {
-  if (const std::string* given = request.header("authorization"))
-    return options_.tokens.find(*given);
-  if (const std::optional<std::string> offered = offered_token(request))
-    return options_.tokens.find("Bearer " + *offered);
-  const std::string* key = request.header("x-api-key");  // dify-sandbox's word for it
-  return key && options_.apis.has(Api::kDify) ? options_.tokens.find("Bearer " + *key) : nullptr;
-}
-
-bool Service::admit(Exchange& exchange, Scope scope) {
-  if (scope == Scope::kOpen || exchange.peer.is_unix) return true;
-  if (options_.tokens.empty()) {
-    const bool known = options_.hosts.knows(exchange.request, exchange.peer.is_this_host);
-    if (known && is_welcome(exchange.request)) return true;
-    exchange.answer(known
-                        ? error_response(403, "origin", "requests of web pages need a token")
-                        : error_response(403, "host",
-                                         "this service is not known by that name: call it by its "
-                                         "address, give it tokens, or start it with --allow-host"));
-    return false;
-  }
-  const Tokens::Holder* holder = holder_of(exchange.request);
-  if (!holder) {
-    const bool given = exchange.request.header("authorization") != nullptr ||
-                       offered_token(exchange.request) ||
-                       (options_.apis.has(Api::kDify) && exchange.request.header("x-api-key"));
-    Response response =
-        error_response(401, "token", given ? "the token is not known" : "expected a bearer token");
-    response.headers.emplace_back("WWW-Authenticate", "Bearer");
-    exchange.answer(std::move(response));
-    return false;
-  }
-  exchange.client = holder->name;
-  if (holder->may(scope)) return true;
-  exchange.answer(error_response(
-      403, "scope", fmt::format("the token does not have the scope {}", name_of(scope))));
-  return false;
-}
-
-void Service::perform(const ExchangePtr& exchange, Endpoint endpoint,
-                      const std::string& parameter) {
-  const Response fine{.body = "{\"ok\":true}\n"};
-  switch (endpoint) {
-    case Endpoint::kPostJob:
-      return post_job(exchange);
-    case Endpoint::kGetJob:
-      return get_job(exchange, parameter);
-    case Endpoint::kDeleteJob:
-      return delete_job(exchange, parameter);
-    case Endpoint::kPostBatch:
-      return post_batch(exchange);
-    case Endpoint::kGetBatch:
-      return get_batch(exchange, parameter);
-    case Endpoint::kDeleteBatch:
-      return delete_batch(exchange, parameter);
-    case Endpoint::kAttach:
-      return attach(exchange);
-    case Endpoint::kRuntimes:
-      return get_runtimes(exchange);
-    case Endpoint::kTemplates:
-      return exchange->answer({.body = facts_.templates});
-    case Endpoint::kInfo:
-      return get_info(exchange);
-    case Endpoint::kPutBlob:
-      return put_blob(exchange, parameter);
-    case Endpoint::kGetBlob:
-    case Endpoint::kHeadBlob:
-      return get_blob(exchange, parameter);
-    case Endpoint::kHealth:
-      return exchange->answer(fine);
-    case Endpoint::kReady:
-      return exchange->answer(
-          ready_ ? fine : busy_response(503, "not_ready", ending_ ? "ending" : "warming up", 1));
-    case Endpoint::kMetrics:
-      return get_metrics(exchange);
-    case Endpoint::kStats:
-      return get_stats(exchange);
-    case Endpoint::kSelfcheck:
-      return post_selfcheck(exchange);
-    case Endpoint::kOpenApi:
-      return exchange->answer({.body = openapi_json(options_.version)});
-    default:
-      return perform_foreign(exchange, endpoint, parameter);
-  }
+Gauges Service::gauges() const {
+  const DurableApi& durable = native_.durable();
+  return {.queued = dispatcher_.queued(),
+          .most_queued = dispatcher_.most_queued(),
+          .running = dispatcher_.running(),
+          .workers = engine_.workers(),
+          .connections = server_->connections(),
+          .held_bytes = held_.held(),
+          .most_held_bytes = held_.most(),
+          .durable_waiting = durable.waiting(),
+          .durable_unwritten = durable.unwritten(),
+          .engine = engine_.counts(),
+          .resources = Resources::now()};
 }
 
 }  // namespace service

@@ -42,7 +42,7 @@ class SessionProtocol {
  public:
   virtual ~SessionProtocol() = default;
 
-  virtual Api api() const { return Api::kNative; }
+  virtual std::string_view api() const { return kNativeApi; }
   // Are messages text, and their contents? If not, output is passed on without regard to
   // characters.
   virtual bool is_text() const { return true; }

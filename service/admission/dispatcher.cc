@@ -1,6 +1,7 @@
 #include "service/admission/dispatcher.h"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include "runtime/host/host_pressure.h"
 #include "runtime/json/result_json.h"
@@ -77,6 +78,14 @@ int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
 }
 
 }  // namespace
+
+std::string new_job_id() {
+  unsigned char bytes[16];
+  VERIFY(::getrandom(bytes, sizeof bytes, 0) == static_cast<ssize_t>(sizeof bytes));
+  std::string id = "j-";
+  for (unsigned char byte : bytes) id += fmt::format("{:02x}", byte);
+  return id;
+}
 
 void Dispatcher::Inbox::put(Ticket ticket, Finished result) {
   std::lock_guard lock(mutex);

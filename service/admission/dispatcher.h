@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -16,12 +17,17 @@
 #include "runtime/loop/loop.h"
 #include "service/admission/fair_queue.h"
 #include "service/admission/service_rate.h"
-#include "service/apis/apis.h"
 #include "service/deadlines.h"
 #include "service/http/allowance.h"
 #include "service/observe/trace_context.h"
 
 namespace service {
+
+inline constexpr std::string_view kNativeApi = "zygo";
+
+// The id of a job that has none. It cannot be guessed, so it says who may ask for the result where
+// there are no tokens.
+std::string new_job_id();
 
 // How a job ended, as its client and the metrics want it.
 struct Finished {
@@ -31,14 +37,14 @@ struct Finished {
   std::string label;           // of the closed set, or a program's own word
   std::string template_name;
   runtime::Timing timing;
-  std::string failure;     // failure_note(); empty: it ended well
-  int64_t cpu_us = 0;      // of the program
-  int64_t queued_us = 0;   // at the dispatcher, before the engine had it
-  int64_t total_us = 0;    // at the dispatcher and with the engine
-  std::string id, client;  // of the order
-  Api api = Api::kNative;
-  bool ran = false;      // it was given to the engine
-  bool expired = false;  // it could not be started in the time that its caller gave it
+  std::string failure;                // failure_note(); empty: it ended well
+  int64_t cpu_us = 0;                 // of the program
+  int64_t queued_us = 0;              // at the dispatcher, before the engine had it
+  int64_t total_us = 0;               // at the dispatcher and with the engine
+  std::string id, client;             // of the order
+  std::string_view api = kNativeApi;  // its name, by which it came; of static life
+  bool ran = false;                   // it was given to the engine
+  bool expired = false;               // it could not be started in the time that its caller gave it
 };
 
 class Dispatcher {
@@ -54,7 +60,7 @@ class Dispatcher {
     runtime::Job job;
     Run run;  // none: `job` is run, and told as JSON
     std::string client;
-    Api api = Api::kNative;                     // by which it came
+    std::string_view api = kNativeApi;          // by which it came
     std::optional<TraceContext> trace;          // told in the result
     Allowance::Share share;                     // held until the job has ended
     std::optional<sys::Milliseconds> patience;  // to be started within

@@ -1,9 +1,12 @@
 #pragma once
-// A foreign request as a tree. What lies deeper than any request means is left out, so that nobody
-// who walks the tree can be led too deep.
+// What the readers of foreign requests share. A request is a tree; what lies deeper than any
+// request means is left out, so that nobody who walks the tree can be led too deep.
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+
+#include "runtime/json/job_json.h"
 
 namespace service {
 
@@ -13,6 +16,13 @@ inline nlohmann::json parsed(std::string_view body, int deepest = 4) {
     return depth <= deepest;
   };
   return nlohmann::json::parse(body, keep, false);
+}
+
+// The template of a program in "python": the service's default one, if that is one of Python's,
+// because which modules are warm is the operator's choice.
+inline std::string python_template(const runtime::JobDefaults& defaults) {
+  const std::string& usual = defaults.job.template_name;
+  return usual.starts_with("python") ? usual : "python";
 }
 
 }  // namespace service

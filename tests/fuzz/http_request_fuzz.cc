@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "service/apis/native/native_api.h"
 #include "service/http/request_parser.h"
-#include "service/router.h"
 #include "tests/fuzz/input.h"
 
 namespace {
@@ -22,7 +22,15 @@ std::string text_of(const service::Request& request) {
   return text + "\n\n" + request.body + (request.keep_alive ? "+" : "-");
 }
 
+service::Router native_router() {
+  service::Router router;
+  for (const service::Description& each : service::NativeApi::descriptions())
+    router.add({{each.method, each.pattern, each.scope, nullptr}});
+  return router;
+}
+
 std::vector<std::string> read_all(std::string_view bytes, size_t piece) {
+  static const service::Router kRouter = native_router();
   std::vector<std::string> seen;
   RequestParser parser(kLimits);
   while (!bytes.empty() && seen.size() < kMostRequests) {
@@ -41,7 +49,7 @@ std::vector<std::string> read_all(std::string_view bytes, size_t piece) {
       const service::Request request = parser.take();
       VERIFY(request.body.size() <= kLimits.body && request.headers.size() <= kLimits.headers);
       VERIFY(request.path.starts_with('/'));
-      (void)service::match(request.method, request.path);
+      (void)kRouter.match(request.method, request.path);
       seen.push_back(text_of(request));
     } else {
       VERIFY(taken == given.size());

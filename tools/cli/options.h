@@ -12,7 +12,7 @@
 #include "service/admission/cors.h"
 #include "service/admission/hosts.h"
 #include "service/admission/tenancy.h"
-#include "service/apis/apis.h"
+#include "service/apis/registry.h"
 #include "service/observe/access_log.h"
 
 namespace cli {
@@ -124,7 +124,7 @@ struct ServeOptions {
   bool allow_anyone = false;
   unsigned socket_mode = 0600;
   service::LogFormat log = service::LogFormat::kText;
-  service::Apis apis;
+  std::vector<const service::KnownApi*> apis;  // of others
   service::Cors cors;
   service::Hosts hosts;
   bool no_page = false;

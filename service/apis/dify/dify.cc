@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "service/apis/apis.h"
 #include "service/apis/parsed.h"
 
 namespace service::dify {

@@ -139,41 +139,56 @@ Dispatcher::Run run_of(go_judge::Request request, go_judge::Keep keep,
 
 }  // namespace
 
-GoJudgeApi::GoJudgeApi(Parts parts, Options options)
-    : parts_(std::move(parts)),
+GoJudgeApi::GoJudgeApi(const ApiContext& context, Options options)
+    : context_(context),
       local_(std::move(options.local)),
       store_(std::make_shared<FileStore>(options.store)) {}
 
-void GoJudgeApi::perform(const ExchangePtr& exchange, Endpoint endpoint,
-                         const std::string& parameter) {
-  const std::string owner = owner_of(*exchange);
-  switch (endpoint) {
-    case Endpoint::kGoJudgeRun:
-      return run(exchange);
-    case Endpoint::kGoJudgeSocket:
-      return open_socket(exchange);
-    case Endpoint::kGoJudgeListFiles:
-      return exchange->answer(list_files(owner));
-    case Endpoint::kGoJudgeAddFile:
-      return add_file(exchange);
-    case Endpoint::kGoJudgeGetFile:
-      return exchange->answer(file(*exchange, owner, parameter));
-    case Endpoint::kGoJudgeRemoveFile:
-      return exchange->answer(store_->remove(owner, parameter)
-                                  ? Response{}
-                                  : text_response(404, "there is no such file"));
-    case Endpoint::kGoJudgeVersion:
-      return exchange->answer(go_judge::version_response(parts_.version));
-    case Endpoint::kGoJudgeConfig:
-      return exchange->answer(go_judge::config_response(parts_.layers));
-    default:
-      VERIFY(false);
-  }
+Routes GoJudgeApi::routes() {
+  const auto answer = [](auto respond) {
+    return [respond](const ExchangePtr& exchange, const std::string& id) {
+      exchange->answer(respond(*exchange, id));
+    };
+  };
+  return {
+      {Method::kPost, "/run", Scope::kJobs,
+       [this](const ExchangePtr& exchange, const std::string&) { run(exchange); }},
+      {Method::kGet, "/ws", Scope::kJobs,
+       [this](const ExchangePtr& exchange, const std::string&) { open_socket(exchange); }},
+      {Method::kGet, "/stream", Scope::kJobs,
+       [this](const ExchangePtr& exchange, const std::string&) { open_stream(exchange); }},
+      {Method::kGet, "/file", Scope::kBlobs,
+       answer([this](const Exchange& exchange, auto&) { return list_files(owner_of(exchange)); })},
+      {Method::kPost, "/file", Scope::kBlobs,
+       [this](const ExchangePtr& exchange, const std::string&) { add_file(exchange); }},
+      {Method::kGet, "/file/{id}", Scope::kBlobs,
+       answer([this](const Exchange& exchange, const std::string& id) {
+         return file(exchange, owner_of(exchange), id);
+       })},
+      {Method::kDelete, "/file/{id}", Scope::kBlobs,
+       answer([this](const Exchange& exchange, const std::string& id) {
+         return store_->remove(owner_of(exchange), id)
+                    ? Response{}
+                    : text_response(404, "there is no such file");
+       })},
+      {Method::kGet, "/version", Scope::kOpen, answer([this](const Exchange&, auto&) {
+         return go_judge::version_response(context_.version);
+       })},
+      {Method::kGet, "/config", Scope::kOpen, answer([this](const Exchange&, auto&) {
+         return go_judge::config_response(context_.layers);
+       })},
+  };
+}
+
+bool GoJudgeApi::is_refused(const ExchangePtr& exchange) const {
+  if (!context_.jobs.is_ending()) return false;
+  exchange->answer(text_response(500, "worker is shutting down"));
+  return true;
 }
 
 // Holders of tokens do not see each other's files; without tokens there is nobody to tell apart.
 std::string GoJudgeApi::owner_of(const Exchange& exchange) const {
-  return parts_.files_by_name ? exchange.client : "";
+  return context_.knows_clients ? exchange.client : "";
 }
 
 go_judge::Places GoJudgeApi::places_for(const std::string& owner) const {
@@ -189,7 +204,7 @@ go_judge::Places GoJudgeApi::places_for(const std::string& owner) const {
       return local->read(path, most);
     };
   }
-  places.most = parts_.most;
+  places.most = context_.most_held;
   return places;
 }
 
@@ -201,12 +216,13 @@ go_judge::Keep GoJudgeApi::keep_for(const std::string& owner) const {
 
 // Reading may copy a lot, and wait for disks.
 void GoJudgeApi::run(const ExchangePtr& exchange) {
+  if (is_refused(exchange)) return;
   auto read = std::make_shared<std::optional<Read>>();
   auto work = [exchange, read, places = places_for(owner_of(*exchange)),
-               defaults = &parts_.defaults] {
+               defaults = &context_.defaults] {
     read->emplace(go_judge::read_run(exchange->request.body, places, *defaults));
   };
-  runtime::run_aside(parts_.loop, work, [self = std::weak_ptr(self_), exchange, read] {
+  runtime::run_aside(context_.loop, work, [self = std::weak_ptr(self_), exchange, read] {
     const std::shared_ptr<GoJudgeApi*> here = self.lock();
     if (!here) return;  // the service has ended meanwhile
     if (auto* refused = std::get_if<Response>(&**read))
@@ -225,7 +241,8 @@ void GoJudgeApi::submit(const ExchangePtr& exchange, go_judge::Request request) 
                 .cancelled = "cancelled before execute",
                 .ended = [exchange](Response answer) { exchange->answer(std::move(answer)); }};
   const auto ticket = submit(std::move(request), std::move(errand));
-  if (ticket) exchange->when_gone([this, ticket = *ticket] { parts_.dispatcher.withdraw(ticket); });
+  if (ticket)
+    exchange->when_gone([this, ticket = *ticket] { context_.dispatcher.withdraw(ticket); });
 }
 
 std::optional<Dispatcher::Ticket> GoJudgeApi::submit(go_judge::Request request, Errand errand) {
@@ -235,17 +252,17 @@ std::optional<Dispatcher::Ticket> GoJudgeApi::submit(go_judge::Request request, 
   }
   Dispatcher::Order order;
   order.client = errand.client;
-  order.api = Api::kGoJudge;
+  order.api = kName;
   order.trace = errand.trace;
   order.job.template_name = runtime::kCommandTemplate;
-  order.job.priority = parts_.defaults.job.priority;
+  order.job.priority = context_.defaults.job.priority;
   order.share = std::move(errand.share);
   auto answer = std::make_shared<Response>();
   order.run = run_of(std::move(request), keep_for(errand.owner), answer);
   order.done = [ended = errand.ended, cancelled = errand.cancelled, answer](const Finished&) {
     ended(answer->body.empty() ? text_response(500, cancelled) : std::move(*answer));
   };
-  auto taken = parts_.dispatcher.submit(std::move(order));
+  auto taken = context_.dispatcher.submit(std::move(order));
   if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) {
     Response busy = text_response(500, "worker queue is full");
     busy.headers.emplace_back("Retry-After", std::to_string(full->retry_after));
@@ -256,41 +273,46 @@ std::optional<Dispatcher::Ticket> GoJudgeApi::submit(go_judge::Request request, 
 }
 
 void GoJudgeApi::open_socket(const ExchangePtr& exchange) {
+  if (is_refused(exchange)) return;
+  // Whoever has shown a token is no page that a browser lets loose on this host.
+  if (exchange->peer.is_unix && !context_.guard.is_welcome(exchange->request))
+    return exchange->answer(error_response(403, "origin", "web pages may not speak to this"));
   auto headers = shake_hands(exchange->request);
   if (auto* refused = std::get_if<Response>(&headers)) return exchange->answer(std::move(*refused));
   const std::string owner = owner_of(*exchange);
   GoJudgeSocket::House house{
-      .dispatcher = parts_.dispatcher,
-      .loop = parts_.loop,
-      .deadlines = parts_.deadlines,
-      .held = parts_.held,
+      .dispatcher = context_.dispatcher,
+      .loop = context_.loop,
+      .deadlines = context_.deadlines,
+      .held = context_.held,
       .owner = owner,
-      .read = [places = places_for(owner), defaults = &parts_.defaults](
+      .read = [places = places_for(owner), defaults = &context_.defaults](
                   std::string_view text) { return go_judge::read_run(text, places, *defaults); },
       .submit = [this](go_judge::Request request,
                        Errand errand) { return submit(std::move(request), std::move(errand)); },
       .over = [this](const std::shared_ptr<GoJudgeSocket>& socket) { sockets_.erase(socket); }};
-  WebSocket::Limits limits = parts_.websocket;
+  WebSocket::Limits limits = context_.websocket;
   limits.message = limits.first_message;  // each is a request as large as any body
   auto socket = std::make_shared<GoJudgeSocket>(exchange, std::move(house), limits);
   sockets_.insert(socket);
   socket->open(std::get<Headers>(headers));
 }
 
-std::unique_ptr<SessionProtocol> GoJudgeApi::stream(const Exchange& exchange,
-                                                    sys::Milliseconds patience) const {
-  const std::string owner = owner_of(exchange);
+void GoJudgeApi::open_stream(const ExchangePtr& exchange) {
+  if (is_refused(exchange)) return;
+  const std::string owner = owner_of(*exchange);
   go_judge::StreamProtocol::House house{
       .read =
-          [places = places_for(owner), defaults = &parts_.defaults](std::string_view text) {
+          [places = places_for(owner), defaults = &context_.defaults](std::string_view text) {
             return go_judge::read_run(text, places, *defaults, go_judge::Streams::kOffered);
           },
       .run =
           [keep = keep_for(owner)](go_judge::Request request, std::shared_ptr<Response> answer) {
             return run_of(std::move(request), keep, std::move(answer));
           },
-      .patience = patience};
-  return std::make_unique<go_judge::StreamProtocol>(std::move(house));
+      .patience = context_.head_time};
+  context_.sessions.open(exchange, std::make_unique<go_judge::StreamProtocol>(std::move(house)), "",
+                         std::nullopt);
 }
 
 void GoJudgeApi::begin_end() {

@@ -22,6 +22,8 @@
 
 namespace service::go_judge {
 
+inline constexpr std::string_view kApiName = "go-judge";
+
 // Where the files come from that a request names.
 struct Places {
   std::function<StoredFilePtr(const std::string& id)> stored;  // null: there is none

@@ -26,7 +26,7 @@ class StreamProtocol : public SessionProtocol {
   };
   explicit StreamProtocol(House house) : house_(std::move(house)) {}
 
-  Api api() const override { return Api::kGoJudge; }
+  std::string_view api() const override { return kApiName; }
   bool is_text() const override { return false; }
   Heard hear(const Frames::Message& message) override;
   bool hears_aside() const override { return !has_command_; }  // its files may be on a disk

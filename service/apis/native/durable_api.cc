@@ -1,4 +1,4 @@
-// Durable jobs and batches over HTTP: acknowledged when they are on the disk.
+#include "service/apis/native/durable_api.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "service/durable/verdict_stream.h"
-#include "service/service.h"
 
 namespace service {
 
@@ -97,23 +96,34 @@ Response receipt_response(const Receipt& receipt, std::string_view place) {
 
 }  // namespace
 
-sys::Result<void> Service::open_ledger() {
-  if (!options_.ledger) return {};
-  auto left = options_.ledger->waiting();
+sys::Result<void> DurableApi::open() {
+  if (!context_.options.ledger) return {};
+  auto left = context_.options.ledger->waiting();
   if (!left) return std::move(left).error();
   DurableJobs::Options options;
-  options.at_once = kJobsPerWorker * std::max(1u, engine_.workers());
-  options.knows_template = facts_.knows_template;
-  options.ended = [this](const Finished& job) { note_end(job); };
-  options.rested = [this] { end_if_idle(); };
-  durable_ =
-      std::make_unique<DurableJobs>(loop_, *deadlines_, *dispatcher_, options_.ledger, options);
-  durable_->take_over(std::move(left).value());
+  options.at_once = kJobsPerWorker * std::max(1u, context_.engine.workers());
+  options.knows_template = context_.facts.knows_template;
+  options.ended = [&observer = context_.observer](const Finished& job) { observer.job_ended(job); };
+  options.rested = context_.rested;
+  jobs_ = std::make_unique<DurableJobs>(context_.loop, context_.deadlines, context_.dispatcher,
+                                        context_.options.ledger, options);
+  jobs_->take_over(std::move(left).value());
   return {};
 }
 
-// Is it to be durable? Answers itself, and says nothing, when it cannot be as it is asked for.
-std::optional<bool> Service::wants_durable(Exchange& exchange) const {
+void DurableApi::start() {
+  if (jobs_) jobs_->start();
+}
+
+void DurableApi::feed() {
+  if (jobs_) jobs_->feed();
+}
+
+void DurableApi::begin_end() {
+  if (jobs_) jobs_->begin_end();
+}
+
+std::optional<bool> DurableApi::is_wanted(Exchange& exchange) const {
   const std::optional<bool> async = flag(exchange.request, "async");
   const std::optional<bool> durable = flag(exchange.request, "durable");
   const std::string* key = exchange.request.header("idempotency-key");
@@ -124,7 +134,7 @@ std::optional<bool> Service::wants_durable(Exchange& exchange) const {
   if (!async) return refuse(400, "async", "async: expected 0 or 1");
   if (!durable) return refuse(400, "durable", "durable: expected 0 or 1");
   if (*durable && !*async) return refuse(400, "durable", "durable: only with async=1");
-  if (*durable && !durable_)
+  if (*durable && !jobs_)
     return refuse(501, "durable", "durable: the service has no database for it (--durable FILE)");
   if (key && !*durable)
     return refuse(400, "idempotency", "Idempotency-Key: only with async=1&durable=1");
@@ -133,7 +143,7 @@ std::optional<bool> Service::wants_durable(Exchange& exchange) const {
   return *durable;
 }
 
-DurableRequest Service::durable_request_of(const Exchange& exchange, std::string id) const {
+DurableRequest DurableApi::request_of(const Exchange& exchange, std::string id) const {
   DurableRequest arrival;
   arrival.id = std::move(id);
   arrival.client = exchange.client;
@@ -141,9 +151,8 @@ DurableRequest Service::durable_request_of(const Exchange& exchange, std::string
   return arrival;
 }
 
-void Service::keep_durable(const ExchangePtr& exchange, DurableRequest arrival,
-                           std::string_view place) {
-  durable_->accept(std::move(arrival), [exchange, place](sys::Result<Receipt> receipt) {
+void DurableApi::keep(const ExchangePtr& exchange, DurableRequest arrival, std::string_view place) {
+  jobs_->accept(std::move(arrival), [exchange, place](sys::Result<Receipt> receipt) {
     if (!receipt) return exchange->answer(of_trouble(receipt.error()));
     if (!receipt->id.empty()) exchange->jobs.push_back(receipt->id);
     exchange->job_count = receipt->jobs;
@@ -152,58 +161,59 @@ void Service::keep_durable(const ExchangePtr& exchange, DurableRequest arrival,
 }
 
 // Not looked at any more in the loop: digests take their time.
-void Service::keep_job(const ExchangePtr& exchange, const runtime::Job& job,
-                       std::optional<sys::Milliseconds> patience) {
-  auto arrival = std::make_shared<DurableRequest>(durable_request_of(*exchange, new_id()));
-  arrival->defaults = options_.defaults_text;
-  arrival->template_name = options_.defaults.job.template_name;
+void DurableApi::keep_job(const ExchangePtr& exchange, const runtime::Job& job,
+                          std::optional<sys::Milliseconds> patience) {
+  auto arrival = std::make_shared<DurableRequest>(request_of(*exchange, new_job_id()));
+  arrival->defaults = context_.options.defaults_text;
+  arrival->template_name = context_.options.defaults.job.template_name;
   arrival->jobs.push_back({.name = job.id.empty() ? arrival->id : job.id,
                            .priority = job.priority,
                            .patience = patience,
                            .body = "",
                            .verdict = ""});
   runtime::run_aside(
-      loop_, [exchange, arrival] { put_job(std::exchange(exchange->request.body, {}), *arrival); },
+      context_.loop,
+      [exchange, arrival] { put_job(std::exchange(exchange->request.body, {}), *arrival); },
       [this, exchange, arrival] {
-        if (exchange->open()) keep_durable(exchange, std::move(*arrival), "jobs");
+        if (exchange->open()) keep(exchange, std::move(*arrival), "jobs");
       });
 }
 
-void Service::keep_batch(const ExchangePtr& exchange) {
+void DurableApi::keep_batch(const ExchangePtr& exchange) {
   if (exchange->request.header("x-zygo-patience"))
     return exchange->answer(error_response(
         400, "patience", "X-Zygo-Patience: not for durable batches; give jobs a deadline_ms"));
   auto arrival =
-      std::make_shared<DurableRequest>(durable_request_of(*exchange, "b" + new_id().substr(1)));
+      std::make_shared<DurableRequest>(request_of(*exchange, "b" + new_job_id().substr(1)));
   auto outcome = std::make_shared<sys::Result<void>>();
-  const ServiceDefaults under{options_.defaults, options_.defaults_text};
-  auto work = [exchange, arrival, outcome, under, knows = facts_.knows_template] {
+  const ServiceDefaults under{context_.options.defaults, context_.options.defaults_text};
+  auto work = [exchange, arrival, outcome, under, knows = context_.facts.knows_template] {
     const std::string body = std::exchange(exchange->request.body, {});
     *outcome = put_batch(body, under, knows, *arrival);
   };
-  runtime::run_aside(loop_, std::move(work), [this, exchange, arrival, outcome] {
+  runtime::run_aside(context_.loop, std::move(work), [this, exchange, arrival, outcome] {
     if (!exchange->open()) return;
     if (!*outcome)
       return exchange->answer(error_response(400, "bad_batch", outcome->error().text()));
-    keep_durable(exchange, std::move(*arrival), "batches");
+    keep(exchange, std::move(*arrival), "batches");
   });
 }
 
-void Service::find_durable(const ExchangePtr& exchange, const std::string& id, Response missing,
-                           std::function<void(const Progress&)> then) {
-  if (!durable_) return exchange->answer(std::move(missing));
-  durable_->find(id, exchange->client,
-                 [exchange, id, missing = std::move(missing),
-                  then = std::move(then)](sys::Result<std::optional<Progress>> found) {
-                   if (!found) return exchange->answer(of_trouble(found.error()));
-                   if (!*found) return exchange->answer(missing);
-                   exchange->jobs.push_back(id);
-                   then(**found);
-                 });
+void DurableApi::find(const ExchangePtr& exchange, const std::string& id, Response missing,
+                      std::function<void(const Progress&)> then) {
+  if (!jobs_) return exchange->answer(std::move(missing));
+  jobs_->find(id, exchange->client,
+              [exchange, id, missing = std::move(missing),
+               then = std::move(then)](sys::Result<std::optional<Progress>> found) {
+                if (!found) return exchange->answer(of_trouble(found.error()));
+                if (!*found) return exchange->answer(missing);
+                exchange->jobs.push_back(id);
+                then(**found);
+              });
 }
 
-void Service::answer_verdict(const ExchangePtr& exchange, int64_t request) {
-  durable_->read_verdicts(request, 0, 1, [exchange](sys::Result<std::vector<VerdictEntry>> found) {
+void DurableApi::answer_verdict(const ExchangePtr& exchange, int64_t request) {
+  jobs_->read_verdicts(request, 0, 1, [exchange](sys::Result<std::vector<VerdictEntry>> found) {
     if (!found) return exchange->answer(of_trouble(found.error()));
     if (found->empty()) return exchange->answer(no_job());  // forgotten meanwhile
     exchange->answer(verdict_response(found->front()));
@@ -212,8 +222,8 @@ void Service::answer_verdict(const ExchangePtr& exchange, int64_t request) {
 
 // Answers when the request has its verdict, or with its state after `wait` (none: however long it
 // takes), or when the service ends before.
-void Service::await_verdict(const ExchangePtr& exchange, const std::string& id, int64_t request,
-                            std::optional<sys::Milliseconds> wait) {
+void DurableApi::await_verdict(const ExchangePtr& exchange, const std::string& id, int64_t request,
+                               std::optional<sys::Milliseconds> wait) {
   if (!exchange->open()) return;
   struct Wait {
     DurableJobs::WatcherId watcher = 0;
@@ -221,61 +231,62 @@ void Service::await_verdict(const ExchangePtr& exchange, const std::string& id, 
   };
   auto held = std::make_shared<Wait>();
   auto stop = [this, held, request] {
-    deadlines_->forget(held->until);
-    durable_->unwatch(request, held->watcher);
+    context_.deadlines.forget(held->until);
+    jobs_->unwatch(request, held->watcher);
   };
   auto not_yet = [this, stop, exchange, id, request] {
     stop();
-    exchange->answer(state_response(id, durable_->state_of(request)));
+    exchange->answer(state_response(id, jobs_->state_of(request)));
   };
   exchange->when_gone(stop);
-  held->watcher = durable_->watch(request, [stop, not_yet, exchange](const VerdictEntry* verdict) {
+  held->watcher = jobs_->watch(request, [stop, not_yet, exchange](const VerdictEntry* verdict) {
     if (!verdict) return not_yet();
     stop();
     exchange->answer(verdict_response(*verdict));
   });
-  if (wait) held->until = deadlines_->at(sys::monotonic_now() + *wait, not_yet);
+  if (wait) held->until = context_.deadlines.at(sys::monotonic_now() + *wait, not_yet);
 }
 
-void Service::get_durable_job(const ExchangePtr& exchange, const std::string& id) {
+void DurableApi::get_job(const ExchangePtr& exchange, const std::string& id) {
   const std::optional<sys::Milliseconds> wait = read_wait(exchange->request);
   if (!wait) return exchange->answer(bad_wait());
   if (!id.starts_with("j-")) return exchange->answer(no_job());
-  find_durable(exchange, id, no_job(), [this, exchange, id, wait](const Progress& now) {
+  find(exchange, id, no_job(), [this, exchange, id, wait](const Progress& now) {
     if (now.left == 0) return answer_verdict(exchange, now.request);
-    const DurableJobs::State state = durable_->state_of(now.request);
-    const bool stays = durable_->ending() && state == DurableJobs::State::kQueued;
+    const DurableJobs::State state = jobs_->state_of(now.request);
+    const bool stays = jobs_->ending() && state == DurableJobs::State::kQueued;
     if (wait->count() == 0 || stays) return exchange->answer(state_response(id, state));
     await_verdict(exchange, id, now.request, wait);
   });
 }
 
-void Service::delete_durable_job(const ExchangePtr& exchange, const std::string& id) {
+void DurableApi::delete_job(const ExchangePtr& exchange, const std::string& id) {
   if (!id.starts_with("j-")) return exchange->answer(no_job());
-  find_durable(exchange, id, no_job(), [this, exchange, id](const Progress& now) {
+  find(exchange, id, no_job(), [this, exchange, id](const Progress& now) {
     if (now.left == 0) return answer_verdict(exchange, now.request);
     await_verdict(exchange, id, now.request, std::nullopt);
-    durable_->withdraw(now.request);
+    jobs_->withdraw(now.request);
   });
 }
 
-void Service::get_batch(const ExchangePtr& exchange, const std::string& id) {
+void DurableApi::get_batch(const ExchangePtr& exchange, const std::string& id) {
   const std::optional<sys::Milliseconds> wait = read_wait(exchange->request);
   if (!wait) return exchange->answer(bad_wait());
   const std::optional<size_t> after = read_after(exchange->request);
   if (!after)
     return exchange->answer(error_response(400, "after", "after: expected a number of results"));
   if (!id.starts_with("b-")) return exchange->answer(no_batch());
-  find_durable(exchange, id, no_batch(), [this, exchange, wait, after](const Progress& now) {
-    std::make_shared<VerdictStream>(exchange, *durable_, *deadlines_, now, *after)->start(*wait);
+  find(exchange, id, no_batch(), [this, exchange, wait, after](const Progress& now) {
+    std::make_shared<VerdictStream>(exchange, *jobs_, context_.deadlines, now, *after)
+        ->start(*wait);
   });
 }
 
 // At once: the verdicts follow when they are written.
-void Service::delete_batch(const ExchangePtr& exchange, const std::string& id) {
+void DurableApi::delete_batch(const ExchangePtr& exchange, const std::string& id) {
   if (!id.starts_with("b-")) return exchange->answer(no_batch());
-  find_durable(exchange, id, no_batch(), [this, exchange, id](const Progress& now) {
-    durable_->withdraw(now.request);
+  find(exchange, id, no_batch(), [this, exchange, id](const Progress& now) {
+    jobs_->withdraw(now.request);
     exchange->answer({.status = 202,
                       .body = fmt::format("{{\"id\":\"{}\",\"jobs\":{},\"left\":{}}}\n", id,
                                           now.jobs, now.left)});

@@ -1,10 +1,8 @@
-// What the service tells about itself, and blobs.
+#include "service/apis/native/facts_api.h"
 
 #include <nlohmann/json.hpp>
 
-#include "images/sha256.h"
-#include "service/admission/refusals.h"
-#include "service/service.h"
+#include "service/apis/native/native_api.h"
 
 namespace service {
 
@@ -21,110 +19,167 @@ ordered_json names_of(sandbox::Layers layers) {
   return names;
 }
 
-// The contents, if they are no larger than the body of a request may be.
-Response blob_response(const runtime::BlobStore& store, const std::string& digest, size_t most) {
-  const sys::Result<uint64_t> size = store.size_of(digest);
-  if (size && *size > most)
-    return error_response(413, "blob", "the blob is larger than a body may be (--max-body)");
-  sys::Result<std::string> bytes = store.get(digest);
-  if (!bytes) return error_response(404, "no_blob", bytes.error().text());
-  return {.body = std::move(bytes).value(), .type = "application/octet-stream"};
-}
-
-Response no_digest() {
-  return error_response(400, "digest", "expected sha256: and 64 lower-case hexadecimal digits");
-}
+Response fine() { return {.body = "{\"ok\":true}\n"}; }
 
 }  // namespace
 
-// Asking every tool for its version takes a while: once, and not in the loop.
-void Service::with_runtimes(std::function<void(const std::string&)> use) {
-  if (!runtimes_.empty()) return use(runtimes_);
-  waiting_for_runtimes_.push_back(std::move(use));
-  if (std::exchange(fetching_runtimes_, true)) return;
-  auto told = std::make_shared<std::pair<std::string, bool>>();
-  runtime::run_aside(
-      loop_, [told, ask = facts_.runtimes] { *told = ask(); },
-      [this, told] {
-        const auto& [text, is_whole] = *told;
-        // Where a tool could not be started the next one who asks gets another answer.
-        if (is_whole) runtimes_ = text;
-        fetching_runtimes_ = false;
-        for (const auto& waiting : std::exchange(waiting_for_runtimes_, {})) waiting(text);
-      });
+const Operations<FactsApi>& FactsApi::operations() {
+  static const Operations<FactsApi> all = {
+      {{.method = Method::kGet,
+        .pattern = "/v1/runtimes",
+        .scope = Scope::kInfo,
+        .summary = "The languages.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet},
+       &FactsApi::get_runtimes},
+      {{.method = Method::kGet,
+        .pattern = "/v1/templates",
+        .scope = Scope::kInfo,
+        .summary = "The warm interpreters and what they preload.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet},
+       &FactsApi::get_templates},
+      {{.method = Method::kGet,
+        .pattern = "/v1/info",
+        .scope = Scope::kInfo,
+        .summary = "Version, level, the layers in force, limits.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet},
+       &FactsApi::get_info},
+      {{.method = Method::kGet,
+        .pattern = "/healthz",
+        .scope = Scope::kOpen,
+        .summary = "The service answers.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet,
+        .probe = Probe::kYes},
+       &FactsApi::get_health},
+      {{.method = Method::kGet,
+        .pattern = "/readyz",
+        .scope = Scope::kOpen,
+        .summary = "The default template is warm, and the service is not ending.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet,
+        .probe = Probe::kYes},
+       &FactsApi::get_ready},
+      {{.method = Method::kGet,
+        .pattern = "/metrics",
+        .scope = Scope::kMetrics,
+        .summary = "Prometheus text.",
+        .takes = "",
+        .gives = "text/plain",
+        .statuses = {200},
+        .head = Description::Head::kLikeGet},
+       &FactsApi::get_metrics},
+      {{.method = Method::kGet,
+        .pattern = "/v1/stats",
+        .scope = Scope::kMetrics,
+        .summary =
+            "What the page and zygo top show: counts, the last minutes second by second, the last "
+            "failures.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet},
+       &FactsApi::get_stats},
+      {{.method = Method::kPost,
+        .pattern = "/v1/selfcheck",
+        .scope = Scope::kAdmin,
+        .summary =
+            "Try to break out, as zygo selfcheck does, and answer with its report. One at a time.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200, 409}},
+       &FactsApi::post_selfcheck},
+      {{.method = Method::kGet,
+        .pattern = "/v1/openapi.json",
+        .scope = Scope::kInfo,
+        .summary = "This document.",
+        .takes = "",
+        .gives = kJson,
+        .statuses = {200},
+        .head = Description::Head::kLikeGet},
+       &FactsApi::get_openapi},
+  };
+  return all;
 }
 
-void Service::get_runtimes(const ExchangePtr& exchange) {
-  with_runtimes([exchange](const std::string& json) { exchange->answer({.body = json}); });
+void FactsApi::get_runtimes(const ExchangePtr& exchange, const std::string&) {
+  context_.runtimes.get([exchange](const std::string& json) { exchange->answer({.body = json}); });
 }
 
-void Service::get_info(const ExchangePtr& exchange) {
-  const runtime::Engine::Standing standing = engine_.standing();
-  const ordered_json info = {{"version", options_.version},
+void FactsApi::get_templates(const ExchangePtr& exchange, const std::string&) {
+  exchange->answer({.body = context_.facts.templates});
+}
+
+void FactsApi::get_info(const ExchangePtr& exchange, const std::string&) {
+  const runtime::Engine::Standing standing = context_.engine.standing();
+  const ordered_json info = {{"version", context_.options.version},
                              {"level", sandbox::name_of(standing.level)},
                              {"enforced", names_of(standing.layers)},
-                             {"workers", engine_.workers()},
+                             {"workers", context_.engine.workers()},
                              {"parts", true},  // batches may have raw parts
-                             {"tenant_by", name_of(tenancy_.by())},
-                             {"template", options_.defaults.job.template_name},
-                             {"durable", durable_ != nullptr},
+                             {"tenant_by", name_of(context_.tenancy.by())},
+                             {"template", context_.options.defaults.job.template_name},
+                             {"durable", context_.options.ledger != nullptr},
                              {"limits",
-                              {{"queue", options_.queue},
-                               {"body_bytes", options_.http.limits.parser.body},
-                               {"held_bytes", options_.held},
-                               {"connections", options_.http.connections},
-                               {"kept_ms", options_.kept.keep.count()}}}};
+                              {{"queue", context_.options.queue},
+                               {"body_bytes", context_.options.http.limits.parser.body},
+                               {"held_bytes", context_.options.held},
+                               {"connections", context_.options.http.connections},
+                               {"kept_ms", context_.options.kept.keep.count()}}}};
   exchange->answer({.body = info.dump(2) + "\n"});
 }
 
-// Those of the client's tenant, or of the one that a trusted client names. Answers itself, and says
-// nothing, where there are none for it.
-std::optional<runtime::BlobStore> Service::blobs_for(Exchange& exchange) const {
-  if (!blobs_) {
-    exchange.answer(error_response(501, "blobs", "there is no store of blobs"));
-    return std::nullopt;
-  }
-  const std::string* asked = exchange.request.query_value("tenant");
-  const auto tenant = tenancy_.tenant_of(exchange.client, asked ? *asked : "");
-  if (tenant) return blobs_->of(*tenant);
-  exchange.answer(not_its_tenant(tenant.error()));
-  return std::nullopt;
+void FactsApi::get_health(const ExchangePtr& exchange, const std::string&) {
+  exchange->answer(fine());
 }
 
-void Service::put_blob(const ExchangePtr& exchange, const std::string& digest) {
-  if (!images::is_sha256(digest)) return exchange->answer(no_digest());
-  const std::optional<runtime::BlobStore> blobs = blobs_for(*exchange);
-  if (!blobs) return;
-  auto response = std::make_shared<Response>();
-  auto work = [exchange, digest, response, store = *blobs] {
-    const std::string& bytes = exchange->request.body;
-    if (digest != "sha256:" + images::sha256_of(bytes)) {
-      *response = error_response(400, "digest", "the body has another digest");
-      return;
-    }
-    const sys::Result<std::string> kept = store.put(bytes);
-    *response = kept ? Response{.status = 201, .body = "{\"digest\":\"" + digest + "\"}\n"}
-                     : error_response(500, "blobs", kept.error().text());
-  };
-  runtime::run_aside(loop_, work, [exchange, response] { exchange->answer(std::move(*response)); });
+void FactsApi::get_ready(const ExchangePtr& exchange, const std::string&) {
+  if (context_.phase == Phase::kReady) return exchange->answer(fine());
+  exchange->answer(busy_response(503, "not_ready", name_of(context_.phase), 1));
 }
 
-void Service::get_blob(const ExchangePtr& exchange, const std::string& digest) {
-  if (!images::is_sha256(digest)) return exchange->answer(no_digest());
-  const std::optional<runtime::BlobStore> blobs = blobs_for(*exchange);
-  if (!blobs) return;
-  auto response = std::make_shared<Response>();
-  const size_t most = options_.http.limits.parser.body;
-  if (!exchange->share.resize(most))
-    return exchange->answer(busy_response(503, "memory", "too many bytes are held already", 1));
-  auto work = [digest, response, most, store = *blobs] {
-    *response = blob_response(store, digest, most);
-  };
-  runtime::run_aside(loop_, work, [exchange, response] {
-    exchange->share.resize(0);
-    response->held = held_share(exchange->share, response->body.size());
-    exchange->answer(std::move(*response));
-  });
+void FactsApi::get_metrics(const ExchangePtr& exchange, const std::string&) {
+  exchange->answer({.body = context_.observer.metrics_text(), .type = "text/plain; version=0.0.4"});
+}
+
+void FactsApi::get_stats(const ExchangePtr& exchange, const std::string&) {
+  const std::string level(sandbox::name_of(context_.engine.standing().level));
+  Response response{.body = context_.observer.stats_json(context_.options.version, level,
+                                                         std::string(name_of(context_.phase))) +
+                            "\n"};
+  response.headers.emplace_back("Cache-Control", "no-store");
+  exchange->answer(std::move(response));
+}
+
+void FactsApi::post_selfcheck(const ExchangePtr& exchange, const std::string&) {
+  if (!context_.facts.selfcheck)
+    return exchange->answer(error_response(501, "selfcheck", "there is no check of itself"));
+  if (std::exchange(checking_, true))
+    return exchange->answer(busy_response(409, "busy", "one is under way already", 5));
+  auto report = std::make_shared<sys::Result<std::string>>(std::string());
+  runtime::run_aside(
+      context_.loop, [report, check = context_.facts.selfcheck] { *report = check(); },
+      [this, exchange, report] {
+        checking_ = false;
+        exchange->answer(*report ? Response{.body = std::move(*report).value()}
+                                 : error_response(500, "selfcheck", report->error().text()));
+      });
+}
+
+void FactsApi::get_openapi(const ExchangePtr& exchange, const std::string&) {
+  exchange->answer({.body = openapi_json(context_.options.version, NativeApi::descriptions())});
 }
 
 }  // namespace service

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "runtime/json/schema/schema.h"
-#include "service/router.h"
+#include "service/apis/native/operation.h"
 
 namespace service {
 
@@ -20,7 +20,7 @@ constexpr int kOfGuarded[] = {401, 403};
 
 ordered_json reference(const char* name) { return {{"$ref", std::string("#/components/") + name}}; }
 
-ordered_json parameters_of(const Route& route) {
+ordered_json parameters_of(const Description& route) {
   ordered_json list = ordered_json::array();
   const size_t brace = route.pattern.find('{');
   if (brace != route.pattern.npos) {
@@ -38,23 +38,16 @@ ordered_json parameters_of(const Route& route) {
   return list;
 }
 
-// Of jobs one, of batches a line each.
-bool gives_results(Endpoint endpoint) {
-  using enum Endpoint;
-  return endpoint == kPostJob || endpoint == kGetJob || endpoint == kDeleteJob ||
-         endpoint == kPostBatch || endpoint == kGetBatch;
-}
-
-ordered_json content_of(const Route& route, int status) {
+ordered_json content_of(const Description& route, int status) {
   constexpr int kAccepted = 202;
   if (status == kAccepted)
     return {{"application/json", {{"schema", reference("schemas/Accepted")}}}};
   ordered_json schema = ordered_json::object();
-  if (gives_results(route.endpoint)) schema = reference("schemas/Result");
+  if (route.gives_shape == Description::Shape::kResult) schema = reference("schemas/Result");
   return {{route.gives, {{"schema", schema}}}};
 }
 
-ordered_json response_of(const Route& route, int status) {
+ordered_json response_of(const Description& route, int status) {
   if (status >= 400) return reference("responses/Error");
   ordered_json response = {{"description", reason_of(status)}};
   if (route.method != Method::kHead && status != 101)
@@ -63,7 +56,7 @@ ordered_json response_of(const Route& route, int status) {
 }
 
 // "getJobsById" of GET /v1/jobs/{id}: what generated clients call it.
-std::string operation_id(const Route& route) {
+std::string operation_id(const Description& route) {
   std::string id(name_of(route.method));
   for (char& c : id) c = static_cast<char>(c | 0x20);
   std::string_view left = route.pattern;
@@ -79,13 +72,13 @@ std::string operation_id(const Route& route) {
   return id;
 }
 
-ordered_json operation_of(const Route& route) {
+ordered_json operation_of(const Description& route) {
   ordered_json operation = {{"operationId", operation_id(route)},
                             {"summary", route.summary},
                             {"parameters", parameters_of(route)}};
   if (!route.takes.empty()) {
     ordered_json schema = ordered_json::object();
-    if (route.endpoint == Endpoint::kPostJob) schema = reference("schemas/Job");
+    if (route.takes_shape == Description::Shape::kJob) schema = reference("schemas/Job");
     operation["requestBody"] = {{"required", true},
                                 {"content", {{route.takes, {{"schema", schema}}}}}};
   }
@@ -125,10 +118,9 @@ ordered_json components() {
 
 }  // namespace
 
-std::string openapi_json(std::string_view version) {
+std::string openapi_json(std::string_view version, const Descriptions& operations) {
   ordered_json paths = ordered_json::object();
-  for (const Route& route : routes()) {
-    if (route.api != Api::kNative) continue;
+  for (const Description& route : operations) {
     std::string method(name_of(route.method));
     std::transform(method.begin(), method.end(), method.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

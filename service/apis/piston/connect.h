@@ -21,7 +21,7 @@ class ConnectProtocol : public SessionProtocol {
                   const runtime::JobDefaults& defaults)
       : languages_(std::move(languages)), limits_(limits), defaults_(defaults) {}
 
-  Api api() const override { return Api::kPiston; }
+  std::string_view api() const override { return kName; }
   Heard hear(const Frames::Message& message) override;
   sys::Milliseconds patience() const override;
   Goodbye too_late() override;

@@ -11,7 +11,6 @@
 #include "runtime/json/job_parts.h"
 #include "runtime/judging/signal_names.h"
 #include "runtime/values/json_text.h"
-#include "service/apis/apis.h"
 #include "service/apis/parsed.h"
 
 namespace service::piston {

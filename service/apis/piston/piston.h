@@ -16,6 +16,8 @@
 
 namespace service::piston {
 
+inline constexpr std::string_view kName = "piston";
+
 // What an operator may set; as the original has it.
 struct Limits {
   int64_t run_timeout_ms = 3000, compile_timeout_ms = 10'000;  // the most, and the usual
@@ -39,6 +41,11 @@ struct Pin {
 };
 // "python=3.10.0,c++=10.2.0"; an error names the part that is none.
 sys::Result<std::vector<Pin>> pins_in(std::string_view text);
+
+struct Options {
+  Limits limits;
+  std::vector<Pin> pins;
+};
 
 // From the JSON of GET /v1/runtimes: what is installed here and says its version; and the same once
 // more under each version that is pinned.

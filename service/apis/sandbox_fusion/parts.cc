@@ -8,7 +8,6 @@
 
 #include "runtime/judging/signal_names.h"
 #include "runtime/values/json_text.h"
-#include "service/apis/apis.h"
 #include "service/apis/parsed.h"
 
 namespace service::sandbox_fusion {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "tools/cli/command_line/parsed_option.h"
@@ -24,15 +25,25 @@ sys::Result<service::LogFormat> parse_log(const std::string& text) {
   return sys::Error::because(fmt::format("\"{}\" is no format; choose text, json or off", text));
 }
 
-void read_apis(const std::vector<std::string>& names, service::Apis& into) {
+// "piston, dify or go-judge"
+std::string names_of_apis(std::string_view before_the_last) {
+  const auto known = service::known_apis();
+  std::string names;
+  for (const service::KnownApi& api : known) {
+    if (!names.empty()) names += &api == &known.back() ? before_the_last : ", ";
+    names += api.name;
+  }
+  return names;
+}
+
+void read_apis(const std::vector<std::string>& names, std::vector<const service::KnownApi*>& into) {
   for (const std::string& name : names) {
-    const std::optional<service::Api> api = service::api_named(name);
+    const service::KnownApi* api = service::known_api(name);
     if (!api) {
       throw CLI::ValidationError(
-          "--api",
-          fmt::format("\"{}\" is no API; choose sandbox-fusion, piston, dify or go-judge", name));
+          "--api", fmt::format("\"{}\" is no API; choose {}", name, names_of_apis(" or ")));
     }
-    into.add(*api);
+    if (std::ranges::find(into, api) == into.end()) into.push_back(api);
   }
 }
 
@@ -153,7 +164,7 @@ void add_serve(CLI::App& app, ServeOptions& into) {
       ->type_name("FILE");
   app.add_option_function<std::vector<std::string>>(
          "--api", [&into](const std::vector<std::string>& names) { read_apis(names, into.apis); },
-         "Speak this one, too: sandbox-fusion, piston, dify, go-judge; may be repeated")
+         "Speak this one, too: " + names_of_apis(", ") + "; may be repeated")
       ->type_name("NAME")
       ->take_all();
   app.add_flag("--no-page", into.no_page, "No page for people at /");

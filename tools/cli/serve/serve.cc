@@ -75,8 +75,8 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.cors = from.cors;
   options.hosts = from.hosts;
   options.page = !from.no_page;
-  options.go_judge.store.bytes = from.file_store;
-  options.go_judge.store.keep = from.file_keep;
+  options.api_options.go_judge.store.bytes = from.file_store;
+  options.api_options.go_judge.store.keep = from.file_keep;
   options.version = ZYGO_VERSION;
   return options;
 }
@@ -189,13 +189,16 @@ int serve_command(const CommandLine& line, const Parts& parts) {
                             "--tokens FILE, or name the origins"});
   service::ServiceOptions options = service_options(line.serve);
   if (auto refusal = read_files(line.serve, options)) return refuse("serve", *refusal);
-  if (auto refusal = read_piston_limits(options.piston)) return refuse("serve", *refusal);
-  if (auto refusal = read_piston_pins(options.piston_pins)) return refuse("serve", *refusal);
-  if (auto refusal = open_local_files(line.serve, options.go_judge))
+  if (auto refusal = read_piston_limits(options.api_options.piston.limits))
     return refuse("serve", *refusal);
-  if (options.apis.has(service::Api::kGoJudge))
-    std::get<runtime::EngineOptions>(engine_wish).scratch_names = {"/w"};
+  if (auto refusal = read_piston_pins(options.api_options.piston.pins))
+    return refuse("serve", *refusal);
+  if (auto refusal = open_local_files(line.serve, options.api_options.go_judge))
+    return refuse("serve", *refusal);
   auto& tenants = std::get<runtime::EngineOptions>(engine_wish);
+  for (const service::KnownApi* api : options.apis) {
+    if (!api->scratch_name.empty()) tenants.scratch_names.emplace_back(api->scratch_name);
+  }
   tenants.tenant_templates = line.serve.tenant_templates;
   tenants.tenant_idle = line.serve.tenant_idle;
   tenants.share_builds = line.serve.share_builds;

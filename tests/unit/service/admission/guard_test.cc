@@ -3,9 +3,9 @@
 
 #include "service/admission/tokens.h"
 #include "service/apis/dify/dify.h"
-#include "service/apis/native/batch_stream.h"
+#include "service/apis/native/native_api.h"
 #include "service/apis/parsed.h"
-#include "service/apis/piston/piston.h"
+#include "service/apis/registry.h"
 #include "service/apis/sandbox_fusion/sandbox_fusion.h"
 #include "service/http/listener.h"
 #include "service/observe/metrics.h"
@@ -19,6 +19,13 @@ constexpr const char* kToken = "0123456789abcdef";
 std::string error_of(const std::string& text) {
   auto tokens = Tokens::parse(text);
   return tokens ? "" : tokens.error().text();
+}
+
+Router native_router() {
+  Router router;
+  for (const Description& each : NativeApi::descriptions())
+    router.add({{each.method, each.pattern, each.scope, nullptr, each.probe}});
+  return router;
 }
 
 }  // namespace
@@ -69,24 +76,23 @@ TEST_CASE("addresses to listen on", "[service][listener]") {
 }
 
 TEST_CASE("a path is found with its parameter, or with the methods it has", "[service][router]") {
-  CHECK(match(Method::kPost, "/v1/jobs").route->endpoint == Endpoint::kPostJob);
-  const Match job = match(Method::kDelete, "/v1/jobs/j-1");
-  CHECK(job.route->endpoint == Endpoint::kDeleteJob);
+  const Router router = native_router();
+  CHECK(router.match(Method::kPost, "/v1/jobs").route->pattern == "/v1/jobs");
+  const Match job = router.match(Method::kDelete, "/v1/jobs/j-1");
+  CHECK(job.route->method == Method::kDelete);
+  CHECK(job.route->pattern == "/v1/jobs/{id}");
   CHECK(job.parameter == "j-1");
-  CHECK(match(Method::kPut, "/v1/jobs/j-1").allow == "GET, DELETE");
+  CHECK(router.match(Method::kPut, "/v1/jobs/j-1").allow == "GET, DELETE");
   for (const char* wrong : {"/", "/v1", "/v1/jobs/", "/v1/jobs/a/b", "/v1/jobsx", "/V1/jobs"}) {
-    CHECK(match(Method::kGet, wrong).route == nullptr);
-    CHECK(match(Method::kGet, wrong).allow.empty());
+    CHECK(router.match(Method::kGet, wrong).route == nullptr);
+    CHECK(router.match(Method::kGet, wrong).allow.empty());
   }
 }
 
-TEST_CASE("what others call an API is there only if it was asked for", "[service][router]") {
-  CHECK(match(Method::kPost, "/run_code").route == nullptr);
-  Apis apis;
-  apis.add(*api_named("sandbox-fusion"));
-  CHECK(match(Method::kPost, "/run_code", apis).route->endpoint == Endpoint::kRunCode);
-  CHECK(match(Method::kGet, "/api/v2/runtimes", apis).route == nullptr);
-  CHECK_FALSE(api_named("judge0"));
+TEST_CASE("each API of others is known by its name, once", "[service][router]") {
+  for (const KnownApi& known : known_apis()) CHECK(known_api(known.name) == &known);
+  CHECK(known_api("go-judge")->scratch_name == "/w");
+  CHECK(known_api("judge0") == nullptr);
 }
 
 TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][foreign]") {
@@ -111,9 +117,9 @@ TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][f
 }
 
 TEST_CASE("each route is in the OpenAPI document, with its statuses", "[service][router]") {
-  const auto document = nlohmann::json::parse(openapi_json("1"));
-  for (const Route& route : routes()) {
-    if (route.api != Api::kNative) continue;
+  const Descriptions operations = NativeApi::descriptions();
+  const auto document = nlohmann::json::parse(openapi_json("1", operations));
+  for (const Description& route : operations) {
     std::string method(name_of(route.method));
     for (char& c : method) c = static_cast<char>(c | 0x20);
     const auto& operation = document.at("paths").at(std::string(route.pattern)).at(method);

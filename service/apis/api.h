@@ -1,0 +1,59 @@
+#pragma once
+// Api: one HTTP API of somebody else that the service speaks if its operator says so. A folder here
+// implements it, and registry.cc has a line for it; nothing else knows it. It reads requests in its
+// own words, lets the service run their jobs, and answers in its own words. Loop thread only.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/json/job_json.h"
+#include "runtime/loop/loop.h"
+#include "sandbox/policy.h"
+#include "service/admission/guard.h"
+#include "service/apis/foreign_jobs.h"
+#include "service/apis/installed_runtimes.h"
+#include "service/deadlines.h"
+#include "service/live_sessions.h"
+#include "service/router.h"
+
+namespace service {
+
+// What an API may use of the service; all of it outlives the API.
+struct ApiContext {
+  ForeignJobs& jobs;
+  LiveSessions& sessions;
+  InstalledRuntimes& runtimes;
+  Dispatcher& dispatcher;
+  runtime::Loop& loop;
+  Deadlines& deadlines;
+  Allowance& held;
+  const Guard& guard;
+  const runtime::JobDefaults& defaults;
+  sandbox::Layers layers;       // in force
+  std::string version;          // zygo's
+  uint64_t most_held = 0;       // bytes of all requests together
+  bool knows_clients = false;   // clients are told apart, so what one keeps is its own
+  WebSocket::Limits websocket;  // of one that the API opens itself
+  sys::Milliseconds head_time;  // within which a client must have said what it wants
+};
+
+class Api {
+ public:
+  virtual ~Api() = default;
+
+  // Its routes; they are asked for once, and their handlers live as long as the API.
+  virtual Routes routes() = 0;
+  // The answer to a request that has no route; none: the service's own.
+  virtual std::optional<Response> answer_without_route(const Request&) const {
+    return std::nullopt;
+  }
+  // The name of a header, in lower case, that brings a client's token; empty: none.
+  virtual std::string_view token_header() const { return ""; }
+  // The service ends: nothing new is taken.
+  virtual void begin_end() {}
+};
+
+}  // namespace service

@@ -1,0 +1,22 @@
+#pragma once
+// DifyApi: dify-sandbox's API over the service.
+
+#include "service/apis/api.h"
+
+namespace service::dify {
+
+class DifyApi : public Api {
+ public:
+  static constexpr std::string_view kName = "dify";
+  explicit DifyApi(const ApiContext& context) : context_(context) {}
+
+  Routes routes() override;
+  std::string_view token_header() const override { return "x-api-key"; }
+
+ private:
+  void run(const ExchangePtr& exchange);
+
+  const ApiContext context_;
+};
+
+}  // namespace service::dify

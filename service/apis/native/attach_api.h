@@ -1,0 +1,21 @@
+#pragma once
+// AttachApi: jobs that a client takes part in, over a WebSocket, in the native words. Loop thread
+// only.
+
+#include "service/apis/native/context.h"
+#include "service/apis/native/operation.h"
+
+namespace service {
+
+class AttachApi {
+ public:
+  explicit AttachApi(const NativeContext& context) : context_(context) {}
+  static const Operations<AttachApi>& operations();
+
+ private:
+  void attach(const ExchangePtr& exchange, const std::string&);
+
+  const NativeContext context_;
+};
+
+}  // namespace service

@@ -1,0 +1,41 @@
+#pragma once
+// What the parts of the native API use of the service; all of it outlives them.
+
+#include <functional>
+
+#include "runtime/engine/engine.h"
+#include "runtime/loop/loop.h"
+#include "service/admission/dispatcher.h"
+#include "service/admission/readers.h"
+#include "service/admission/tenancy.h"
+#include "service/apis/installed_runtimes.h"
+#include "service/deadlines.h"
+#include "service/live_sessions.h"
+#include "service/observe/observer.h"
+#include "service/options.h"
+
+namespace service {
+
+struct NativeContext {
+  const ServiceOptions& options;
+  const Facts& facts;
+  const Phase& phase;
+  const Tenancy& tenancy;
+  runtime::Engine& engine;
+  runtime::Loop& loop;
+  Deadlines& deadlines;
+  Readers& readers;
+  Dispatcher& dispatcher;
+  LiveSessions& sessions;
+  InstalledRuntimes& runtimes;
+  Observer& observer;
+  std::function<void()> rested;  // durable jobs have left nothing to be written
+
+  bool is_ending() const { return phase == Phase::kEnding || phase == Phase::kEnded; }
+};
+
+// The seconds of X-Zygo-Patience into `patience`, or the answer to a request with a wrong one.
+std::optional<Response> read_patience(const Request& request,
+                                      std::optional<sys::Milliseconds>& patience);
+
+}  // namespace service

@@ -1,0 +1,39 @@
+#include "service/apis/registry.h"
+
+#include "service/apis/dify/api.h"
+#include "service/apis/piston/api.h"
+#include "service/apis/sandbox_fusion/api.h"
+
+namespace service {
+
+namespace {
+
+template <class T>
+std::unique_ptr<Api> make(const ApiContext& context, const ApiOptions&) {
+  return std::make_unique<T>(context);
+}
+
+template <class T, auto Part>
+std::unique_ptr<Api> make_with(const ApiContext& context, const ApiOptions& options) {
+  return std::make_unique<T>(context, options.*Part);
+}
+
+constexpr KnownApi kKnown[] = {
+    {sandbox_fusion::SandboxFusionApi::kName, make<sandbox_fusion::SandboxFusionApi>},
+    {piston::PistonApi::kName, make_with<piston::PistonApi, &ApiOptions::piston>},
+    {dify::DifyApi::kName, make<dify::DifyApi>},
+    {GoJudgeApi::kName, make_with<GoJudgeApi, &ApiOptions::go_judge>, "/w"},
+};
+
+}  // namespace
+
+std::span<const KnownApi> known_apis() { return kKnown; }
+
+const KnownApi* known_api(std::string_view name) {
+  for (const KnownApi& known : kKnown) {
+    if (known.name == name) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace service

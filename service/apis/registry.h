@@ -1,0 +1,31 @@
+#pragma once
+// The APIs of others that the service can speak: a line for each.
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "service/apis/api.h"
+#include "service/apis/go_judge/api.h"
+#include "service/apis/piston/piston.h"
+
+namespace service {
+
+// What an operator may set of single APIs.
+struct ApiOptions {
+  piston::Options piston;
+  GoJudgeApi::Options go_judge;
+};
+
+struct KnownApi {
+  std::string_view name;  // "piston": `zygo serve --api`, metrics and records call it so
+  std::unique_ptr<Api> (*make)(const ApiContext& context, const ApiOptions& options);
+  // Its programs find their working directory at this path, too; empty: they need none.
+  std::string_view scratch_name = {};
+};
+
+std::span<const KnownApi> known_apis();
+// Null: there is none of that name.
+const KnownApi* known_api(std::string_view name);
+
+}  // namespace service

@@ -1,0 +1,64 @@
+#pragma once
+// What an operator says of a service, and what the service tells but others know.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/json/job_json.h"
+#include "service/admission/cors.h"
+#include "service/admission/hosts.h"
+#include "service/admission/tenancy.h"
+#include "service/admission/tokens.h"
+#include "service/apis/native/async_results.h"
+#include "service/apis/registry.h"
+#include "service/durable/ledger.h"
+#include "service/http/server.h"
+#include "service/observe/access_log.h"
+#include "service/reloadable_config.h"
+
+namespace service {
+
+struct ServiceOptions {
+  Server::Options http;
+  size_t queue = 1000;              // jobs that wait
+  size_t held = size_t{1} << 30;    // bytes of requests at once
+  sys::Milliseconds grace{10'000};  // for what runs, at the end
+  AsyncResults::Options kept;
+  LogFormat log = LogFormat::kOff;
+  Tokens tokens;  // empty: none is asked for
+  TenantBy tenant_by = TenantBy::kNone;
+  runtime::JobDefaults defaults;
+  std::string defaults_text;          // what they were parsed from; empty: nothing
+  std::shared_ptr<Ledger> ledger;     // of durable jobs; none: there are none
+  std::string blobs;                  // root of the store; empty: there is none
+  std::vector<const KnownApi*> apis;  // of others
+  ApiOptions api_options;
+  Cors cors;
+  Hosts hosts;       // names that it may be called by where no token is asked for
+  bool page = true;  // for people, at /
+  std::string version;
+  WebSocket::Limits websocket;
+  bool warm = true;  // a job of the default template before /readyz says yes
+};
+
+struct Facts {
+  std::function<bool(const std::string&)> knows_template;
+  std::string templates;  // JSON
+  // JSON, and whether all could be asked for it; may take its time, on another thread.
+  std::function<std::pair<std::string, bool>()> runtimes;
+  // The same; tries to break out of cells of its own. Empty: there is no such check.
+  std::function<sys::Result<std::string>()> selfcheck;
+  // The configuration as it is now; on another thread. Empty: it is as it was at the start.
+  std::function<sys::Result<ReloadableConfig>()> reread = {};
+};
+
+// How far the life of the service is.
+enum class Phase : uint8_t { kWarmingUp, kReady, kEnding, kEnded };
+
+// "warming up", "ready", "ending".
+std::string_view name_of(Phase phase);
+
+}  // namespace service
