@@ -99,6 +99,7 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
     return leave(protocol_->busy(kTooMuchHeld));
   order.job = *std::move(heard.job);
   if (heard.run) order.run = heard.run(*live);
+  order.words = std::move(heard.words);
   order.api = protocol_->api();
   if (order.job.id.empty()) order.job.id = new_job_id();
   order.client = exchange_->client;

@@ -54,7 +54,7 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       dispatcher_(engine_, loop_, deadlines_, held_, dispatcher_options()),
       sessions_({dispatcher_, loop_, deadlines_, held_, guard_, options_.websocket}),
       native_(native_context()),
-      foreign_jobs_(dispatcher_, *readers_),
+      foreign_jobs_(dispatcher_),
       idle_check_(loop_, [this] { end_if_idle(); }),
       server_(std::make_unique<Server>(loop_, options_.http, held_, server_handler())) {
   router_.add(native_.routes());

@@ -30,6 +30,7 @@ struct Heard {
   std::optional<runtime::Job> job;
   // How the job is run, with whoever takes part in it, if not as any job.
   std::function<Dispatcher::Run(const std::shared_ptr<runtime::LiveIo>&)> run;
+  Dispatcher::Words words;    // of the job's result, any thread; none: our JSON
   uint64_t bytes = 0;         // that the job holds, if they are more than its message
   std::string input;          // for the program's stdin
   bool end_of_input = false;  // of a job: its stdin_bytes are all

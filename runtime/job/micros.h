@@ -11,4 +11,9 @@ inline int64_t micros(sys::Nanoseconds time) {
   return std::chrono::duration_cast<sys::Microseconds>(time).count();
 }
 
+// Of microseconds; what is negative counts as 0.
+inline int64_t rounded_milliseconds(int64_t us) {
+  return us <= 0 ? 0 : us / 1000 + (us % 1000 >= 500);
+}
+
 }  // namespace runtime

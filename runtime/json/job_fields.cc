@@ -436,6 +436,10 @@ std::string type_of(const Field& field) {
   return names;
 }
 
+std::string range_of(const Field& field) {
+  return "a number from " + std::to_string(field.min) + " to " + std::to_string(field.max);
+}
+
 std::string default_of(const Field& field) {
   if (!field.fallback.empty()) return std::string(field.fallback);
   if (field.number.get == nullptr) return "-";

@@ -63,6 +63,8 @@ std::string_view closest_field(std::string_view path);
 
 // "an integer, 1 to 8", "one of \"script\", \"call\"", ...
 std::string type_of(const Field& field);
+// "a number from 1 to 8": of an integer.
+std::string range_of(const Field& field);
 // The default as the reference shows it.
 std::string default_of(const Field& field);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/json/job_fields.h"
 #include "runtime/json/job_parts.h"
+#include "runtime/json/job_rules.h"
 #include "runtime/json/job_tests.h"
 #include "runtime/json/job_value.h"
 
@@ -11,11 +12,6 @@ using Type = JsonReader::Type;
 using Number = JsonReader::Number;
 
 namespace {
-
-// files["a/b"]
-std::string place_of(const std::string& field, const std::string& path) {
-  return field + "[\"" + printable(path) + "\"]";
-}
 
 class JobParser {
  public:
@@ -71,7 +67,7 @@ class JobParser {
       case FieldKind::kChoice:
         return choice(field);
       case FieldKind::kText:
-        return text(field) && text_is_fit(in_, field, job_.*field.text);
+        return text(field) && is_fit(field);
       case FieldKind::kBytes:
         return read_bytes(in_, field, job_.*field.text);
       case FieldKind::kSource:
@@ -123,8 +119,7 @@ class JobParser {
                           number.integer <= field.max;
     if (!in_range) {
       in_ = before;
-      return in_.expected("a number from " + std::to_string(field.min) + " to " +
-                          std::to_string(field.max));
+      return in_.expected(range_of(field));
     }
     field.number.set(job_, number.integer);
     return true;
@@ -159,16 +154,20 @@ class JobParser {
     std::string& into = job_.*field.text;
     if (in_.peek() != Type::kString) return in_.expected("a string");
     if (!in_.read_string(into)) return false;
-    return into.size() <= static_cast<size_t>(field.max) ||
-           in_.fail("longer than " + std::to_string(field.max) + " bytes");
+    const std::string wrong = objection_to_length(field, into);
+    return wrong.empty() || in_.fail(wrong);
+  }
+
+  bool is_fit(const Field& field) {
+    const std::string wrong = objection_to_text(field, job_.*field.text);
+    return wrong.empty() || in_.fail(wrong);
   }
 
   bool tag(const Field& field) {
     std::string compact;
     if (!in_.skip(&compact)) return false;
-    if (compact.size() > static_cast<size_t>(field.max)) {
-      return in_.fail("longer than " + std::to_string(field.max) + " bytes");
-    }
+    if (const std::string wrong = objection_to_length(field, compact); !wrong.empty())
+      return in_.fail(wrong);
     job_.tag = std::move(compact);
     return true;
   }
@@ -178,56 +177,6 @@ class JobParser {
   uint64_t given_ = 0;
   std::vector<InputFile> sources_;
 };
-
-std::string objection_to_files_of_tests(const Job& job) {
-  const Paths paths = job.tests.empty() ? Paths() : paths_of(job.files);
-  for (size_t i = 0; i < job.tests.size(); ++i) {
-    if (const InputFile* file = misplaced(paths, job.tests[i].files))
-      return place_of("tests[" + std::to_string(i) + "].files", file->path) +
-             ": one of the job's files is its folder, or lies in it";
-  }
-  return "";
-}
-
-const char* objection_to_tests(const Job& job) {
-  const bool calls = job.mode == shim::Mode::kCall;
-  if (job.interactor && calls) return "interactor: only in script mode";
-  if (job.interactor && job.tests.empty())
-    return "interactor: needs tests (one with an empty stdin will do)";
-  for (const TestCase& test : job.tests) {
-    const bool gives_script_fields = !test.stdin_bytes.empty() || !test.argv.empty();
-    if (calls && gives_script_fields) return "tests: stdin and argv only in script mode";
-    if (calls && test.calls.empty()) return "tests: each needs args (or kwargs) in call mode";
-    if (!calls && !test.calls.empty()) return "tests: args and kwargs only in call mode";
-    if (test.comparator != Comparator::kChecker) continue;
-    if (job.interactor) return "tests: compare is not used beside an interactor, which decides";
-    if (calls) return "tests: a checker looks at output, so it needs script mode";
-    if (!job.checker) return "checker: required where a test is compared by it";
-    if (!test.expect) return "tests: a test compared by a checker needs expect (may be \"\")";
-  }
-  return nullptr;
-}
-
-// What no single field can say: null, or the sentence.
-const char* objection(const JobParser& line, Job& job) {
-  if (line.gave("inputs") && line.gave("calls")) return "calls: not together with inputs";
-  if (job.source.empty() && !line.gave("source")) return "source: required";
-  if (const char* wrong = objection_to_tests(job)) return wrong;
-  if (!job.tests.empty() && (line.gave("inputs") || line.gave("calls")))
-    return "tests: not together with inputs or calls";
-  if (job.mode == shim::Mode::kCall) {
-    if (job.func.empty()) return "func: required in call mode";
-    if (job.calls.empty() && job.tests.empty())
-      return "inputs: required in call mode (inputs or calls)";
-    return nullptr;
-  }
-  if (line.gave("func")) return "func: only in call mode (\"mode\": \"call\")";
-  if (line.gave("inputs")) return "inputs: only in call mode (\"mode\": \"call\")";
-  if (line.gave("calls")) return "calls: only in call mode (\"mode\": \"call\")";
-  job.func.clear();  // from the defaults, for the other jobs
-  job.calls.clear();
-  return nullptr;
-}
 
 sys::Error too_long() {
   return sys::Error::because("longer than " + std::to_string(kMaxJobBytes >> 20) + " MiB");
@@ -255,7 +204,11 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, P
   JobParser parser(line, job);
   parser.in().bring(std::move(parts));
   if (!parser.object("") || !parser.finish()) return parser.in().error();
-  if (const char* wrong = objection(parser, job)) return sys::Error::because(wrong);
+  const Given given{.source = parser.gave("source"),
+                    .func = parser.gave("func"),
+                    .inputs = parser.gave("inputs"),
+                    .calls = parser.gave("calls")};
+  if (const char* wrong = objection_to_job(given, job)) return sys::Error::because(wrong);
   if (auto misfit = take_sources(std::move(parser.sources()), job.files, job.sources))
     return sys::Error::because(place_of("sources", misfit->path) + ": " + misfit->why);
   const std::string wrong = objection_to_files_of_tests(job);

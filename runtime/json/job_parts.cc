@@ -43,7 +43,7 @@ bool read_text(JsonReader& in, size_t limit, std::string& text) {
   if (in.peek() != Type::kString) return in.expected("a string");
   if (!in.read_string(text)) return false;
   if (text.size() > limit) return in.fail("longer than " + std::to_string(limit) + " bytes");
-  return !has_nul(text) || in.fail("a NUL inside");
+  return !has_nul(text) || in.fail(kNulInside);
 }
 
 // One of "text", "b64" and "blob", perhaps with "executable"; or "directory" alone, which gives the
@@ -95,23 +95,11 @@ std::string_view name_of(const InputFile& file) {
   return path.substr(0, path.size() - path.ends_with('/'));
 }
 
-const char* objection_to_file(std::string_view path) {
-  constexpr size_t kLongest = 4096;
-  return path.size() > kLongest ? "a path is too long" : objection_to_path(path);
-}
-
-// A file cannot be the folder of another.
 bool paths_fit_together(JsonReader& in, const std::vector<InputFile>& files) {
-  const Paths paths = paths_of(files);
-  for (const std::string_view path : paths) {
-    for (size_t slash = path.find('/'); slash != std::string_view::npos;
-         slash = path.find('/', slash + 1)) {
-      if (!paths.contains(path.substr(0, slash))) continue;
-      in.fail("the folder of this path is given as a file");
-      return in.at_key(path);
-    }
-  }
-  return true;
+  const std::optional<Misfit> misfit = misfit_among(files);
+  if (!misfit) return true;
+  in.fail(misfit->why);
+  return in.at_key(misfit->path);
 }
 
 // Puts `fresh` over what the defaults gave, by key.
@@ -124,6 +112,27 @@ void merge(std::vector<Item>& into, std::vector<Item>& fresh, Key key) {
 }
 
 }  // namespace
+
+const char* objection_to_file(std::string_view path) {
+  constexpr size_t kLongest = 4096;
+  return path.size() > kLongest ? "a path is too long" : objection_to_path(path);
+}
+
+std::optional<Misfit> misfit_among(const std::vector<InputFile>& files) {
+  const Paths paths = paths_of(files);
+  for (const std::string_view path : paths) {
+    for (size_t slash = path.find('/'); slash != std::string_view::npos;
+         slash = path.find('/', slash + 1)) {
+      if (paths.contains(path.substr(0, slash)))
+        return Misfit{std::string(path), "the folder of this path is given as a file"};
+    }
+  }
+  return std::nullopt;
+}
+
+void merge_files(std::vector<InputFile>& files, std::vector<InputFile>& fresh) {
+  merge(files, fresh, [](const InputFile& file) { return name_of(file); });
+}
 
 Paths paths_of(const std::vector<InputFile>& files) {
   Paths paths;
@@ -159,16 +168,19 @@ bool read_digest(JsonReader& in, std::string& digest) {
   return images::is_sha256(digest) || in.fail("expected sha256: and 64 hexadecimal digits");
 }
 
-bool text_is_fit(JsonReader& in, const Field& field, const std::string& text) {
-  if (field.path == "id" && text.empty()) return in.fail("is not empty");
-  if (field.path == "func" && !is_identifier(text))
-    return in.fail("expected the name of a function");
+std::string objection_to_text(const Field& field, const std::string& text) {
+  if (field.path == "id" && text.empty()) return "is not empty";
+  if (field.path == "func" && !is_identifier(text)) return "expected the name of a function";
   if (field.path == "tenant" && !is_tenant_name(text))
-    return in.fail("expected a name of letters, digits, '.', '_', ':', '@' and '-'");
-  if (field.path == "template" && !is_template_name(text)) {
-    return in.fail("expected a name of letters, digits, '.', '_', '-', '+' and '#'");
-  }
-  return true;
+    return "expected a name of letters, digits, '.', '_', ':', '@' and '-'";
+  if (field.path == "template" && !is_template_name(text))
+    return "expected a name of letters, digits, '.', '_', '-', '+' and '#'";
+  return "";
+}
+
+std::string objection_to_length(const Field& field, std::string_view text) {
+  if (text.size() <= static_cast<size_t>(field.max)) return "";
+  return "longer than " + std::to_string(field.max) + " bytes";
 }
 
 bool read_argv(JsonReader& in, const Field& field, std::vector<std::string>& argv) {
@@ -199,8 +211,8 @@ bool read_source(JsonReader& in, const Field& field, std::string& text, std::str
   blob.clear();
   if (in.peek() == Type::kString) {
     if (!in.read_string(text)) return false;
-    return text.size() <= static_cast<size_t>(field.max) ||
-           in.fail("longer than " + std::to_string(field.max) + " bytes");
+    const std::string wrong = objection_to_length(field, text);
+    return wrong.empty() || in.fail(wrong);
   }
   if (in.peek() != Type::kObject) return in.expected(kForms);
   std::string key;
@@ -292,7 +304,7 @@ bool read_files(JsonReader& in, std::vector<InputFile>& files) {
     fresh.push_back(std::move(file));
   }
   if (!in.ok()) return false;
-  merge(files, fresh, [](const InputFile& file) { return name_of(file); });
+  merge_files(files, fresh);
   return paths_fit_together(in, files);
 }
 
@@ -316,8 +328,8 @@ bool read_bytes(JsonReader& in, const Field& field, std::string& bytes) {
     if (in.peek() != Type::kString) return in.expected(kForms);
     if (!in.read_string(bytes)) return false;
   }
-  return bytes.size() <= static_cast<size_t>(field.max) ||
-         in.fail("longer than " + std::to_string(field.max) + " bytes");
+  const std::string wrong = objection_to_length(field, bytes);
+  return wrong.empty() || in.fail(wrong);
 }
 
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require) {

@@ -17,8 +17,10 @@ namespace runtime {
 
 inline constexpr size_t kMaxCompilerFlags = 64;
 
-// Rules of single texts: an id is not empty, a template and a function have names.
-bool text_is_fit(JsonReader& in, const Field& field, const std::string& text);
+// Rules of single texts: an id is not empty, a template and a function have names. Empty: it fits.
+std::string objection_to_text(const Field& field, const std::string& text);
+std::string objection_to_length(const Field& field, std::string_view text);
+inline constexpr const char* kNulInside = "a NUL inside";
 
 // "sha256:HEX"
 bool read_digest(JsonReader& in, std::string& digest);
@@ -42,12 +44,19 @@ using Paths = std::set<std::string_view>;  // as long as their files live
 Paths paths_of(const std::vector<InputFile>& files);
 const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more);
 
-// Makes files of sources, and notes their names. Or says of the first that cannot lie beside
-// `files` why; then nothing is changed.
+// Why no file can have this path; null: one can.
+const char* objection_to_file(std::string_view path);
 struct Misfit {
   std::string path;
   const char* why;
 };
+// One file that is the folder of another.
+std::optional<Misfit> misfit_among(const std::vector<InputFile>& files);
+// Puts `fresh` over `files`; one takes the place of the file of its path.
+void merge_files(std::vector<InputFile>& files, std::vector<InputFile>& fresh);
+
+// Makes files of sources, and notes their names. Or says of the first that cannot lie beside
+// `files` why; then nothing is changed.
 std::optional<Misfit> take_sources(std::vector<InputFile> sources, std::vector<InputFile>& files,
                                    std::vector<std::string>& names);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/job/micros.h"
 #include "runtime/judging/signal_names.h"
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
@@ -100,13 +101,11 @@ void append_exception(const std::optional<Exception>& exception, std::string& ou
   out += '}';
 }
 
-int64_t to_milliseconds(int64_t us) { return us <= 0 ? 0 : us / 1000 + (us % 1000 >= 500); }
-
 void append_usage(const Usage& usage, std::string& out) {
   key("usage", out);
   out += "{\"cpu_ms\":";
-  append_json_integer(to_milliseconds(usage.cpu_us), out);
-  number("wall_ms", to_milliseconds(usage.wall_us), out);
+  append_json_integer(rounded_milliseconds(usage.cpu_us), out);
+  number("wall_ms", rounded_milliseconds(usage.wall_us), out);
   number("memory_peak_kb", usage.memory_peak_bytes / 1024, out);
   number("pids_peak", usage.pids_peak, out);
   boolean("contended", usage.contended, out);
@@ -146,7 +145,7 @@ void append_compile(const std::optional<CompileReport>& report, std::string& out
   if (!report) return;
   key("compile", out);
   out += report->cached ? "{\"cached\":true" : "{\"cached\":false";
-  number("wall_ms", to_milliseconds(report->wall_us), out);
+  number("wall_ms", rounded_milliseconds(report->wall_us), out);
   out += '}';
 }
 

@@ -26,9 +26,9 @@ sys::Microseconds time_of(const runtime::Timing& t) {
 // What is longer is written on another thread: that of a shard has deadlines to keep, ours clients
 // to answer.
 constexpr size_t kLong = size_t{256} << 10;
+constexpr size_t kLongInWords = size_t{32} << 10;  // of an API that builds a tree of it
 constexpr size_t kBehind = 1024;  // what is written behind a result: a newline, a trace
-
-bool is_long(const runtime::JobResult& result) { return runtime::bytes_made(result) > kLong; }
+constexpr size_t kTree = 3;       // the tree and its text take so many times what the text takes
 
 // A result that is too long to be held as text is not told; its program is not to blame.
 void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::HeldBytes& held) {
@@ -47,30 +47,13 @@ void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::Held
   result = std::move(without);
 }
 
-Finished finished_from(runtime::JobResult result, std::string template_name,
-                       const std::shared_ptr<runtime::Holding>& holding, bool with_parts = false) {
-  Finished finished;
-  const size_t raw = with_parts ? runtime::bytes_in_parts(result) : 0;
-  const size_t most = runtime::most_bytes_of(result, raw) + kBehind;
-  std::shared_ptr<runtime::HeldBytes> held;
-  if (holding) {
-    held = std::make_shared<runtime::HeldBytes>(holding);
-    give_up_if_too_long(result, most, *held);
-  }
-  if (!held || held->bytes() > 0) finished.json.reserve(most - raw);
+// As our JSON, with `raw` bytes of it as parts.
+void write(const runtime::JobResult& result, bool with_parts, size_t raw, Finished& finished) {
   std::vector<std::string_view> parts;
   runtime::append_result(result, finished.json, with_parts ? &parts : nullptr);
   if (!parts.empty()) runtime::append_announcement(parts, finished.parts);
   finished.parts.reserve(finished.parts.size() + raw);
   for (const std::string_view part : parts) finished.parts += part;
-  if (held) held->shrink_to(finished.json.size() + finished.parts.size() + kBehind);
-  finished.held = std::move(held);
-  finished.label = result.verdict.label();
-  finished.template_name = std::move(template_name);
-  finished.timing = result.timing;
-  finished.failure = failure_note(result);
-  finished.cpu_us = result.usage.cpu_us;
-  return finished;
 }
 
 int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
@@ -78,6 +61,50 @@ int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
 }
 
 }  // namespace
+
+// What is known of an order when its result is told.
+struct Dispatcher::Telling {
+  std::string template_name;
+  std::shared_ptr<runtime::Holding> holding;  // none: nothing is counted
+  Words words;
+  bool with_parts = false;  // of results that are long
+
+  bool takes_time(const runtime::JobResult& result) const {
+    return runtime::bytes_made(result) > (words ? kLongInWords : kLong);
+  }
+  // At most so many bytes its text will have, but for `raw` parts.
+  size_t most_bytes_of(const runtime::JobResult& result, size_t raw) const {
+    return runtime::most_bytes_of(result, raw) * (words ? kTree : 1) + kBehind;
+  }
+};
+
+Finished Dispatcher::finished_from(runtime::JobResult result, const Telling& telling) {
+  Finished finished;
+  const bool with_parts = telling.with_parts && telling.takes_time(result);
+  const size_t raw = with_parts ? runtime::bytes_in_parts(result) : 0;
+  const size_t most = telling.most_bytes_of(result, raw);
+  std::shared_ptr<runtime::HeldBytes> held;
+  if (telling.holding) {
+    held = std::make_shared<runtime::HeldBytes>(telling.holding);
+    give_up_if_too_long(result, most, *held);
+  }
+  if (telling.words) {
+    finished.response = std::make_shared<Response>(telling.words(result));
+    if (held) held->shrink_to(finished.response->body.size() + kBehind);
+    finished.response->held = held;
+  } else {
+    if (!held || held->bytes() > 0) finished.json.reserve(most - raw);
+    write(result, with_parts, raw, finished);
+    if (held) held->shrink_to(finished.json.size() + finished.parts.size() + kBehind);
+  }
+  finished.held = std::move(held);
+  finished.label = result.verdict.label();
+  finished.template_name = telling.template_name;
+  finished.timing = result.timing;
+  finished.failure = failure_note(result);
+  finished.cpu_us = result.usage.cpu_us;
+  return finished;
+}
 
 std::string new_job_id() {
   unsigned char bytes[16];
@@ -210,12 +237,14 @@ void Dispatcher::start(Ticket ticket, Entry& entry) {
     return std::exchange(entry.order.run, nullptr)(engine_, entry.order.job.tenant, entry.watch,
                                                    std::move(told));
   }
-  auto done = [inbox = inbox_, ticket, name = entry.template_name, held = entry.watch->held,
-               with_parts = entry.order.with_parts](runtime::JobResult result) {
-    if (!is_long(result)) return inbox->put(ticket, finished_from(std::move(result), name, held));
+  const auto telling = std::make_shared<const Telling>(
+      Telling{entry.template_name, entry.watch->held, entry.order.words, entry.order.with_parts});
+  auto done = [inbox = inbox_, ticket, telling](runtime::JobResult result) {
+    if (!telling->takes_time(result))
+      return inbox->put(ticket, finished_from(std::move(result), *telling));
     auto long_one = std::make_shared<runtime::JobResult>(std::move(result));
-    inbox->put([inbox, ticket, name, held, long_one, with_parts] {
-      inbox->put(ticket, finished_from(std::move(*long_one), name, held, with_parts));
+    inbox->put([inbox, ticket, telling, long_one] {
+      inbox->put(ticket, finished_from(std::move(*long_one), *telling));
     });
   };
   engine_.submit(std::move(entry.order.job), std::move(done));
@@ -284,7 +313,7 @@ Finished Dispatcher::refused(const Entry& entry, const sys::Error& why) {
                     "",
                     runtime::By::kCaller,
                     {{"message", why.text()}, {"path", std::string("tenant")}}};
-  return finished_from(std::move(result), entry.template_name, nullptr);
+  return finished_from(std::move(result), {entry.template_name, nullptr, entry.order.words});
 }
 
 Finished Dispatcher::cancelled(const Entry& entry) {
@@ -296,7 +325,8 @@ Finished Dispatcher::cancelled(const Entry& entry) {
   result.verdict = runtime::judge(seen, {});
   if (entry.expired)
     result.verdict.detail.emplace_back("message", "it could not be started in the time given");
-  Finished finished = finished_from(std::move(result), entry.template_name, nullptr);
+  Finished finished =
+      finished_from(std::move(result), {entry.template_name, nullptr, entry.order.words});
   finished.expired = entry.expired;
   return finished;
 }
@@ -312,7 +342,7 @@ void Dispatcher::conclude(Ticket ticket, Finished finished) {
   finished.id = std::move(ended.id);
   finished.client = ended.order.client;
   finished.api = ended.order.api;
-  add_service_object(ended.order.trace, finished.json);
+  if (!finished.response) add_service_object(ended.order.trace, finished.json);
   options_.ended(finished);
   ended.order.done(std::move(finished));
 }

@@ -19,6 +19,7 @@
 #include "service/admission/service_rate.h"
 #include "service/deadlines.h"
 #include "service/http/allowance.h"
+#include "service/http/request.h"
 #include "service/observe/trace_context.h"
 
 namespace service {
@@ -31,7 +32,7 @@ std::string new_job_id();
 
 // How a job ended, as its client and the metrics want it.
 struct Finished {
-  std::string json;            // the result, without a newline
+  std::string json;            // the result, without a newline; empty: `response` says it
   std::string parts;           // what goes in front of it (runtime/values/parts.h)
   std::shared_ptr<void> held;  // counts it, for its client
   std::string label;           // of the closed set, or a program's own word
@@ -45,6 +46,7 @@ struct Finished {
   std::string_view api = kNativeApi;  // its name, by which it came; of static life
   bool ran = false;                   // it was given to the engine
   bool expired = false;               // it could not be started in the time that its caller gave it
+  std::shared_ptr<Response> response = nullptr;  // in the words of the order, if it has some
 };
 
 class Dispatcher {
@@ -56,9 +58,12 @@ class Dispatcher {
   // `tenant` is that of each job that it starts.
   using Run = std::function<void(runtime::Engine&, const std::string& tenant,
                                  std::shared_ptr<runtime::JobWatch>, Told)>;
+  // How the result of a job is told; any thread.
+  using Words = std::function<Response(const runtime::JobResult&)>;
   struct Order {
     runtime::Job job;
-    Run run;  // none: `job` is run, and told as JSON
+    Run run;      // none: `job` is run
+    Words words;  // of its result; none: our JSON
     std::string client;
     std::string_view api = kNativeApi;          // by which it came
     std::optional<TraceContext> trace;          // told in the result
@@ -126,6 +131,8 @@ class Dispatcher {
   void take_back(const std::string& client);
   void expire(Ticket ticket);
   void drop(Ticket ticket);
+  struct Telling;
+  static Finished finished_from(runtime::JobResult result, const Telling& telling);
   static Finished refused(const Entry& entry, const sys::Error& why);
   static Finished cancelled(const Entry& entry);
   void end_unrun(Ticket ticket, Entry& entry, Finished finished);

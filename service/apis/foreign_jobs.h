@@ -3,20 +3,18 @@
 // back in that API's words. Loop thread only.
 
 #include <functional>
-#include <string>
 #include <string_view>
 
 #include "service/admission/dispatcher.h"
-#include "service/admission/readers.h"
 #include "service/http/exchange.h"
 
 namespace service {
 
 // How an API says what became of a job.
 struct ForeignWords {
-  std::function<Response(std::string_view result)> answer;  // of a result's JSON; any thread
-  std::function<Response(std::string_view why)> busy;       // the job is not taken, or too late
-  std::string_view api;                                     // its name, for the records
+  Dispatcher::Words answer;                            // any thread
+  std::function<Response(std::string_view why)> busy;  // the job is not taken, or too late
+  std::string_view api;                                // its name, for the records
 };
 
 class ForeignJobs {
@@ -25,8 +23,7 @@ class ForeignJobs {
   // that has not begun by then would be run for nobody.
   static constexpr sys::Milliseconds kPatience{10'000};
 
-  ForeignJobs(Dispatcher& dispatcher, Readers& readers)
-      : dispatcher_(dispatcher), readers_(readers) {}
+  explicit ForeignJobs(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
 
   // Runs the job and answers the request.
   void run(const ExchangePtr& exchange, runtime::Job job, ForeignWords words);
@@ -34,11 +31,7 @@ class ForeignJobs {
   bool is_ending() const { return ending_; }
 
  private:
-  void translate(const ExchangePtr& exchange, const ForeignWords& words,
-                 const Allowance::Share& like, Finished finished);
-
   Dispatcher& dispatcher_;
-  Readers& readers_;
   bool ending_ = false;
 };
 

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "runtime/json/job_builder.h"
 #include "service/apis/parsed.h"
+#include "service/apis/results.h"
 
 namespace service::dify {
 
@@ -18,8 +20,7 @@ constexpr int64_t kWorkerTimeoutMs = 5000;  // the original's worker_timeout
 
 Response json_response(int status, int code, std::string_view message, ordered_json data) {
   const ordered_json body = {{"code", code}, {"message", message}, {"data", std::move(data)}};
-  return {.status = status,
-          .body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
+  return {.status = status, .body = line_of(body)};
 }
 
 Response refusal(int status, std::string_view message) {
@@ -27,23 +28,24 @@ Response refusal(int status, std::string_view message) {
 }
 
 // Empty if and only if the program ended well.
-std::string error_of(const json& result) {
-  const std::string label = result.at("label");
-  const json& detail = result.at("detail");
-  const std::string& err = result.at("stderr").at("text").get_ref<const std::string&>();
-  if (label == "OK" || label == "NonDeterministicCode") return "";
-  if (label == "TimeoutException") return "error: timeout\n";
-  if (label == "UnsafeCode") {
-    return fmt::format("{}error: operation not permitted: {}\n", err, detail.value("syscall", ""));
+std::string error_of(const runtime::JobResult& result) {
+  const runtime::Verdict& verdict = result.verdict;
+  if (ended_well(verdict)) return "";
+  if (verdict.outcome == runtime::Outcome::kTimeout) return "error: timeout\n";
+  const std::string err = text_of(result.err);
+  if (verdict.outcome == runtime::Outcome::kUnsafeCode) {
+    const std::string* call = detail_text(verdict, "syscall");
+    return fmt::format("{}error: operation not permitted: {}\n", err, call ? *call : "");
   }
-  if (result.at("by") == "program" && !err.empty()) return err;
-  return fmt::format("{}error: {}\n", err, detail.value("message", label));
+  if (verdict.by == runtime::By::kProgram && !err.empty()) return err;
+  const std::string* message = detail_text(verdict, "message");
+  return fmt::format("{}error: {}\n", err, message ? *message : verdict.label());
 }
 
-int exit_code_of(const json& result, bool well) {
-  if (result.at("label") == "TimeoutException") return -1;
-  const json& code = result.at("exit").at("code");
-  if (code.is_number() && (well || code != 0)) return code;
+int exit_code_of(const runtime::JobResult& result, bool well) {
+  const bool has_code = result.exit && !result.exit->signalled;
+  if (result.verdict.outcome == runtime::Outcome::kTimeout) return -1;
+  if (has_code && (well || result.exit->code != 0)) return result.exit->code;
   return well ? 0 : -1;
 }
 
@@ -60,25 +62,24 @@ std::variant<runtime::Job, Response> read_run(std::string_view body,
   const std::string language = text("language"), code = text("code"), preload = text("preload");
   if (language != "python3" && language != "nodejs") return refusal(400, "unsupported language");
   if (code.empty()) return refusal(400, "code is required as a string");
-  const json job = {{"source", preload.empty() ? code : preload + "\n" + code},
-                    {"template", language == "nodejs" ? "javascript" : python_template(defaults)},
-                    {"limits", {{"wall_ms", kWorkerTimeoutMs}, {"cpu_ms", kWorkerTimeoutMs}}}};
-  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  runtime::JobBuilder job(defaults);
+  job.source(preload.empty() ? code : preload + "\n" + code);
+  job.template_name(language == "nodejs" ? "javascript" : python_template(defaults));
+  job.limit("wall_ms", kWorkerTimeoutMs);
+  job.limit("cpu_ms", kWorkerTimeoutMs);
+  sys::Result<runtime::Job> read = std::move(job).finish();
   if (!read) return refusal(400, read.error().text());
   return std::move(read).value();
 }
 
-Response run_response(std::string_view text) {
-  const json result = json::parse(text);
-  const bool ours = result.at("by") == "sandbox" || result.at("by") == "caller";
+Response run_response(const runtime::JobResult& result) {
   const std::string error = error_of(result);
-  if (ours) return json_response(200, -500, error, nullptr);
-  ordered_json data = {{"stdout", result.at("stdout").at("text")},
-                       {"stderr", result.at("stderr").at("text")},
+  if (is_not_the_programs(result.verdict)) return json_response(200, -500, error, nullptr);
+  ordered_json data = {{"stdout", text_of(result.out)},
+                       {"stderr", text_of(result.err)},
                        {"error", error},
-                       {"exit_code", exit_code_of(result, error.empty())}};
-  ordered_json& facts = data["zygo"];
-  for (const char* key : {"id", "label", "by", "detail", "level"}) facts[key] = result.at(key);
+                       {"exit_code", exit_code_of(result, error.empty())},
+                       {"zygo", facts_of(result)}};
   return json_response(200, 0, "success", std::move(data));
 }
 

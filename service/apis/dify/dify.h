@@ -1,6 +1,6 @@
 #pragma once
-// dify-sandbox's POST /v1/sandbox/run in terms of ours: its request becomes the JSON of a job, and
-// our result its answer. Codes and texts are the original's (langgenius/dify-sandbox). Pure; bytes
+// dify-sandbox's POST /v1/sandbox/run in terms of ours: its request becomes a job, and our
+// result its answer. Codes and texts are the original's (langgenius/dify-sandbox). Pure; bytes
 // come from strangers.
 
 #include <string_view>
@@ -14,8 +14,7 @@ namespace service::dify {
 std::variant<runtime::Job, Response> read_run(std::string_view body,
                                               const runtime::JobDefaults& defaults);
 
-// `result`: the JSON of one of our results.
-Response run_response(std::string_view result);
+Response run_response(const runtime::JobResult& result);
 
 // Of python3: what a program may import is the template's affair, so the list is empty.
 Response dependencies_response();

@@ -63,7 +63,7 @@ void PistonApi::execute(const ExchangePtr& exchange, const std::vector<Language>
   auto read = read_execute(exchange->request, languages, options_.limits, context_.defaults);
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
   auto& execution = std::get<Execution>(read);
-  auto answer = [language = execution.language](std::string_view result) {
+  auto answer = [language = execution.language](const runtime::JobResult& result) {
     return execute_response(result, language);
   };
   auto busy = [](std::string_view why) { return message_response(503, why); };

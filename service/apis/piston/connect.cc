@@ -113,6 +113,10 @@ Heard ConnectProtocol::init(std::string_view text) {
   language_ = execution.language;
   Heard heard;
   heard.job = std::move(execution.job);
+  heard.words = [ending = ending_](const runtime::JobResult& result) {
+    *ending = ending_of(result);
+    return Response{};
+  };
   return heard;
 }
 
@@ -139,7 +143,7 @@ std::string ConnectProtocol::output(runtime::Stream stream, std::string_view byt
 
 Goodbye ConnectProtocol::ended(const Finished& finished) {
   if (finished.expired) return error("the job could not be started in time");
-  const Ending ending = ending_of(finished.json);
+  const Ending& ending = *ending_;
   if (ending.why) return error(*ending.why);
   Goodbye last{{}, kJobCompleted, "Job Completed"};
   if (ending.compile_failed) {

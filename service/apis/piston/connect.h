@@ -4,6 +4,7 @@
 // there, a signal reaches the program, input that comes before the program runs is kept for it, and
 // no character is broken in two. Pure.
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ class ConnectProtocol : public SessionProtocol {
   const runtime::JobDefaults& defaults_;
   std::optional<Language> language_;  // of the job; none: there is none
   bool compiling_ = false;            // so was said
+  const std::shared_ptr<Ending> ending_ = std::make_shared<Ending>();  // of the job
 };
 
 }  // namespace service::piston

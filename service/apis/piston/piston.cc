@@ -8,22 +8,25 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runtime/json/job_parts.h"
+#include "runtime/job/input_path.h"
+#include "runtime/json/job_builder.h"
 #include "runtime/judging/signal_names.h"
-#include "runtime/values/json_text.h"
 #include "service/apis/parsed.h"
+#include "service/apis/results.h"
 
 namespace service::piston {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+using runtime::Outcome;
 
 namespace {
 
 Response json_response(int status, const ordered_json& body) {
-  return {.status = status,
-          .body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
+  return {.status = status, .body = line_of(body)};
 }
+
+enum class Input : uint8_t { kGiven, kLive };
 
 // The fields of one request. The first refusal is kept, in the original's words and order.
 class Reader {
@@ -67,23 +70,23 @@ class Reader {
     return std::nullopt;
   }
 
-  json limits() {
-    const int64_t wall = milliseconds("run_timeout", limits_.run_timeout_ms);
-    const int64_t cpu = milliseconds("run_cpu_time", limits_.run_timeout_ms);
+  void limits(runtime::JobBuilder& job, Input input) {
+    job.limit("wall_ms", milliseconds("run_timeout", limits_.run_timeout_ms));
+    job.limit("cpu_ms", milliseconds("run_cpu_time", limits_.run_timeout_ms));
     for (const char* name : {"compile_timeout", "compile_cpu_time"})
       milliseconds(name, limits_.compile_timeout_ms);  // a runtime's own limits hold
     const int64_t kilobytes = std::max<int64_t>(1, limits_.output_bytes / 1024);
-    json made = {
-        {"wall_ms", wall}, {"cpu_ms", cpu}, {"stdout_kb", kilobytes}, {"stderr_kb", kilobytes}};
+    if (input == Input::kGiven) {
+      for (const char* stream : {"stdout_kb", "stderr_kb"}) job.limit(stream, kilobytes);
+    }
     number("compile_memory_limit", std::nullopt);
     if (const auto bytes = number("run_memory_limit", std::nullopt))
-      made["memory_mb"] = std::max<int64_t>(1, *bytes >> 20);
-    return made;
+      job.limit("memory_mb", std::max<int64_t>(1, *bytes >> 20));
   }
 
-  json argv() {
+  std::vector<std::string> argv() {
     const auto found = request_.find("args");
-    json made = json::array();
+    std::vector<std::string> made;
     if (found == request_.end() || !found->is_array()) return made;
     for (const json& argument : *found)
       made.push_back(argument.is_string() ? argument.get<std::string>() : argument.dump());
@@ -100,7 +103,7 @@ class Reader {
   }
 
   // The first text is the program; all others are placed beside it.
-  void files(json& job) {
+  void files(runtime::JobBuilder& job) {
     const auto found = request_.find("files");
     if (found == request_.end() || !found->is_array())
       return refuse("files is required as an array");
@@ -113,10 +116,12 @@ class Reader {
       const bool binary = encoding == "base64" || encoding == "hex";
       const std::string name = text_or(file, "name", fmt::format("file{}.code", i));
       if (!binary) names_.push_back(name);
-      if (!binary && !job.contains("source")) {
-        job["source"] = *content;
+      if (!binary && names_.size() == 1) {
+        job.source(*content);
+      } else if (encoding == "base64") {
+        job.encoded_file(name, content->get_ref<const std::string&>());
       } else {
-        job["files"][name] = placed(*content, encoding, i);
+        job.file(name, encoding == "hex" ? from_hex(*content, i) : content->get<std::string>());
       }
     }
   }
@@ -129,10 +134,8 @@ class Reader {
     return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
   }
 
-  json placed(const std::string& content, const std::string& encoding, size_t i) {
-    if (encoding == "base64") return {{"b64", content}};
-    if (encoding != "hex") return {{"text", content}};
-    std::string bytes, encoded;
+  std::string from_hex(const std::string& content, size_t i) {
+    std::string bytes;
     for (size_t at = 0; at + 1 < content.size(); at += 2) {
       unsigned byte = 0;
       const char* begin = content.data() + at;
@@ -140,8 +143,7 @@ class Reader {
       bytes += static_cast<char>(byte);
     }
     if (bytes.size() * 2 != content.size()) refuse(fmt::format("files[{}].content is not hex", i));
-    runtime::append_base64(bytes, encoded);
-    return {{"b64", encoded}};
+    return bytes;
   }
 
   const json& request_;
@@ -211,10 +213,8 @@ void as_original(Language language, const json& runtimes, std::vector<Language>&
   languages.push_back(std::move(language));
 }
 
-ordered_json stage(const json& result) {
-  const json& usage = result.at("usage");
-  const std::string& out = result.at("stdout").at("text").get_ref<const std::string&>();
-  const std::string& err = result.at("stderr").at("text").get_ref<const std::string&>();
+ordered_json stage(const runtime::JobResult& result) {
+  const std::string out = text_of(result.out), err = text_of(result.err);
   return {{"stdout", out},
           {"stderr", err},
           {"output", out + err},
@@ -222,56 +222,66 @@ ordered_json stage(const json& result) {
           {"signal", nullptr},
           {"message", nullptr},
           {"status", nullptr},
-          {"cpu_time", usage.at("cpu_ms")},
-          {"wall_time", usage.at("wall_ms")},
-          {"memory", usage.at("memory_peak_kb").get<int64_t>() * 1024}};
+          {"cpu_time", cpu_ms_of(result.usage)},
+          {"wall_time", wall_ms_of(result.usage)},
+          {"memory", result.usage.memory_peak_bytes / 1024 * 1024}};
 }
 
-void kill(ordered_json& stage, const char* status, const char* signal, json message = nullptr) {
+void kill(ordered_json& stage, const char* status, const std::string& signal,
+          json message = nullptr) {
   stage["status"] = status;
   stage["signal"] = signal;
   stage["message"] = std::move(message);
 }
 
-void end(ordered_json& stage, const json& result) {
-  const std::string label = result.at("label");
-  const json& detail = result.at("detail");
-  const json& exit = result.at("exit");
-  const std::string limit = detail.value("limit", "");
-  if (result.at("by") == "sandbox" || result.at("by") == "caller") {
+void end_by_itself(ordered_json& stage, const runtime::JobResult& result) {
+  if (result.exit && result.exit->signalled) {
+    const int signal = result.exit->code;
+    return kill(stage, "SG", runtime::signal_name(signal),
+                fmt::format("Caught fatal signal {}", signal));
+  }
+  const bool well = ended_well(result.verdict);
+  const int code = result.exit ? result.exit->code : 0;
+  stage["code"] = code != 0 || (result.exit && well) ? code : well ? 0 : 1;
+  if (well) return;
+  stage["status"] = "RE";
+  stage["message"] = fmt::format("Exited with error status {}", stage["code"].get<int>());
+}
+
+void end(ordered_json& stage, const runtime::JobResult& result) {
+  const runtime::Verdict& verdict = result.verdict;
+  const std::string* named = detail_text(verdict, "limit");
+  const std::string limit = named ? *named : "";
+  if (is_not_the_programs(verdict)) {
+    const std::string* message = detail_text(verdict, "message");
     stage["status"] = "XX";
-    stage["message"] = label + ": " + detail.value("message", detail.dump());
-  } else if (label == "TimeoutException") {
-    kill(stage, "TO", "SIGKILL",
-         limit == "wall" ? "Time limit exceeded (wall clock)" : "Time limit exceeded");
-  } else if (label == "OutputLimitExceeded") {
-    kill(stage, limit == "stderr" ? "EL" : "OL", "SIGKILL", limit + " length exceeded");
-  } else if (label == "MemoryLimitExceeded") {
-    kill(stage, "SG", "SIGKILL", "Memory limit exceeded");
-  } else if (label.ends_with("LimitExceeded")) {
-    kill(stage, "SG", "SIGKILL", label);
-  } else if (label == "UnsafeCode") {
-    kill(stage, "SG", "SIGSYS", "UnsafeCode: " + detail.dump());
-  } else if (exit.at("signal").is_string()) {
-    const std::string name = exit.at("signal");
-    kill(stage, "SG", name.c_str(),
-         fmt::format("Caught fatal signal {}", runtime::signal_number(name).value_or(0)));
-  } else {
-    const json& code = exit.at("code");
-    const bool well = label == "OK" || label == "NonDeterministicCode";
-    stage["code"] = code.is_number() && (well || code != 0) ? code : json(well ? 0 : 1);
-    if (well) return;
-    stage["status"] = "RE";
-    stage["message"] = fmt::format("Exited with error status {}", stage["code"].get<int>());
+    stage["message"] = verdict.label() + ": " + (message ? *message : text_of_detail(verdict));
+    return;
+  }
+  switch (verdict.outcome) {
+    case Outcome::kTimeout:
+      return kill(stage, "TO", "SIGKILL",
+                  limit == "wall" ? "Time limit exceeded (wall clock)" : "Time limit exceeded");
+    case Outcome::kOutputLimit:
+      return kill(stage, limit == "stderr" ? "EL" : "OL", "SIGKILL", limit + " length exceeded");
+    case Outcome::kMemoryLimit:
+      return kill(stage, "SG", "SIGKILL", "Memory limit exceeded");
+    case Outcome::kDiskLimit:
+    case Outcome::kProcessLimit:
+      return kill(stage, "SG", "SIGKILL", verdict.label());
+    case Outcome::kUnsafeCode:
+      return kill(stage, "SG", "SIGSYS", "UnsafeCode: " + text_of_detail(verdict));
+    default:
+      return end_by_itself(stage, result);
   }
 }
 
-ordered_json compile_stage(const json& result, bool failed) {
+ordered_json compile_stage(const runtime::JobResult& result, bool failed) {
   ordered_json made = stage(result);
   if (failed) {
     made["code"] = 1;
     made["status"] = "RE";
-    if (result.at("detail").value("ended_as", "") == "TimeoutException") {
+    if (is_late_build(result.verdict)) {
       made["code"] = nullptr;
       kill(made, "TO", "SIGKILL", "Time limit exceeded");
     }
@@ -279,12 +289,10 @@ ordered_json compile_stage(const json& result, bool failed) {
   }
   for (const char* stream : {"stdout", "stderr", "output"}) made[stream] = "";
   made["code"] = 0;
-  made["cpu_time"] = made["wall_time"] = result.value("/compile/wall_ms"_json_pointer, json(0));
+  made["cpu_time"] = made["wall_time"] = build_ms_of(result.compile);
   made["memory"] = nullptr;
   return made;
 }
-
-enum class Input : uint8_t { kGiven, kLive };
 
 std::variant<Execution, std::string> read_job(const json& body,
                                               const std::vector<Language>& languages,
@@ -292,21 +300,19 @@ std::variant<Execution, std::string> read_job(const json& body,
                                               const runtime::JobDefaults& defaults, Input input) {
   Reader reader(body, limits);
   const std::string name = reader.text("language"), range = reader.text("version");
-  json job = {{"argv", reader.argv()}};
-  if (input == Input::kGiven) job["stdin"] = reader.input();
+  runtime::JobBuilder job(defaults);
+  job.argv(reader.argv());
+  if (input == Input::kGiven) job.stdin_bytes(reader.input());
   reader.files(job);
   const Language* language = find(languages, name, range);
   if (!language) reader.refuse(fmt::format("{}-{} runtime is unknown", name, range));
-  if (!job.contains("source")) reader.refuse("files must include at least one utf8 encoded file");
-  job["limits"] = reader.limits();
-  if (input == Input::kLive) {
-    for (const char* stream : {"stdout_kb", "stderr_kb"}) job["limits"].erase(stream);
-  }
+  if (reader.names().empty()) reader.refuse("files must include at least one utf8 encoded file");
+  reader.limits(job, input);
   if (!reader.fine()) return reader.refusal();
   const std::string& ours =
       language->template_name.empty() ? language->name : language->template_name;
-  job["template"] = ours == "python" ? python_template(defaults) : ours;
-  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  job.template_name(ours == "python" ? python_template(defaults) : ours);
+  sys::Result<runtime::Job> read = std::move(job).finish();
   if (!read) return read.error().text();
   Execution execution{std::move(read).value(), *language};
   if (!language->package) return execution;
@@ -412,10 +418,9 @@ std::variant<Execution, std::string> read_init(std::string_view text,
   return read_job(body, languages, limits, once, Input::kLive);
 }
 
-Ending ending_of(std::string_view text) {
-  const json result = json::parse(text);
+Ending ending_of(const runtime::JobResult& result) {
   Ending ending;
-  ending.compile_failed = result.at("label") == "CompilationError";
+  ending.compile_failed = result.verdict.outcome == Outcome::kCompilationError;
   ordered_json ran = ending.compile_failed ? compile_stage(result, true) : stage(result);
   if (!ending.compile_failed) end(ran, result);
   if (ran.at("status") == "XX") ending.why = ran.at("message");
@@ -425,9 +430,8 @@ Ending ending_of(std::string_view text) {
   return ending;
 }
 
-Response execute_response(std::string_view text, const Language& language) {
-  const json result = json::parse(text);
-  const bool failed = result.at("label") == "CompilationError";
+Response execute_response(const runtime::JobResult& result, const Language& language) {
+  const bool failed = result.verdict.outcome == Outcome::kCompilationError;
   ordered_json answer;
   if (language.compiled) answer["compile"] = compile_stage(result, failed);
   if (failed) {
@@ -438,9 +442,8 @@ Response execute_response(std::string_view text, const Language& language) {
   }
   answer["language"] = language.name;
   answer["version"] = text_of(language.version);
-  ordered_json& ours = answer["zygo"];
-  for (const char* key : {"id", "label", "by", "detail", "level", "template"})
-    ours[key] = result.at(key);
+  answer["zygo"] = facts_of(result);
+  answer["zygo"]["template"] = result.template_id;
   return json_response(200, answer);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Piston's API v2 in terms of ours: `runtimes` and `execute`. A request becomes the JSON of a job,
-// so that one schema validates both, and our result becomes its answer. Status codes and texts are
+// Piston's API v2 in terms of ours: `runtimes` and `execute`. A request becomes a job, under the
+// rules of our schema, and our result becomes its answer. Status codes and texts are
 // those of the original (engineer-man/piston 3.1.1), except where it loses output or hides how a
 // program ended. Pure; bytes come from strangers.
 
@@ -75,8 +75,7 @@ std::variant<Execution, std::string> read_init(std::string_view body,
                                                const Limits& limits,
                                                const runtime::JobDefaults& defaults);
 
-// `result`: the JSON of one of our results.
-Response execute_response(std::string_view result, const Language& language);
+Response execute_response(const runtime::JobResult& result, const Language& language);
 
 // How the run, or a build that failed, ended; as JSON.
 struct Ending {
@@ -85,7 +84,7 @@ struct Ending {
   std::string complaint;           // of a compiler
   std::optional<std::string> why;  // it never ran, through no fault of its own
 };
-Ending ending_of(std::string_view result);
+Ending ending_of(const runtime::JobResult& result);
 
 Response message_response(int status, std::string_view message);
 

@@ -40,7 +40,7 @@ void SandboxFusionApi::submit(const ExchangePtr& exchange) {
   auto read = read_submit(exchange->request.body, context_.defaults);
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
   auto& submission = std::get<Submission>(read);
-  auto answer = [cases = submission.cases](std::string_view result) {
+  auto answer = [cases = submission.cases](const runtime::JobResult& result) {
     return submit_response(result, *cases);
   };
   context_.jobs.run(exchange, std::move(submission.job), {answer, try_again, kName});

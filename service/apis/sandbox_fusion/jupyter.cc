@@ -1,5 +1,7 @@
 #include "service/apis/sandbox_fusion/jupyter.h"
 
+#include "runtime/values/value.h"
+#include "service/apis/results.h"
 #include "service/apis/sandbox_fusion/parts.h"
 
 namespace service::sandbox_fusion {
@@ -22,24 +24,17 @@ void check_kernel(Fields& fields) {
     fields.complain("literal_error", "kernel", "Input should be 'python3'");
 }
 
-json job_of(Fields& fields, const runtime::JobDefaults& defaults) {
-  json calls = json::array();
-  for (const std::string& cell : fields.texts("cells", true))
-    calls.push_back({{"args", json::array({cell})}});
+runtime::JobBuilder job_of(Fields& fields, const runtime::JobDefaults& defaults) {
+  runtime::JobBuilder job(defaults);
+  job.source(std::string(notebook_source()));
+  job.template_name(template_of(python(), defaults));
+  job.calls("run_cell", fields.texts("cells", true));
   check_cell_timeout(fields);
   check_kernel(fields);
-  const int64_t milliseconds =
-      milliseconds_of(fields.seconds("total_timeout").value_or(kUsualTotal));
-  json job = {{"source", notebook_source()},
-              {"template", template_of(python(), defaults)},
-              {"mode", "call"},
-              {"func", "run_cell"},
-              {"calls", std::move(calls)},
-              {"files", fields.files()},
-              {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}}};
+  Fields::limit_time(job, fields.seconds("total_timeout").value_or(kUsualTotal));
+  fields.place_files(job);
   fields.fetch_files(job);
-  if (const int64_t megabytes = fields.whole("memory_limit_MB"); megabytes > 0)
-    job["limits"]["memory_mb"] = megabytes;
+  fields.limit_memory(job);
   return job;
 }
 
@@ -52,28 +47,30 @@ std::variant<runtime::Job, Response> read_run_jupyter(std::string_view body,
   const std::optional<json> request = read_object(body, complaints, kDeepest);
   if (!request) return complaints.response();
   Fields fields(*request, complaints);
-  const json job = job_of(fields, defaults);
+  runtime::JobBuilder job = job_of(fields, defaults);
   if (!complaints.empty()) return complaints.response();
-  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  sys::Result<runtime::Job> read = std::move(job).finish();
   if (!read) return detail_response(400, read.error().text());
   return std::move(read).value();
 }
 
-Response run_jupyter_response(std::string_view text) {
-  const json result = json::parse(text);
-  Account account = account_of(result);
+Response run_jupyter_response(const runtime::JobResult& result) {
+  Account account = account_of(ran_of(result));
   const bool broken = account.status == "SandboxError";
-  const json& value = result.at("value");
+  std::string text;
+  if (!result.value.empty()) runtime::append_json(result.value, result.array, text);
+  const json value = json::parse(text, nullptr, false);
   // What cannot be told: too much of it.
-  if (result.at("label") == "InvalidResult") account.run["stderr"] = result.at("detail").dump();
-  ordered_json answer = {{"status", account.status},
-                         {"message", account.message},
-                         {"driver", broken ? ordered_json() : std::move(account.run)},
-                         {"cells", value.is_array() ? value : json::array()},
-                         {"executor_pod_name", nullptr},
-                         {"files", files_of(result)},
-                         {"zygo", our_facts(result)}};
-  return {.body = answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
+  if (result.verdict.outcome == runtime::Outcome::kInvalidResult)
+    account.run["stderr"] = text_of_detail(result.verdict);
+  const ordered_json answer = {{"status", account.status},
+                               {"message", account.message},
+                               {"driver", broken ? ordered_json() : std::move(account.run)},
+                               {"cells", value.is_array() ? value : json::array()},
+                               {"executor_pod_name", nullptr},
+                               {"files", files_of(result)},
+                               {"zygo", our_facts(result)}};
+  return {.body = line_of(answer)};
 }
 
 }  // namespace service::sandbox_fusion

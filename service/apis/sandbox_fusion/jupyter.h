@@ -18,7 +18,6 @@ std::string_view notebook_source();
 std::variant<runtime::Job, Response> read_run_jupyter(std::string_view body,
                                                       const runtime::JobDefaults& defaults);
 
-// `result`: the JSON of one of our results.
-Response run_jupyter_response(std::string_view result);
+Response run_jupyter_response(const runtime::JobResult& result);
 
 }  // namespace service::sandbox_fusion

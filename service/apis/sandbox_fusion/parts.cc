@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 
-#include "runtime/judging/signal_names.h"
 #include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
 #include "service/apis/parsed.h"
+#include "service/apis/results.h"
 
 namespace service::sandbox_fusion {
+
+using runtime::Outcome;
 
 namespace {
 
@@ -60,15 +64,10 @@ std::string language_names() {
   return names;
 }
 
-std::string dumped(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
-ordered_json command(std::string_view status, const json& milliseconds, json code, json out,
-                     json err) {
-  const double seconds = milliseconds.is_number() ? milliseconds.get<double>() / 1000 : 0;
+ordered_json command(std::string_view status, int64_t milliseconds, json code, std::string out,
+                     std::string err) {
   return {{"status", status},
-          {"execution_time", seconds},
+          {"execution_time", static_cast<double>(milliseconds) / 1000},
           {"return_code", std::move(code)},
           {"stdout", std::move(out)},
           {"stderr", std::move(err)}};
@@ -76,26 +75,38 @@ ordered_json command(std::string_view status, const json& milliseconds, json cod
 
 // As the original has it: -n for the signal n. What a limit or the policy ended has the signal that
 // a kernel would have sent for it.
-json return_code(const json& result) {
-  const std::string label = result.at("label");
-  if (label == "UnsafeCode") return -31;  // SIGSYS
-  if (label.ends_with("LimitExceeded")) return -9;
-  const json& exit = result.at("exit");
-  if (exit.at("signal").is_string()) {
-    const std::optional<int> number = runtime::signal_number(exit.at("signal").get<std::string>());
-    return number ? json(-*number) : json();
-  }
-  if (exit.at("code").is_number() && exit.at("code") != 0) return exit.at("code");
+int return_code(const Ran& ran) {
+  const runtime::Verdict& verdict = ran.verdict;
+  if (verdict.outcome == Outcome::kUnsafeCode) return -SIGSYS;
+  if (met_limit_of_space(verdict)) return -SIGKILL;
+  if (ran.exit && ran.exit->signalled) return -ran.exit->code;
+  if (ran.exit && ran.exit->code != 0) return ran.exit->code;
   // A wrong answer is one of a program that ended well.
-  const bool well = label == "OK" || label == "WrongAnswer" || label == "NonDeterministicCode";
-  return result.at("by") == "program" && !well ? 1 : 0;
+  const bool well = ended_well(verdict) || verdict.outcome == Outcome::kWrongAnswer;
+  return verdict.by == runtime::By::kProgram && !well ? 1 : 0;
 }
 
-std::string message_of(const json& result) {
-  const json& detail = result.at("detail");
-  const auto message = detail.find("message");
-  if (message != detail.end() && message->is_string()) return *message;
-  return result.at("label").get<std::string>() + ": " + detail.dump();
+std::string message_of(const runtime::Verdict& verdict) {
+  const std::string* message = detail_text(verdict, "message");
+  return message ? *message : verdict.label() + ": " + text_of_detail(verdict);
+}
+
+ordered_json facts_of(const Ran& ran) {
+  return {{"label", ran.verdict.label()},
+          {"by", name_of(ran.verdict.by)},
+          {"detail", detail_of(ran.verdict)},
+          {"usage", usage_of(ran.usage)}};
+}
+
+ordered_json answer_of(const Ran& ran, ordered_json files, ordered_json facts) {
+  Account account = account_of(ran);
+  return {{"status", account.status},
+          {"message", account.message},
+          {"compile_result", std::move(account.compile)},
+          {"run_result", std::move(account.run)},
+          {"executor_pod_name", nullptr},
+          {"files", std::move(files)},
+          {"zygo", std::move(facts)}};
 }
 
 }  // namespace
@@ -107,7 +118,7 @@ void Complaints::add(std::string_view type, const Where& where, std::string_view
 }
 
 Response Complaints::response() const {
-  return {.status = 422, .body = dumped({{"detail", list_}})};
+  return {.status = 422, .body = line_of({{"detail", list_}})};
 }
 
 std::optional<json> read_object(std::string_view body, Complaints& complaints, int deepest) {
@@ -195,26 +206,24 @@ std::vector<std::string> Fields::texts(const char* name, bool required) {
   return list;
 }
 
-json Fields::files() {
-  json placed = json::object();
+void Fields::place_files(runtime::JobBuilder& job) {
   const json* found = find("files");
-  if (!found) return placed;
-  if (!found->is_object()) {
-    complain("dict_type", "files", "Input should be a valid dictionary");
-    return placed;
-  }
+  if (!found) return;
+  if (!found->is_object())
+    return complain("dict_type", "files", "Input should be a valid dictionary");
   for (const auto& [path, content] : found->items()) {
     if (content.is_string()) {
-      placed[path.starts_with(kHome) ? path.substr(kHome.size()) : path] = {{"b64", content}};
+      job.encoded_file(path.starts_with(kHome) ? path.substr(kHome.size()) : path,
+                       content.get_ref<const std::string&>());
     } else if (!content.is_null()) {
       complain("string_type", "files", "Input should be a valid string: " + path);
     }
   }
-  return placed;
 }
 
-void Fields::fetch_files(json& job) {
-  json outputs = json::array(), by_full_path = json::array();
+void Fields::fetch_files(runtime::JobBuilder& job) {
+  std::vector<std::string> outputs;
+  json by_full_path = json::array();
   for (const std::string& path : texts("fetch_files", false)) {
     if (path.starts_with(kHome)) {
       by_full_path.push_back(path);
@@ -223,8 +232,18 @@ void Fields::fetch_files(json& job) {
       outputs.push_back(path);
     }
   }
-  job["outputs"] = std::move(outputs);
-  if (!by_full_path.empty()) job["tag"] = std::move(by_full_path);
+  job.outputs(std::move(outputs));
+  if (!by_full_path.empty()) job.tag(by_full_path.dump());
+}
+
+void Fields::limit_time(runtime::JobBuilder& job, double seconds) {
+  const auto milliseconds = static_cast<int64_t>(std::ceil(seconds * 1000));
+  for (const char* limit : {"wall_ms", "cpu_ms"}) job.limit(limit, milliseconds);
+}
+
+void Fields::limit_memory(runtime::JobBuilder& job) {
+  if (const int64_t megabytes = whole("memory_limit_MB"); megabytes > 0)
+    job.limit("memory_mb", megabytes);
 }
 
 const Language& python() { return kLanguages.front(); }
@@ -246,25 +265,25 @@ Response not_offered(const Language& language) {
 }
 
 Response detail_response(int status, std::string_view detail) {
-  return {.status = status, .body = dumped({{"detail", detail}})};
+  return {.status = status, .body = line_of({{"detail", detail}})};
 }
 
-int64_t milliseconds_of(double seconds) { return static_cast<int64_t>(std::ceil(seconds * 1000)); }
+Ran ran_of(const runtime::JobResult& result) {
+  return {result.verdict, result.exit, result.out, result.err, result.usage, result.compile};
+}
 
-ordered_json files_of(const json& result) {
+Ran ran_of(const runtime::TestResult& test, const std::optional<runtime::CompileReport>& compile) {
+  return {test.verdict, test.exit, test.out, test.err, test.usage, compile};
+}
+
+ordered_json files_of(const runtime::JobResult& result) {
   ordered_json files = ordered_json::object();
-  const auto outputs = result.find("outputs");
-  if (outputs == result.end()) return files;
-  for (const auto& [path, file] : outputs->items()) {
-    if (file.contains("b64")) {
-      files[path] = file.at("b64");
-    } else if (file.contains("text")) {
-      std::string encoded;
-      runtime::append_base64(file.at("text").get<std::string>(), encoded);
-      files[path] = encoded;
-    }
+  for (const runtime::InputFile& file : result.files.files) {
+    std::string encoded;
+    runtime::append_base64(file.content, encoded);
+    files[runtime::repaired_utf8(file.path)] = std::move(encoded);
   }
-  const json by_full_path = result.value("tag", json());
+  const json by_full_path = parsed(result.tag);
   for (const json& name : by_full_path.is_array() ? by_full_path : json::array()) {
     const std::string path = name.is_string() ? name.get<std::string>() : "";
     if (!path.starts_with(kHome)) continue;
@@ -274,53 +293,48 @@ ordered_json files_of(const json& result) {
   return files;
 }
 
-Account account_of(const json& result) {
-  const std::string label = result.at("label");
-  const json& out = result.at("stdout").at("text");
-  const json& err = result.at("stderr").at("text");
-  const json wall = result.at("usage").at("wall_ms");
-  const auto compile = result.find("compile");
+Account account_of(const Ran& ran) {
+  const std::string out = text_of(ran.out), err = text_of(ran.err);
+  const int64_t wall = wall_ms_of(ran.usage), built = build_ms_of(ran.compile);
   Account made;
-  if (label == "CompilationError") {
-    const bool late = result.at("detail").value("ended_as", "") == "TimeoutException";
+  if (ran.verdict.outcome == Outcome::kCompilationError) {
+    const bool late = is_late_build(ran.verdict);
     made.status = "Failed";
-    made.compile = command(late ? "TimeLimitExceeded" : "Finished",
-                           compile == result.end() ? json(0) : compile->at("wall_ms"),
-                           late ? json() : json(1), out, err);
+    made.compile =
+        command(late ? "TimeLimitExceeded" : "Finished", built, late ? json() : json(1), out, err);
     return made;
   }
-  if (compile != result.end())
-    made.compile = command("Finished", compile->at("wall_ms"), 0, "", "");
-  if (result.at("by") == "sandbox" || result.at("by") == "caller") {
+  if (ran.compile) made.compile = command("Finished", built, 0, "", "");
+  if (is_not_the_programs(ran.verdict)) {
     made.status = "SandboxError";
-    made.message = message_of(result);
+    made.message = message_of(ran.verdict);
     made.run = command("Error", wall, json(), out, made.message);
     return made;
   }
-  const bool late = label == "TimeoutException";
-  const json code = late ? json() : return_code(result);
-  made.run = command(late ? "TimeLimitExceeded" : "Finished", wall, code, out, err);
+  const bool late = ran.verdict.outcome == Outcome::kTimeout;
+  const int code = return_code(ran);
+  made.run =
+      command(late ? "TimeLimitExceeded" : "Finished", wall, late ? json() : json(code), out, err);
   if (late || code != 0) made.status = "Failed";
   return made;
 }
 
-ordered_json our_facts(const json& result) {
-  ordered_json ours;
-  for (const char* key : {"id", "label", "by", "detail", "usage", "level", "template"}) {
-    if (result.contains(key)) ours[key] = result.at(key);
-  }
+ordered_json our_facts(const runtime::JobResult& result) {
+  ordered_json ours = {{"id", result.id}};
+  ours.update(facts_of(ran_of(result)));
+  ours["level"] = level_of(result);
+  ours["template"] = result.template_id;
   return ours;
 }
 
-ordered_json run_code_answer(const json& result) {
-  Account account = account_of(result);
-  return {{"status", account.status},
-          {"message", account.message},
-          {"compile_result", std::move(account.compile)},
-          {"run_result", std::move(account.run)},
-          {"executor_pod_name", nullptr},
-          {"files", files_of(result)},
-          {"zygo", our_facts(result)}};
+ordered_json run_code_answer(const runtime::JobResult& result) {
+  return answer_of(ran_of(result), files_of(result), our_facts(result));
+}
+
+ordered_json run_code_answer(const runtime::TestResult& test,
+                             const std::optional<runtime::CompileReport>& compile) {
+  const Ran ran = ran_of(test, compile);
+  return answer_of(ran, ordered_json::object(), facts_of(ran));
 }
 
 }  // namespace service::sandbox_fusion

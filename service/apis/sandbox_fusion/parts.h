@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job_builder.h"
 #include "service/http/request.h"
 
 namespace service::sandbox_fusion {
@@ -54,10 +54,12 @@ class Fields {
   // Null: it is not one of theirs. `otherwise`: of those that leave it out.
   const Language* language(const char* name, const Language* otherwise);
   std::vector<std::string> texts(const char* name, bool required);
-  json files();  // as those of a job
+  void place_files(runtime::JobBuilder& job);
   // Into the job's outputs. Those that are named by a full path are the job's tag, by which
   // files_of() gives them that name.
-  void fetch_files(json& job);
+  void fetch_files(runtime::JobBuilder& job);
+  static void limit_time(runtime::JobBuilder& job, double seconds);
+  void limit_memory(runtime::JobBuilder& job);
   void complain(std::string_view type, const char* name, std::string_view message);
   // Null: it is not there, or null.
   const json* find(const char* name) const;
@@ -81,7 +83,17 @@ Response detail_response(int status, std::string_view detail);
 
 // The most and the usual of all their limits.
 inline constexpr double kUsualSeconds = 10;
-int64_t milliseconds_of(double seconds);
+
+// One run: of a job, or of one of its tests. Borrowed.
+struct Ran {
+  const runtime::Verdict& verdict;
+  const std::optional<runtime::ExitStatus>& exit;
+  const runtime::Output &out, &err;
+  const runtime::Usage& usage;
+  const std::optional<runtime::CompileReport>& compile;
+};
+Ran ran_of(const runtime::JobResult& result);
+Ran ran_of(const runtime::TestResult& test, const std::optional<runtime::CompileReport>& compile);
 
 // How one run ended.
 struct Account {
@@ -89,11 +101,13 @@ struct Account {
   std::string message;
   ordered_json compile, run;  // null: there was none
 };
-// Of the JSON of a result of ours.
-Account account_of(const json& result);
-ordered_json files_of(const json& result);
-// What is ours in an answer: of the result, those that it has.
-ordered_json our_facts(const json& result);
-ordered_json run_code_answer(const json& result);
+Account account_of(const Ran& ran);
+// As base64, by their names; those that the client named by a full path, by that, too.
+ordered_json files_of(const runtime::JobResult& result);
+// What is ours in an answer.
+ordered_json our_facts(const runtime::JobResult& result);
+ordered_json run_code_answer(const runtime::JobResult& result);
+ordered_json run_code_answer(const runtime::TestResult& test,
+                             const std::optional<runtime::CompileReport>& compile);
 
 }  // namespace service::sandbox_fusion

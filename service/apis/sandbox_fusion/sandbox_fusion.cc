@@ -1,24 +1,24 @@
 #include "service/apis/sandbox_fusion/sandbox_fusion.h"
 
+#include "service/apis/results.h"
 #include "service/apis/sandbox_fusion/parts.h"
 
 namespace service::sandbox_fusion {
 
 namespace {
 
-json job_of(Fields& fields, const Language* language, const runtime::JobDefaults& defaults) {
-  const int64_t milliseconds =
-      milliseconds_of(fields.seconds("run_timeout").value_or(kUsualSeconds));
+runtime::JobBuilder job_of(Fields& fields, const Language* language,
+                           const runtime::JobDefaults& defaults) {
+  runtime::JobBuilder job(defaults);
+  Fields::limit_time(job, fields.seconds("run_timeout").value_or(kUsualSeconds));
   fields.seconds("compile_timeout");  // a runtime's own limit holds
   const std::string code = fields.text("code", true);
-  json job = {{"source", language ? source_of(*language, code) : code},
-              {"stdin", fields.text("stdin", false)},
-              {"files", fields.files()},
-              {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}}};
+  job.source(language ? source_of(*language, code) : code);
+  job.stdin_bytes(fields.text("stdin", false));
+  fields.place_files(job);
   fields.fetch_files(job);
-  if (const int64_t megabytes = fields.whole("memory_limit_MB"); megabytes > 0)
-    job["limits"]["memory_mb"] = megabytes;
-  if (language) job["template"] = template_of(*language, defaults);
+  fields.limit_memory(job);
+  if (language && !language->runtime.empty()) job.template_name(template_of(*language, defaults));
   return job;
 }
 
@@ -33,16 +33,16 @@ std::variant<runtime::Job, Response> read_run_code(std::string_view body,
   Fields fields(*request, complaints);
   // A kindness to clients that leave it out.
   const Language* language = fields.language("language", &python());
-  const json job = job_of(fields, language, defaults);
+  runtime::JobBuilder job = job_of(fields, language, defaults);
   if (!complaints.empty()) return complaints.response();
   if (language->runtime.empty()) return not_offered(*language);
-  sys::Result<runtime::Job> read = runtime::parse_job(job.dump(), defaults);
+  sys::Result<runtime::Job> read = std::move(job).finish();
   if (!read) return detail_response(400, read.error().text());
   return std::move(read).value();
 }
 
-Response run_code_response(std::string_view result) {
-  return {.body = run_code_answer(json::parse(result)).dump() + "\n"};
+Response run_code_response(const runtime::JobResult& result) {
+  return {.body = line_of(run_code_answer(result))};
 }
 
 Response try_again(std::string_view why) { return detail_response(504, why); }

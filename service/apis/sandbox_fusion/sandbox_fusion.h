@@ -1,8 +1,8 @@
 #pragma once
-// SandboxFusion's POST /run_code in terms of ours: its request becomes the JSON of a job, so that
-// one schema validates both, and our result becomes its answer. Status codes, texts and the rules
-// for `status` are those of the original (bytedance/SandboxFusion), except where it loses output or
-// blames a program for its own trouble. Pure; bytes come from strangers.
+// SandboxFusion's POST /run_code in terms of ours: its request becomes a job, under the rules of
+// our schema, and our result becomes its answer. Status codes, texts and the rules for `status` are
+// those of the original (bytedance/SandboxFusion), except where it loses output or blames a program
+// for its own trouble. Pure; bytes come from strangers.
 
 #include <string>
 #include <string_view>
@@ -17,8 +17,7 @@ namespace service::sandbox_fusion {
 std::variant<runtime::Job, Response> read_run_code(std::string_view body,
                                                    const runtime::JobDefaults& defaults);
 
-// `result`: the JSON of one of our results.
-Response run_code_response(std::string_view result);
+Response run_code_response(const runtime::JobResult& result);
 
 // The one status that its clients take for "try again": 504.
 Response try_again(std::string_view why);

@@ -4,6 +4,7 @@
 
 #include "runtime/values/utf8.h"
 #include "service/apis/parsed.h"
+#include "service/apis/results.h"
 #include "service/apis/sandbox_fusion/completion_code.h"
 #include "service/apis/sandbox_fusion/parts.h"
 
@@ -150,20 +151,18 @@ std::vector<json> read_cases(const json& data, std::string& wrong) {
   return cases;
 }
 
-json job_of(const Config& config, const SubmittedCases& submitted,
-            const runtime::JobDefaults& defaults) {
+runtime::JobBuilder job_of(const Config& config, const SubmittedCases& submitted,
+                           const runtime::JobDefaults& defaults) {
   const bool compiles = config.language->name == "cpp" || config.language->name == "go" ||
                         config.language->name == "java";
-  const int64_t milliseconds =
-      milliseconds_of(config.run_seconds.value_or(compiles ? kUsualSeconds : kUsualOfInterpreters));
-  json job = {{"source", source_of(*config.language, submitted.code)},
-              {"template", template_of(*config.language, defaults)},
-              {"limits", {{"wall_ms", milliseconds}, {"cpu_ms", milliseconds}}},
-              {"stop", submitted.every ? "never" : "first_fail"}};
-  for (const json& one : submitted.cases) {
-    job["tests"].push_back(
-        {{"stdin", one.at("input").at("stdin")}, {"expect", one.at("output").at("stdout")}});
-  }
+  runtime::JobBuilder job(defaults);
+  job.source(source_of(*config.language, submitted.code));
+  job.template_name(template_of(*config.language, defaults));
+  Fields::limit_time(job,
+                     config.run_seconds.value_or(compiles ? kUsualSeconds : kUsualOfInterpreters));
+  job.stop_at_failure(!submitted.every);
+  for (const json& one : submitted.cases)
+    job.test(one.at("input").at("stdin"), one.at("output").at("stdout"));
   return job;
 }
 
@@ -189,19 +188,15 @@ Response answer(const SubmittedCases& submitted, bool accepted, ordered_json tes
       {"full_code", nullptr},      {"test_code", nullptr}, {"tests", std::move(tests)},
       {"extracted_type", nullptr}, {"extra", nullptr}};
   if (!ours.is_null()) body["zygo"] = std::move(ours);
-  return {.body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
+  return {.body = line_of(body)};
 }
 
-Response failure(const json& result) {
-  return detail_response(500, "Failed to check stdio test case: " + account_of(result).message);
-}
-
-bool is_failure(const json& result) {
-  return result.at("by") == "sandbox" || result.at("by") == "caller";
+Response failure(const Ran& ran) {
+  return detail_response(500, "Failed to check stdio test case: " + account_of(ran).message);
 }
 
 // All cases end as the whole did: it could not be compiled.
-ordered_json tests_alike(const SubmittedCases& submitted, const json& result) {
+ordered_json tests_alike(const SubmittedCases& submitted, const runtime::JobResult& result) {
   ordered_json tests = ordered_json::array();
   for (const json& one : submitted.cases) {
     tests.push_back(
@@ -235,7 +230,7 @@ std::variant<Submission, Response> read_submit(std::string_view body,
   submitted->every = config.every;
   submitted->whole = config.whole;
   if (submitted->cases.empty()) return answer(*submitted, true, ordered_json::array(), nullptr);
-  auto job = runtime::parse_job(job_of(config, *submitted, defaults).dump(), defaults);
+  auto job = job_of(config, *submitted, defaults).finish();
   if (!job) return detail_response(400, job.error().text());
   for (runtime::TestCase& test : job->tests) {
     test.comparator = runtime::Comparator::kAlike;
@@ -245,27 +240,26 @@ std::variant<Submission, Response> read_submit(std::string_view body,
   return Submission{std::move(job).value(), std::move(submitted)};
 }
 
-Response submit_response(std::string_view text, const SubmittedCases& submitted) {
-  const json result = json::parse(text);
-  if (is_failure(result)) return failure(result);
-  if (result.at("label") == "CompilationError")
+Response submit_response(const runtime::JobResult& result, const SubmittedCases& submitted) {
+  if (is_not_the_programs(result.verdict)) return failure(ran_of(result));
+  if (result.verdict.outcome == runtime::Outcome::kCompilationError)
     return answer(submitted, false, tests_alike(submitted, result), our_facts(result));
   ordered_json tests = ordered_json::array();
   bool accepted = true;
   for (size_t i = 0; i < submitted.cases.size() && (accepted || submitted.every); ++i) {
-    json ran = result.at("tests").at(i);
-    if (ran.value("skipped", false)) {
+    const runtime::TestResult& test = result.tests.at(i);
+    if (test.skipped) {
       accepted = false;  // by nobody's judgement
       break;
     }
-    if (is_failure(ran)) return failure(ran);
-    if (result.contains("compile")) ran["compile"] = result.at("compile");
-    const bool passed = ran.at("ok");
+    if (is_not_the_programs(test.verdict)) return failure(ran_of(test, result.compile));
+    const bool passed = test.verdict.ok();
     accepted = accepted && passed;
     json info =
         passed && !submitted.whole ? shortened_case(submitted.cases[i]) : submitted.cases[i];
-    tests.push_back(
-        {{"passed", passed}, {"exec_info", run_code_answer(ran)}, {"test_info", std::move(info)}});
+    tests.push_back({{"passed", passed},
+                     {"exec_info", run_code_answer(test, result.compile)},
+                     {"test_info", std::move(info)}});
   }
   return answer(submitted, accepted, std::move(tests), our_facts(result));
 }

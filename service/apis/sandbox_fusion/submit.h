@@ -25,7 +25,6 @@ struct Submission {
 std::variant<Submission, Response> read_submit(std::string_view body,
                                                const runtime::JobDefaults& defaults);
 
-// `result`: the JSON of one of our results.
-Response submit_response(std::string_view result, const SubmittedCases& cases);
+Response submit_response(const runtime::JobResult& result, const SubmittedCases& cases);
 
 }  // namespace service::sandbox_fusion

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/service/apis/result_of.h"
+
 namespace service::dify {
 
 using nlohmann::json;
@@ -25,7 +27,7 @@ json answer_to(const char* label, const char* by, json code, const json& detail 
                      {"stdout", {{"text", "out"}}},
                      {"stderr", {{"text", err}}},
                      {"level", "full"}};
-  const Response response = run_response(ours.dump());
+  const Response response = run_response(result_of(ours));
   CHECK(response.status == 200);
   return json::parse(response.body);
 }

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/service/apis/result_of.h"
+
 namespace service::piston {
 
 using nlohmann::json;
@@ -59,7 +61,7 @@ json result(const char* label, const char* by, json exit, json detail = json::ob
 }
 
 json answer_to(const json& ours, size_t language = 0) {
-  const Response response = execute_response(ours.dump(), kLanguages[language]);
+  const Response response = execute_response(result_of(ours), kLanguages[language]);
   CHECK(response.status == 200);
   return json::parse(response.body);
 }
@@ -249,6 +251,8 @@ TEST_CASE("stages tell how a program ended", "[service][piston]") {
       {result("OutputLimitExceeded", "limit", kKilled, {{"limit", "stderr"}}), nullptr, "SIGKILL",
        "EL", "stderr length exceeded"},
       {result("UnsafeCode", "policy", kEndedWell), nullptr, "SIGSYS", "SG", "UnsafeCode"},
+      {result("RateLimitExceeded", "program", {{"code", 1}, {"signal", nullptr}}), 1, nullptr, "RE",
+       "Exited"},
       {result("SandboxError", "sandbox", kKilled, {{"message", "m"}}), nullptr, nullptr, "XX",
        "SandboxError: m"},
   };

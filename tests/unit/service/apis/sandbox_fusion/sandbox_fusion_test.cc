@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/service/apis/result_of.h"
+
 namespace service::sandbox_fusion {
 
 using nlohmann::json;
@@ -46,7 +48,7 @@ json result(const char* label, const char* by, json exit, const json& changes = 
 }
 
 json answer_to(const json& ours) {
-  const Response response = run_code_response(ours.dump());
+  const Response response = run_code_response(result_of(ours));
   CHECK(response.status == 200);
   return json::parse(response.body);
 }
@@ -133,6 +135,7 @@ TEST_CASE("ends, in the words of the original", "[service][sandbox_fusion]") {
       {result("NonDeterministicCode", "policy", kEndedWell), "Success", "Finished", 0},
       {result("ValueError", "program", {{"code", 1}, {"signal", nullptr}}), "Failed", "Finished",
        1},
+      {result("RateLimitExceeded", "program", failed), "Failed", "Finished", 3},
       {result("NonZeroExit", "program", failed), "Failed", "Finished", 3},
       {result("Signalled", "program", crashed), "Failed", "Finished", -11},
       {result("TimeoutException", "limit", kKilled), "Failed", "TimeLimitExceeded", nullptr},

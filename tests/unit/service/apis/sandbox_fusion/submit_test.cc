@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/apis/sandbox_fusion/jupyter.h"
+#include "tests/unit/service/apis/result_of.h"
 
 namespace service::sandbox_fusion {
 
@@ -50,7 +51,7 @@ json test_result(const char* label, bool ok, int code) {
           {"usage", {{"wall_ms", 5}}}};
 }
 
-json result_of(const char* label, const json& tests) {
+json whole_of(const char* label, const json& tests) {
   json made = test_result(label, false, 0);
   made["tests"] = tests;
   made["value"] = nullptr;
@@ -112,7 +113,7 @@ TEST_CASE("what the tests said is the answer", "[service][sandbox_fusion]") {
   const Submission submission = submission_of(request());
   const json tests = {test_result("OK", true, 0), test_result("WrongAnswer", false, 0)};
   const Response response =
-      submit_response(result_of("WrongAnswer", tests).dump(), *submission.cases);
+      submit_response(result_of(whole_of("WrongAnswer", tests)), *submission.cases);
   CHECK(response.status == 200);
   const json answer = json::parse(response.body);
   CHECK(answer["id"] == "p1");
@@ -131,11 +132,11 @@ TEST_CASE("trouble of the sandbox is nobody's wrong answer", "[service][sandbox_
   broken["by"] = "sandbox";
   broken["detail"] = {{"message", "no memory"}};
   const json tests = {test_result("OK", true, 0), broken};
-  json ours = result_of("SandboxError", tests);
-  CHECK(submit_response(ours.dump(), *submission.cases).status == 500);
+  json ours = whole_of("SandboxError", tests);
+  CHECK(submit_response(result_of(ours), *submission.cases).status == 500);
   ours["by"] = "sandbox";
   ours["detail"] = broken["detail"];
-  const Response whole = submit_response(ours.dump(), *submission.cases);
+  const Response whole = submit_response(result_of(ours), *submission.cases);
   CHECK(json::parse(whole.body)["detail"] == "Failed to check stdio test case: no memory");
 }
 
@@ -151,15 +152,15 @@ TEST_CASE("cells are calls of one function", "[service][sandbox_fusion]") {
 }
 
 TEST_CASE("cells that did not come to their end are no cells", "[service][sandbox_fusion]") {
-  json ours = result_of("TimeoutException", json::array());
+  json ours = whole_of("TimeoutException", json::array());
   ours["by"] = "limit";
-  json answer = json::parse(run_jupyter_response(ours.dump()).body);
+  json answer = json::parse(run_jupyter_response(result_of(ours)).body);
   CHECK(answer["status"] == "Failed");
   CHECK(answer["driver"]["status"] == "TimeLimitExceeded");
   CHECK(answer["cells"] == json::array());
 
   ours["by"] = "sandbox";
-  answer = json::parse(run_jupyter_response(ours.dump()).body);
+  answer = json::parse(run_jupyter_response(result_of(ours)).body);
   CHECK(answer["status"] == "SandboxError");
   CHECK(answer["driver"].is_null());
 }

@@ -1,0 +1,64 @@
+#include "runtime/json/job_rules.h"
+
+#include "runtime/json/job_parts.h"
+
+namespace runtime {
+
+namespace {
+
+const char* objection_to_tests(const Job& job) {
+  const bool calls = job.mode == shim::Mode::kCall;
+  if (job.interactor && calls) return "interactor: only in script mode";
+  if (job.interactor && job.tests.empty())
+    return "interactor: needs tests (one with an empty stdin will do)";
+  for (const TestCase& test : job.tests) {
+    const bool gives_script_fields = !test.stdin_bytes.empty() || !test.argv.empty();
+    if (calls && gives_script_fields) return "tests: stdin and argv only in script mode";
+    if (calls && test.calls.empty()) return "tests: each needs args (or kwargs) in call mode";
+    if (!calls && !test.calls.empty()) return "tests: args and kwargs only in call mode";
+    if (test.comparator != Comparator::kChecker) continue;
+    if (job.interactor) return "tests: compare is not used beside an interactor, which decides";
+    if (calls) return "tests: a checker looks at output, so it needs script mode";
+    if (!job.checker) return "checker: required where a test is compared by it";
+    if (!test.expect) return "tests: a test compared by a checker needs expect (may be \"\")";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string place_of(const std::string& field, const std::string& path) {
+  return field + "[\"" + printable(path) + "\"]";
+}
+
+std::string objection_to_files_of_tests(const Job& job) {
+  const Paths paths = job.tests.empty() ? Paths() : paths_of(job.files);
+  for (size_t i = 0; i < job.tests.size(); ++i) {
+    if (const InputFile* file = misplaced(paths, job.tests[i].files))
+      return place_of("tests[" + std::to_string(i) + "].files", file->path) +
+             ": one of the job's files is its folder, or lies in it";
+  }
+  return "";
+}
+
+const char* objection_to_job(const Given& given, Job& job) {
+  if (given.inputs && given.calls) return "calls: not together with inputs";
+  if (job.source.empty() && !given.source) return "source: required";
+  if (const char* wrong = objection_to_tests(job)) return wrong;
+  if (!job.tests.empty() && (given.inputs || given.calls))
+    return "tests: not together with inputs or calls";
+  if (job.mode == shim::Mode::kCall) {
+    if (job.func.empty()) return "func: required in call mode";
+    if (job.calls.empty() && job.tests.empty())
+      return "inputs: required in call mode (inputs or calls)";
+    return nullptr;
+  }
+  if (given.func) return "func: only in call mode (\"mode\": \"call\")";
+  if (given.inputs) return "inputs: only in call mode (\"mode\": \"call\")";
+  if (given.calls) return "calls: only in call mode (\"mode\": \"call\")";
+  job.func.clear();  // from the defaults, for the other jobs
+  job.calls.clear();
+  return nullptr;
+}
+
+}  // namespace runtime

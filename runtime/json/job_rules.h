@@ -1,0 +1,24 @@
+#pragma once
+// Rules of a job that no single field can say, whoever has read the fields. Internal to job_json
+// and job_builder. Pure.
+
+#include <string>
+
+#include "runtime/job/job.h"
+
+namespace runtime {
+
+// files["a/b"]
+std::string place_of(const std::string& field, const std::string& path);
+
+// Fields that the job has of its own, and not of the defaults.
+struct Given {
+  bool source = false, func = false, inputs = false, calls = false;
+};
+// Null, or the sentence. Forgets what the defaults say of the other mode.
+const char* objection_to_job(const Given& given, Job& job);
+
+// Empty, or the sentence.
+std::string objection_to_files_of_tests(const Job& job);
+
+}  // namespace runtime
