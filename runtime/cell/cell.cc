@@ -235,7 +235,7 @@ void Cell::lose(Evidence::Fault fault) {
   if (kills == 0 && !killed_) result_.evidence.fault = fault_;
   killed_ = true;  // drain() has nothing left to kill
   drain();
-  note_limits();
+  result_.evidence.limits = order_.job->limits;
   result_.usage.wall_us = micros(sys::monotonic_now() - started_at_);
   result_.evidence.wall_ms = result_.usage.wall_us / 1000;
   result_.evidence.cpu_ms = result_.usage.cpu_us / 1000;  // as far as it was seen

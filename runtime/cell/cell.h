@@ -174,7 +174,6 @@ class Cell : public CellHandle {
   void measure(const shim::JobDone& done);
   void count_refused_processes();
   bool memory_limit_is_far() const;
-  void note_limits();
   struct Reading;  // the answer is being read
   void read_answer(bool clean);
   void on_answer_read(Reading& reading, bool clean);

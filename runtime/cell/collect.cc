@@ -193,20 +193,6 @@ void Cell::on_answer_read(Reading& reading, bool clean) {
   finish(clean && cleared);
 }
 
-// For the detail of a verdict.
-void Cell::note_limits() {
-  const Limits& limits = order_.job->limits;
-  Evidence& seen = result_.evidence;
-  seen.wall_limit_ms = limits.wall.count();
-  seen.cpu_limit_ms = limits.cpu.count();
-  seen.memory_limit_bytes = static_cast<int64_t>(limits.memory.count);
-  seen.stdout_limit_bytes = static_cast<int64_t>(limits.out.count);
-  seen.stderr_limit_bytes = static_cast<int64_t>(limits.err.count);
-  seen.disk_limit_bytes = static_cast<int64_t>(limits.disk.count);
-  seen.files_limit = limits.files;
-  seen.pids_limit = limits.pids;
-}
-
 void Cell::measure(const shim::JobDone& done) {
   const Limits& limits = order_.job->limits;
   Evidence& seen = result_.evidence;
@@ -250,7 +236,7 @@ void Cell::measure(const shim::JobDone& done) {
     seen.wall_ms = std::max(seen.wall_ms, result_.usage.stopped_us.value_or(0) / 1000);
   seen.cpu_ms = result_.usage.cpu_us / 1000;
   seen.memory_peak_bytes = result_.usage.memory_peak_bytes;
-  note_limits();
+  result_.evidence.limits = order_.job->limits;
   result_.timing.fork = micros(begin - sent_at_);
   result_.timing.confine = micros(confined - begin);
   result_.timing.run = micros(end - confined);

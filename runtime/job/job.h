@@ -12,27 +12,12 @@
 
 #include "runtime/job/comparator.h"
 #include "runtime/job/interactive_pair.h"
+#include "runtime/job/limits.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "shim/value_format.h"
 
 namespace runtime {
-
-struct Limits {
-  sys::Milliseconds wall{10000};
-  sys::Milliseconds cpu{5000};
-  sys::Bytes memory = sys::mebibytes(512);  // what the job adds, not what it shares
-  uint32_t pids = 64;                       // processes and threads, the first one included
-  sys::Bytes out = sys::kibibytes(4096);
-  sys::Bytes err = sys::kibibytes(1024);
-  sys::Bytes value = sys::kibibytes(16384);
-  sys::Bytes disk = sys::mebibytes(64);
-  uint32_t files = 4096;  // inodes of the scratch
-  uint32_t open_files = 256;
-  sys::Bytes outputs = sys::kibibytes(16384);  // of the files that are collected, together
-  sys::Bytes stack{0};  // of each program that is executed; 0: the host's usual one
-  bool operator==(const Limits&) const = default;
-};
 
 struct InputFile {
   std::string path;  // relative, inside the working directory; "NAME/": an empty directory

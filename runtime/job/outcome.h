@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/job/limits.h"
 #include "shim/step.h"
 
 namespace runtime {
@@ -102,10 +103,8 @@ struct Evidence {
   bool contended = false;     // the cell got much less CPU than it asked for
   ExitStatus exit;
   // Limits and measurements, for the detail.
-  int64_t wall_limit_ms = 0, wall_ms = 0, cpu_limit_ms = 0, cpu_ms = 0;
-  int64_t memory_limit_bytes = 0, memory_peak_bytes = 0;
-  int64_t stdout_limit_bytes = 0, stderr_limit_bytes = 0, disk_limit_bytes = 0, files_limit = 0,
-          pids_limit = 0;
+  Limits limits;
+  int64_t wall_ms = 0, cpu_ms = 0, memory_peak_bytes = 0;
   bool operator==(const Evidence&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "runtime/values/nearest_name.h"
@@ -10,32 +11,11 @@ namespace runtime {
 
 namespace {
 
-constexpr int64_t kDayMs = 86'400'000;
-constexpr int64_t kTibMb = int64_t{1} << 20;
-constexpr int64_t kGibKb = int64_t{1} << 20;
-
 constexpr std::array<std::string_view, 2> kModes = {"script", "call"};
 constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
 constexpr std::array<std::string_view, 2> kStops = {"never", "first_fail"};
 constexpr std::array<std::string_view, 2> kReactions = {"deny", "kill"};
 
-template <sys::Milliseconds Limits::*M>
-constexpr NumberAccess duration() {
-  return {[](const Job& job) -> int64_t { return (job.limits.*M).count(); },
-          [](Job& job, int64_t value) { job.limits.*M = sys::Milliseconds(value); }};
-}
-template <sys::Bytes Limits::*M, unsigned Shift>
-constexpr NumberAccess size() {
-  return {[](const Job& job) { return static_cast<int64_t>((job.limits.*M).count >> Shift); },
-          [](Job& job, int64_t value) {
-            (job.limits.*M).count = static_cast<uint64_t>(value) << Shift;
-          }};
-}
-template <uint32_t Limits::*M>
-constexpr NumberAccess count() {
-  return {[](const Job& job) { return int64_t{job.limits.*M}; },
-          [](Job& job, int64_t value) { job.limits.*M = static_cast<uint32_t>(value); }};
-}
 template <typename E, E Job::*M>
 constexpr NumberAccess choice() {
   return {[](const Job& job) { return static_cast<int64_t>(job.*M); },
@@ -47,10 +27,9 @@ constexpr NumberAccess policy_choice() {
           [](Job& job, int64_t value) { job.policy.*M = static_cast<E>(value); }};
 }
 
-constexpr unsigned kKilo = 10, kMega = 20;
 using enum FieldKind;
 
-constexpr Field kFields[] = {
+constexpr Field kFieldsBeforeLimits[] = {
     {.path = "id",
      .kind = kText,
      .fallback = "generated",
@@ -188,80 +167,9 @@ constexpr Field kFields[] = {
      .kind = kObject,
      .fallback = "see below",
      .meaning = "The resources that the job may use."},
-    {.path = "limits.wall_ms",
-     .kind = kInteger,
-     .min = 1,
-     .max = kDayMs,
-     .number = duration<&Limits::wall>(),
-     .meaning = "Time from start to end; never stretched."},
-    {.path = "limits.cpu_ms",
-     .kind = kInteger,
-     .min = 1,
-     .max = kDayMs,
-     .number = duration<&Limits::cpu>(),
-     .meaning = "CPU time of all its threads and processes."},
-    {.path = "limits.memory_mb",
-     .kind = kInteger,
-     .min = 4,
-     .max = kTibMb,
-     .number = size<&Limits::memory, kMega>(),
-     .meaning = "Memory that the job adds; memory that it shares with the zygote does not count."},
-    {.path = "limits.pids",
-     .kind = kInteger,
-     .min = 1,
-     .max = 32768,
-     .number = count<&Limits::pids>(),
-     .meaning = "Processes and threads, the first one included."},
-    {.path = "limits.stdout_kb",
-     .kind = kInteger,
-     .min = 1,
-     .max = kGibKb,
-     .number = size<&Limits::out, kKilo>(),
-     .meaning = "Bytes of standard output."},
-    {.path = "limits.stderr_kb",
-     .kind = kInteger,
-     .min = 1,
-     .max = kGibKb,
-     .number = size<&Limits::err, kKilo>(),
-     .meaning = "Bytes of standard error."},
-    {.path = "limits.value_kb",
-     .kind = kInteger,
-     .min = 1,
-     .max = kGibKb,
-     .number = size<&Limits::value, kKilo>(),
-     .meaning = "Call mode: the encoded value."},
-    {.path = "limits.disk_mb",
-     .kind = kInteger,
-     .min = 1,
-     .max = kTibMb,
-     .number = size<&Limits::disk, kMega>(),
-     .meaning = "Scratch files."},
-    {.path = "limits.files",
-     .kind = kInteger,
-     .min = 16,
-     .max = 10'000'000,
-     .number = count<&Limits::files>(),
-     .meaning = "Files and directories of the scratch (inodes)."},
-    {.path = "limits.open_files",
-     .kind = kInteger,
-     .min = 16,
-     .max = kTibMb,
-     .number = count<&Limits::open_files>(),
-     .meaning = "Descriptors of one process."},
-    {.path = "limits.stack_mb",
-     .kind = kInteger,
-     .min = 0,
-     .max = kTibMb,
-     .number = size<&Limits::stack, kMega>(),
-     .meaning = "Stack of a program that is executed, and so how deep it may recurse; 0: the usual "
-                "one of the host (8). The used part counts as memory."},
-    {.path = "limits.outputs_kb",
-     .kind = kInteger,
-     .min = 0,
-     .max = kGibKb,
-     .number = size<&Limits::outputs, kKilo>(),
-     .meaning = "All files that `outputs` collects, together; one that does not fit is refused by "
-                "name."},
+};
+
+constexpr Field kFieldsBehindLimits[] = {
     {.path = "policy",
      .kind = kObject,
      .fallback = "see below",
@@ -318,6 +226,30 @@ constexpr Field kFields[] = {
                 [](Job& job, int64_t value) { job.deadline = sys::Milliseconds(value); }},
      .meaning = "For a service: the answer is of no use after this long."},
 };
+template <size_t I>
+constexpr Field limit_field() {
+  constexpr const LimitRule& rule = kLimits[I];
+  return {.path = rule.path,
+          .kind = kInteger,
+          .min = rule.min,
+          .max = rule.max,
+          .number = {[](const Job& job) { return kLimits[I].get(job.limits); },
+                     [](Job& job, int64_t value) { kLimits[I].set(job.limits, value); }},
+          .meaning = rule.meaning};
+}
+
+template <size_t... I>
+constexpr auto all_fields(std::index_sequence<I...>) {
+  const Field limits[] = {limit_field<I>()...};
+  std::array<Field, std::size(kFieldsBeforeLimits) + sizeof...(I) + std::size(kFieldsBehindLimits)>
+      all{};
+  auto end = std::ranges::copy(kFieldsBeforeLimits, all.begin()).out;
+  end = std::ranges::copy(limits, end).out;
+  std::ranges::copy(kFieldsBehindLimits, end);
+  return all;
+}
+
+constexpr auto kFields = all_fields(std::make_index_sequence<std::size(kLimits)>());
 static_assert(std::size(kFields) <= 64, "the parser notes what was given in 64 bits");
 
 size_t parent_length(std::string_view path) {
@@ -424,8 +356,6 @@ std::string type_of(const Field& field) {
     case kChecker:
     case kInteractor:
       return "object";
-    case kNotYet:
-      return "-";
     case kChoice:
       break;
   }

@@ -32,7 +32,6 @@ enum class FieldKind : uint8_t {
   kTests,
   kChecker,
   kInteractor,
-  kNotYet,  // in the contract, not in this version
 };
 
 // How an integer, a boolean (0 or 1) or a choice (its index) sits in a Job.

@@ -98,8 +98,6 @@ class JobParser {
         return read_checker(in_, field, job_.checker.emplace());
       case FieldKind::kInteractor:
         return read_checker(in_, field, job_.interactor.emplace());
-      case FieldKind::kNotYet:
-        return in_.fail("not supported yet");
       case FieldKind::kObject:
         return in_.expected("an object");
     }

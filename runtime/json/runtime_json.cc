@@ -147,14 +147,10 @@ class Fields {
 
 std::string read_limits(const json& object, const std::string& where, Limits& limits) {
   Fields fields(object, where);
-  fields.number("wall_ms", [&](int64_t n) { limits.wall = sys::Milliseconds(n); });
-  fields.number("cpu_ms", [&](int64_t n) { limits.cpu = sys::Milliseconds(n); });
-  fields.number("memory_mb",
-                [&](int64_t n) { limits.memory = sys::mebibytes(static_cast<uint64_t>(n)); });
-  fields.number("pids", [&](int64_t n) { limits.pids = static_cast<uint32_t>(n); });
-  fields.number("disk_mb",
-                [&](int64_t n) { limits.disk = sys::mebibytes(static_cast<uint64_t>(n)); });
-  fields.number("files", [&](int64_t n) { limits.files = static_cast<uint32_t>(n); });
+  for (const LimitRule& rule : kLimits) {
+    if (!rule.of_compilers) continue;
+    fields.number(std::string(rule.name()).c_str(), [&](int64_t n) { rule.set(limits, n); });
+  }
   return fields.finish();
 }
 

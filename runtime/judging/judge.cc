@@ -80,9 +80,10 @@ Verdict cancelled(const Case&) { return verdict(Outcome::kCancelled, By::kCaller
 
 Verdict sandbox_error(const Case& c) {
   const Evidence::Fault& fault = *c.seen.fault;
-  return verdict(
-      Outcome::kSandboxError, By::kSandbox,
-      {{"step", fault.name_of_step()}, {"errno", int64_t{fault.error}}, {"message", fault.message}});
+  return verdict(Outcome::kSandboxError, By::kSandbox,
+                 {{"step", fault.name_of_step()},
+                  {"errno", int64_t{fault.error}},
+                  {"message", fault.message}});
 }
 
 Verdict unsafe_code(const Case& c) {
@@ -99,12 +100,14 @@ Verdict unsafe_code(const Case& c) {
   return verdict(Outcome::kUnsafeCode, By::kPolicy, std::move(detail));
 }
 
+int64_t bytes_of(sys::Bytes amount) { return static_cast<int64_t>(amount.count); }
+
 Verdict memory_limit(const Case& c) {
   const char* source = c.seen.oom_kills > 0  ? "oom counter"
                        : c.seen.memory_watch ? "memory watch"
                                              : "MemoryError";
   Detail detail = {{"limit", "memory"},
-                   {"limit_bytes", c.seen.memory_limit_bytes},
+                   {"limit_bytes", bytes_of(c.seen.limits.memory)},
                    {"peak_bytes", c.seen.memory_peak_bytes},
                    {"source", source}};
   if (raised(c) && c.said.memory_error_by_interpreter) {
@@ -121,24 +124,26 @@ Verdict timeout(const Case& c, const char* which, int64_t limit_ms, int64_t meas
                   {"measured_ms", measured_ms},
                   {"contended", c.seen.contended}});
 }
-Verdict cpu_timeout(const Case& c) { return timeout(c, "cpu", c.seen.cpu_limit_ms, c.seen.cpu_ms); }
+Verdict cpu_timeout(const Case& c) {
+  return timeout(c, "cpu", c.seen.limits.cpu.count(), c.seen.cpu_ms);
+}
 Verdict wall_timeout(const Case& c) {
-  return timeout(c, "wall", c.seen.wall_limit_ms, c.seen.wall_ms);
+  return timeout(c, "wall", c.seen.limits.wall.count(), c.seen.wall_ms);
 }
 
 Verdict output_limit(const char* stream, int64_t limit_bytes) {
   return verdict(Outcome::kOutputLimit, By::kLimit,
                  {{"limit", stream}, {"limit_bytes", limit_bytes}});
 }
-Verdict stdout_limit(const Case& c) { return output_limit("stdout", c.seen.stdout_limit_bytes); }
-Verdict stderr_limit(const Case& c) { return output_limit("stderr", c.seen.stderr_limit_bytes); }
+Verdict stdout_limit(const Case& c) { return output_limit("stdout", bytes_of(c.seen.limits.out)); }
+Verdict stderr_limit(const Case& c) { return output_limit("stderr", bytes_of(c.seen.limits.err)); }
 
 Verdict disk_limit(const Case& c) {
   Detail detail;
   if (c.seen.inodes_full) {
-    detail = {{"limit", "files"}, {"limit_count", c.seen.files_limit}};
+    detail = {{"limit", "files"}, {"limit_count", int64_t{c.seen.limits.files}}};
   } else {
-    detail = {{"limit", "disk"}, {"limit_bytes", c.seen.disk_limit_bytes}};
+    detail = {{"limit", "disk"}, {"limit_bytes", bytes_of(c.seen.limits.disk)}};
   }
   detail.emplace_back("source", c.seen.disk_watch  ? "disk watch"
                                 : c.seen.disk_full ? "scratch is full"
@@ -149,7 +154,7 @@ Verdict disk_limit(const Case& c) {
 
 Verdict process_limit(const Case& c) {
   const bool counted = c.seen.pids_refused > 0;
-  Detail detail = {{"limit", "pids"}, {"limit_count", c.seen.pids_limit}};
+  Detail detail = {{"limit", "pids"}, {"limit_count", int64_t{c.seen.limits.pids}}};
   if (counted) detail.emplace_back("refused", int64_t{c.seen.pids_refused});
   detail.emplace_back("source", counted ? "pids counter" : "RuntimeError");
   if (raised(c) && c.said.no_thread_by_interpreter) add_line(detail, exception_of(c).line);

@@ -45,8 +45,10 @@ void check_wish(const cli::CommandLine& line) {
   VERIFY(line.run.determinism >= 1 && line.run.determinism <= 8);
   VERIFY(line.batch.workers <= 4096);
   VERIFY(line.run.func.empty() == line.run.inputs.empty());
-  if (line.run.pids) VERIFY(*line.run.pids >= 1 && *line.run.pids <= 32768);
-  if (line.run.wall) VERIFY(line.run.wall->count() > 0);
+  for (const auto& [option, amount] : line.run.limits) {
+    if (const auto* count = std::get_if<uint32_t>(&amount)) VERIFY(*count >= 1 && *count <= 32768);
+    if (const auto* time = std::get_if<sys::Milliseconds>(&amount)) VERIFY(time->count() > 0);
+  }
   const std::vector<runtime::TemplateSpec> builtin = {{"python", {}, ""}};
   (void)cli::engine_options(line.common, builtin, line.batch.workers);
 }

@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "runtime/job/limits.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "service/admission/cors.h"
@@ -49,9 +51,7 @@ struct RunOptions {
   std::string program;      // empty: the image's own command
   bool is_command = false;  // PROGRAM is one of the image
   std::vector<std::string> args;
-  std::optional<sys::Milliseconds> wall, cpu;
-  std::optional<sys::Bytes> memory, output, disk;
-  std::optional<uint32_t> pids;
+  std::map<std::string_view, runtime::LimitRule::Amount> limits;  // by option: "--cpu"
   std::optional<sandbox::Profile> profile;
   unsigned determinism = 1;
   std::string func, inputs;

@@ -124,7 +124,6 @@ ordered_json type_schema(const Field& field) {
     case FieldKind::kInteractor:
       return checker();
     case FieldKind::kJson:
-    case FieldKind::kNotYet:
       break;
   }
   return any();
@@ -143,7 +142,6 @@ std::string description_of(const Field& field) {
 std::string job_schema() {
   ordered_json job = object_of(ordered_json::object(), {"source"});
   for (const Field& field : job_fields()) {
-    if (field.kind == FieldKind::kNotYet) continue;
     ordered_json schema = type_schema(field);
     schema["description"] = description_of(field);
     const size_t dot = field.path.find('.');

@@ -24,10 +24,11 @@ constexpr uint64_t kMostCollected = uint64_t{256} << 20;  // of a stream, as the
 constexpr uint64_t kUncollected = uint64_t{64} << 20;     // of a stream that nobody wants
 constexpr uint64_t kUsualCopyOut = uint64_t{256} << 20;   // of a file, as the original's
 constexpr uint64_t kUsualDisk = uint64_t{128} << 20;      // of the original's /w
-constexpr uint64_t kLeastMemory = uint64_t{4} << 20;
-constexpr uint64_t kMostMemory = uint64_t{1} << 40;
-constexpr uint64_t kMostProcesses = 32'768;
-constexpr uint64_t kMostMilliseconds = 86'400'000;
+constexpr const auto& kMemory = runtime::limit_named("memory_mb");
+constexpr uint64_t kLeastMemory = uint64_t{kMemory.min} << 20;
+constexpr uint64_t kMostMemory = uint64_t{kMemory.max} << 20;
+constexpr uint64_t kMostProcesses = runtime::limit_named("pids").max;
+constexpr uint64_t kMostMilliseconds = runtime::limit_named("cpu_ms").max;
 constexpr uint64_t kNanoseconds = 1'000'000;  // in a millisecond
 constexpr std::string_view kScript = "#!";
 

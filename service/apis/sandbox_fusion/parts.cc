@@ -53,7 +53,7 @@ constexpr std::array kLanguages = std::to_array<Language>({
     {"racket", ""},
 });
 
-constexpr double kMostSeconds = 86'400;
+constexpr double kMostSeconds = static_cast<double>(runtime::kDayMs) / 1000;
 
 std::string language_names() {
   std::string names;

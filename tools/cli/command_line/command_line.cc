@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
+#include "runtime/job/limits.h"
 #include "runtime/values/nearest_name.h"
 #include "tools/cli/command_line/config_file.h"
 #include "tools/cli/command_line/documents.h"
@@ -137,20 +139,49 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.option_defaults()->group("Options");
 }
 
+// "10s", "512M", "64"
+std::string words_of(const runtime::LimitRule& rule) {
+  const int64_t usual = rule.get(runtime::Limits{});
+  if (rule.unit() == "ms") return fmt::format("{}s", usual / 1000);
+  return std::to_string(usual) + (rule.unit() == "mb" ? "M" : rule.unit() == "kb" ? "K" : "");
+}
+
+// `shared`: other limits have the option, too, and other defaults.
+void add_limit(CLI::App& app, const runtime::LimitRule& rule, bool shared, RunOptions& into) {
+  const std::string option(rule.option);
+  const std::string help =
+      std::string(rule.help) + (shared ? "" : " (default " + words_of(rule) + ")");
+  const auto put = [&into, key = rule.option](runtime::LimitRule::Amount amount) {
+    into.limits[key] = amount;
+  };
+  const auto put_parsed = [option, put](const auto& value) {
+    if (!value) throw CLI::ValidationError(option, value.error().text());
+    put(*value);
+  };
+  const auto usual = rule.amount_in({});
+  if (std::holds_alternative<sys::Milliseconds>(usual)) {
+    app.add_option_function<std::string>(
+           option, [=](const std::string& text) { put_parsed(parse_duration(text)); }, help)
+        ->type_name("TIME");
+  } else if (std::holds_alternative<sys::Bytes>(usual)) {
+    app.add_option_function<std::string>(
+           option, [=](const std::string& text) { put_parsed(parse_size(text)); }, help)
+        ->type_name("SIZE");
+  } else {
+    const auto put_count = [put](uint32_t count) { put(count); };
+    whole_number(app.add_option_function<uint32_t>(option, put_count, help),
+                 static_cast<unsigned>(rule.min), static_cast<unsigned>(rule.max));
+  }
+}
+
 void add_limits(CLI::App& app, RunOptions& into) {
   app.option_defaults()->group("Limits");
-  parsed_option(app, "--wall", "TIME", "Wall clock limit, e.g. 2s or 500ms (default 10s)",
-                into.wall, parse_duration);
-  parsed_option(app, "--cpu", "TIME", "CPU time limit (default 5s)", into.cpu, parse_duration);
-  parsed_option(app, "--memory", "SIZE", "Memory limit, e.g. 256M (default 512M)", into.memory,
-                parse_size);
-  whole_number(app.add_option("--pids", into.pids, "Processes and threads (default 64)"), 1u,
-               32768u);
-  parsed_option(app, "--output", "SIZE",
-                "Limit of stdout and of stderr, each, e.g. 64K; bare is bytes", into.output,
-                parse_size);
-  parsed_option(app, "--disk", "SIZE", "Size of the scratch directory (default 64M)", into.disk,
-                parse_size);
+  for (const runtime::LimitRule& rule : runtime::kLimits) {
+    if (rule.help.empty()) continue;
+    const bool shared =
+        std::ranges::count(runtime::kLimits, rule.option, &runtime::LimitRule::option) > 1;
+    add_limit(app, rule, shared, into);
+  }
   app.option_defaults()->group("Options");
 }
 

@@ -52,33 +52,16 @@ std::optional<Refusal> read_source(const std::string& path, Job& job) {
   return job.source_has_coding ? std::nullopt : check_text(path, job.source);
 }
 
-void set_limits(const RunOptions& options, runtime::Limits& limits) {
-  if (options.wall) limits.wall = *options.wall;
-  if (options.cpu) limits.cpu = *options.cpu;
-  if (options.memory) limits.memory = *options.memory;
-  if (options.disk) limits.disk = *options.disk;
-  if (options.pids) limits.pids = *options.pids;
-  if (options.output) limits.out = limits.err = *options.output;
-}
-
-// The ranges are those of job lines. Except that an output limit may be less than a KiB.
-std::optional<Refusal> check_ranges(const Job& job) {
-  struct Pair {
-    std::string_view option, path;
-    bool lower_bound = true;
-  };
-  constexpr Pair kPairs[] = {{"--wall", "limits.wall_ms"},
-                             {"--cpu", "limits.cpu_ms"},
-                             {"--memory", "limits.memory_mb"},
-                             {"--disk", "limits.disk_mb"},
-                             {"--output", "limits.stdout_kb", false}};
-  for (const Pair& pair : kPairs) {
-    const auto& field = runtime::job_fields()[static_cast<size_t>(runtime::field_index(pair.path))];
-    int64_t value = field.number.get(job);
-    if (value <= field.max && (value >= field.min || !pair.lower_bound)) continue;
-    std::string_view unit = pair.path.substr(pair.path.rfind('_') + 1);
-    return Refusal{fmt::format("{}: out of range, which is from {}{} to {}{}", pair.option,
-                               field.min, unit, field.max, unit)};
+// The ranges are those of job lines, but that an option may be finer than their units.
+std::optional<Refusal> set_limits(const RunOptions& options, runtime::Limits& limits) {
+  for (const runtime::LimitRule& rule : runtime::kLimits) {
+    const auto given = options.limits.find(rule.option);
+    if (given == options.limits.end()) continue;
+    rule.assign(limits, given->second);
+    const int64_t value = rule.get(limits);
+    if (value <= rule.max && (value >= rule.min || rule.finer_option)) continue;
+    return Refusal{fmt::format("{}: out of range, which is from {}{} to {}{}", rule.option,
+                               rule.min, rule.unit(), rule.max, rule.unit())};
   }
   return std::nullopt;
 }
@@ -154,8 +137,7 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
   made.job.argv = options.args;
   std::string name = chosen_template(common);
   if (!name.empty()) made.job.template_name = name;
-  set_limits(options, made.job.limits);
-  if (auto refusal = check_ranges(made.job)) return *std::move(refusal);
+  if (auto refusal = set_limits(options, made.job.limits)) return *std::move(refusal);
   if (options.profile) {
     made.job.policy.profile = *options.profile;
     made.job.policy.has_profile = true;

@@ -206,7 +206,7 @@ TEST_CASE("a MemoryError of the interpreter is the limit's, one that the program
   CHECK(judged(run).label() == "MemoryError");
 
   run.said.memory_error_by_interpreter = true;
-  run.seen.memory_limit_bytes = 100663296;
+  run.seen.limits.memory = sys::Bytes{100663296};
   CHECK(judged(run).label() == "MemoryLimitExceeded");
   CHECK(detail_text(judged(run), "limit_bytes") == "100663296");
   CHECK(detail_text(judged(run), "source") == "MemoryError");
@@ -259,7 +259,7 @@ TEST_CASE("a timeout says which clock, the limit, what was measured, and if the 
   Run run = good_call();
   run.seen.deadline = DeadlineKind::kWall;
   run.seen.contended = true;
-  run.seen.wall_limit_ms = 400;
+  run.seen.limits.wall = sys::Milliseconds(400);
   run.seen.wall_ms = 401;
   const Verdict verdict = judged(run);
   CHECK(detail_text(verdict, "limit") == "wall");

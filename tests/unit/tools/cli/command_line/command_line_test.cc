@@ -32,9 +32,9 @@ TEST_CASE("run takes limits before or after the program", "[cli][options]") {
 
   CHECK(line.command == Command::kRun);
   CHECK(line.run.program == "prog.py");
-  CHECK(line.run.cpu == sys::Milliseconds(1000));
-  CHECK(line.run.memory == sys::mebibytes(256));
-  CHECK(line.run.output == sys::Bytes{100});
+  CHECK(std::get<sys::Milliseconds>(line.run.limits.at("--cpu")) == sys::Milliseconds(1000));
+  CHECK(std::get<sys::Bytes>(line.run.limits.at("--memory")) == sys::mebibytes(256));
+  CHECK(std::get<sys::Bytes>(line.run.limits.at("--output")) == sys::Bytes{100});
 }
 
 TEST_CASE("what is behind -- belongs to the program", "[cli][options]") {
@@ -42,7 +42,7 @@ TEST_CASE("what is behind -- belongs to the program", "[cli][options]") {
 
   CHECK(line.run.program == "-");
   CHECK(line.run.args == std::vector<std::string>{"--wall", "batch", "-x"});
-  CHECK_FALSE(line.run.wall.has_value());
+  CHECK_FALSE(line.run.limits.contains("--wall"));
 }
 
 TEST_CASE("common options stand before or behind the command", "[cli][options]") {
@@ -102,8 +102,8 @@ TEST_CASE("a config file fills in what the command line leaves out", "[cli][opti
 
   CommandLine line = parsed({"run", "--config", path, "--memory", "1G", "p.py"});
 
-  CHECK(line.run.memory == sys::mebibytes(1024));
-  CHECK(line.run.wall == sys::Milliseconds(2000));
+  CHECK(std::get<sys::Bytes>(line.run.limits.at("--memory")) == sys::mebibytes(1024));
+  CHECK(std::get<sys::Milliseconds>(line.run.limits.at("--wall")) == sys::Milliseconds(2000));
   CHECK(line.common.quiet);
   CHECK(line.common.preload == std::vector<std::string>{"a", "b"});
 }
