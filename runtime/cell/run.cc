@@ -131,6 +131,10 @@ Result<void> Cell::send_order() {
   } else if (plan_.scratch) {
     order.rlimits.file_size = limits.disk;
   }
+  if (limits.file.count > 0) {
+    const uint64_t without = order.rlimits.file_size.value_or(limits.file).count;
+    order.rlimits.file_size = sys::Bytes{std::min(without, limits.file.count)};
+  }
   // Programs of other languages, and compilers' sanitizers, reserve far more than they use.
   const bool is_python = !plan_.executes && !plan_.shape.runs_programs();
   if (layers_.has(Layer::kCgroupMemory) && is_python) order.rlimits.data = most_data(limits);

@@ -20,6 +20,7 @@ struct Limits {
   sys::Bytes err = sys::kibibytes(1024);
   sys::Bytes value = sys::kibibytes(16384);
   sys::Bytes disk = sys::mebibytes(64);
+  sys::Bytes file{0};     // of each file of the scratch; 0: only the scratch bounds it
   uint32_t files = 4096;  // inodes of the scratch
   uint32_t open_files = 256;
   sys::Bytes outputs = sys::kibibytes(16384);  // of the files that are collected, together
@@ -123,6 +124,11 @@ inline constexpr LimitRule kLimits[] = {
      .of_compilers = true,
      .option = "--disk",
      .help = "Size of the scratch directory"},
+    {.path = "limits.file_mb",
+     .member = &Limits::file,
+     .min = 0,
+     .max = kTibMb,
+     .meaning = "Each file that the program writes; 0: no limit but `disk_mb`."},
     {.path = "limits.files",
      .member = &Limits::files,
      .min = 16,

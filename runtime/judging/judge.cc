@@ -4,6 +4,8 @@
 
 #include "runtime/judging/judge.h"
 
+#include <csignal>
+
 #include "runtime/judging/signal_names.h"
 
 namespace runtime {
@@ -45,11 +47,18 @@ bool ended_well(const Case& c) {
   return clean_exit(c) && !raised(c) && !value_is_invalid(c) && !ended_before_returning(c);
 }
 
+// The kernel refuses to let a file grow: by SIGXFSZ, or by EFBIG where that is ignored
+// (setrlimit(2)).
+bool has_limit_of_file(const Case& c) { return c.seen.limits.file.count > 0; }
+bool file_grew_too_large(const Case& c) {
+  return has_limit_of_file(c) && c.seen.exit == ExitStatus{true, SIGXFSZ};
+}
+
 // A full scratch decides only when the run failed. No kernel counter says that a write was refused:
 // "full at the end" is true as well of a program that filled its scratch exactly, or met ENOSPC,
 // coped and ended well; that one stays OK.
 bool disk_ran_out(const Case& c) {
-  return c.seen.disk_watch || (c.seen.disk_full && !ended_well(c)) ||
+  return c.seen.disk_watch || file_grew_too_large(c) || (c.seen.disk_full && !ended_well(c)) ||
          (raised(c) && c.said.no_space_by_interpreter);
 }
 bool processes_ran_out(const Case& c) {
@@ -140,14 +149,18 @@ Verdict stderr_limit(const Case& c) { return output_limit("stderr", bytes_of(c.s
 
 Verdict disk_limit(const Case& c) {
   Detail detail;
-  if (c.seen.inodes_full) {
+  const bool is_scratch = c.seen.disk_watch || c.seen.disk_full;
+  if (has_limit_of_file(c) && !is_scratch) {
+    detail = {{"limit", "file"}, {"limit_bytes", bytes_of(c.seen.limits.file)}};
+  } else if (c.seen.inodes_full) {
     detail = {{"limit", "files"}, {"limit_count", int64_t{c.seen.limits.files}}};
   } else {
     detail = {{"limit", "disk"}, {"limit_bytes", bytes_of(c.seen.limits.disk)}};
   }
-  detail.emplace_back("source", c.seen.disk_watch  ? "disk watch"
-                                : c.seen.disk_full ? "scratch is full"
-                                                   : "OSError");
+  detail.emplace_back("source", c.seen.disk_watch        ? "disk watch"
+                                : c.seen.disk_full       ? "scratch is full"
+                                : file_grew_too_large(c) ? "SIGXFSZ"
+                                                         : "OSError");
   if (raised(c) && c.said.no_space_by_interpreter) add_line(detail, exception_of(c).line);
   return verdict(Outcome::kDiskLimit, By::kLimit, std::move(detail));
 }

@@ -183,6 +183,15 @@ class Executed(unittest.TestCase):
         self.assertEqual((deep["label"], deep["stdout"]["text"]), ("OK", "100000\n"), zygo.brief(deep))
         self.assertEqual(beyond["label"], "MemoryLimitExceeded", zygo.brief(beyond))
 
+    def test_a_file_that_grows_beyond_its_limit_ends_its_program(self) -> None:
+        source = ('#include <stdio.h>\nint main(void) { FILE *f = fopen("big", "w");\n'
+                  "  for (int i = 0; i < 3 << 20; ++i) putc(0, f); return 0; }\n")
+        met = run_job(source, template="c", limits={"file_mb": 1})
+        below = run_job(source, template="c", limits={"file_mb": 4})
+
+        self.assertEqual((met["label"], met["detail"].get("source")), ("DiskLimitExceeded", "SIGXFSZ"), zygo.brief(met))
+        self.assertEqual(below["label"], "OK", zygo.brief(below))
+
     def run_c(self, body: str, *options: str, **fields: Any) -> Result:
         head = "".join(f"#include <{name}.h>\n" for name in (
             "dirent", "errno", "fcntl", "stdio", "stdlib", "string", "sys/mman", "sys/stat", "unistd"))

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <functional>
 
 #include "runtime/judging/signal_names.h"
@@ -241,6 +242,26 @@ TEST_CASE("a full scratch decides only when the run failed", "[judge]") {
   run.seen.disk_full = true;
   run.seen.exit.code = 1;
   CHECK(judged(run).label() == "DiskLimitExceeded");
+}
+
+TEST_CASE("a file that grew beyond its own limit says so, whoever told of it", "[judge]") {
+  Run run = good_script();
+  run.seen.exit = {true, SIGXFSZ};
+  CHECK(judged(run).label() == "Signalled");
+
+  run.seen.limits.file = sys::mebibytes(1);
+  CHECK(judged(run).label() == "DiskLimitExceeded");
+  CHECK(detail_text(judged(run), "limit") == "file");
+  CHECK(detail_text(judged(run), "limit_bytes") == "1048576");
+  CHECK(detail_text(judged(run), "source") == "SIGXFSZ");
+
+  run = good_call();
+  run.seen.limits.file = sys::mebibytes(1);
+  raise(run, "OSError");
+  run.said.no_space_by_interpreter = true;
+  CHECK(detail_text(judged(run), "limit") == "file");
+  run.seen.disk_full = true;  // before the file had grown so large
+  CHECK(detail_text(judged(run), "limit") == "disk");
 }
 
 TEST_CASE("a thread that could not start is ProcessLimitExceeded", "[judge]") {
