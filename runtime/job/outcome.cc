@@ -2,30 +2,36 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace runtime {
 
 namespace {
+struct Label {
+  std::string_view name;
+  Family family;
+};
+
 // Indexed by Outcome. The wire labels are this table and nothing else.
-constexpr std::array<std::string_view, 18> kOutcomes = {"OK",
-                                                        "WrongAnswer",
-                                                        "Exception",
-                                                        "NonZeroExit",
-                                                        "Signalled",
-                                                        "CompilationError",
-                                                        "InvalidResult",
-                                                        "ParsingCodeFailed",
-                                                        "TimeoutException",
-                                                        "MemoryLimitExceeded",
-                                                        "OutputLimitExceeded",
-                                                        "DiskLimitExceeded",
-                                                        "ProcessLimitExceeded",
-                                                        "UnsafeCode",
-                                                        "NonDeterministicCode",
-                                                        "BadJob",
-                                                        "Cancelled",
-                                                        "SandboxError"};
-static_assert(kOutcomes.size() == static_cast<size_t>(Outcome::kSandboxError) + 1);
+constexpr Label kLabels[] = {{"OK", Family::kOk},
+                             {"WrongAnswer", Family::kWrongAnswer},
+                             {"Exception", Family::kFailed},
+                             {"NonZeroExit", Family::kFailed},
+                             {"Signalled", Family::kFailed},
+                             {"CompilationError", Family::kNoProgram},
+                             {"InvalidResult", Family::kFailed},
+                             {"ParsingCodeFailed", Family::kNoProgram},
+                             {"TimeoutException", Family::kTime},
+                             {"MemoryLimitExceeded", Family::kMemory},
+                             {"OutputLimitExceeded", Family::kOutput},
+                             {"DiskLimitExceeded", Family::kOtherLimit},
+                             {"ProcessLimitExceeded", Family::kOtherLimit},
+                             {"UnsafeCode", Family::kPolicy},
+                             {"NonDeterministicCode", Family::kPolicy},
+                             {"BadJob", Family::kTrouble},
+                             {"Cancelled", Family::kCancelled},
+                             {"SandboxError", Family::kTrouble}};
+static_assert(std::size(kLabels) == static_cast<size_t>(Outcome::kSandboxError) + 1);
 
 constexpr std::array<std::string_view, 5> kBy = {"program", "limit", "policy", "caller", "sandbox"};
 static_assert(kBy.size() == static_cast<size_t>(By::kSandbox) + 1);
@@ -33,11 +39,12 @@ static_assert(kBy.size() == static_cast<size_t>(By::kSandbox) + 1);
 // "Exception" is not of the closed set: it only stands in for a class without a name.
 bool is_label_of_ours(std::string_view name) {
   return name != name_of(Outcome::kException) &&
-         std::find(kOutcomes.begin(), kOutcomes.end(), name) != kOutcomes.end();
+         std::ranges::find(kLabels, name, &Label::name) != std::end(kLabels);
 }
 }  // namespace
 
-std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<size_t>(outcome)]; }
+std::string_view name_of(Outcome outcome) { return kLabels[static_cast<size_t>(outcome)].name; }
+Family family_of(Outcome outcome) { return kLabels[static_cast<size_t>(outcome)].family; }
 std::string_view name_of(By by) { return kBy[static_cast<size_t>(by)]; }
 
 std::string Evidence::Fault::name_of_step() const {

@@ -36,6 +36,23 @@ enum class Outcome : uint8_t {
   kSandboxError,
 };
 
+// What labels have in common for whoever says verdicts in other words: exit codes, judges, APIs of
+// others. A new label belongs to a family, and needs no more there.
+enum class Family : uint8_t {
+  kOk,
+  kWrongAnswer,
+  kFailed,     // the program came to an end of its own that is no good one
+  kNoProgram,  // the source does not compile, or is not of its language
+  kTime,
+  kMemory,
+  kOutput,
+  kOtherLimit,
+  kPolicy,
+  kCancelled,
+  kTrouble,  // the sandbox's or the caller's: nothing is said of the program
+};
+Family family_of(Outcome outcome);
+
 enum class By : uint8_t { kProgram, kLimit, kPolicy, kCaller, kSandbox };
 
 std::string_view name_of(

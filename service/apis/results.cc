@@ -7,6 +7,7 @@ namespace service {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+using runtime::Family;
 using runtime::Outcome;
 using runtime::Verdict;
 
@@ -21,15 +22,8 @@ bool ended_well(const Verdict& verdict) {
 }
 
 bool met_limit_of_space(const Verdict& verdict) {
-  switch (verdict.outcome) {
-    case Outcome::kMemoryLimit:
-    case Outcome::kOutputLimit:
-    case Outcome::kDiskLimit:
-    case Outcome::kProcessLimit:
-      return true;
-    default:
-      return false;
-  }
+  const Family family = family_of(verdict.outcome);
+  return family == Family::kMemory || family == Family::kOutput || family == Family::kOtherLimit;
 }
 
 const std::string* detail_text(const Verdict& verdict, std::string_view name) {

@@ -10,6 +10,7 @@
 namespace service::go_judge {
 
 using nlohmann::ordered_json;
+using runtime::Family;
 using runtime::JobResult;
 using runtime::Outcome;
 
@@ -26,31 +27,26 @@ const char* status_of_exit(const JobResult& result) {
 }
 
 const char* status_of(const JobResult& result) {
-  switch (result.verdict.outcome) {
-    case Outcome::kTimeout:
+  const Outcome outcome = result.verdict.outcome;
+  if (outcome == Outcome::kUnsafeCode) return "Dangerous Syscall";
+  if (outcome == Outcome::kDiskLimit) return "Output Limit Exceeded";
+  switch (family_of(outcome)) {
+    case Family::kTime:
       return "Time Limit Exceeded";
-    case Outcome::kMemoryLimit:
+    case Family::kMemory:
       return "Memory Limit Exceeded";
-    case Outcome::kOutputLimit:
-    case Outcome::kDiskLimit:
+    case Family::kOutput:
       return "Output Limit Exceeded";
-    case Outcome::kUnsafeCode:
-      return "Dangerous Syscall";
-    case Outcome::kBadJob:
-    case Outcome::kCancelled:
-    case Outcome::kSandboxError:
+    case Family::kCancelled:
+    case Family::kTrouble:
       return "Internal Error";
-    // A fork that the limit refused is an error that the program may get over.
-    case Outcome::kProcessLimit:
-    case Outcome::kOk:
-    case Outcome::kWrongAnswer:
-    case Outcome::kException:
-    case Outcome::kNonZeroExit:
-    case Outcome::kSignalled:
-    case Outcome::kCompilationError:
-    case Outcome::kInvalidResult:
-    case Outcome::kParsingCodeFailed:
-    case Outcome::kNonDeterministic:
+    // A fork that a limit refused is an error that the program may get over.
+    case Family::kOtherLimit:
+    case Family::kOk:
+    case Family::kWrongAnswer:
+    case Family::kFailed:
+    case Family::kNoProgram:
+    case Family::kPolicy:
       break;
   }
   return status_of_exit(result);

@@ -18,6 +18,7 @@ namespace service::piston {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+using runtime::Family;
 using runtime::Outcome;
 
 namespace {
@@ -258,22 +259,23 @@ void end(ordered_json& stage, const runtime::JobResult& result) {
     stage["message"] = verdict.label() + ": " + (message ? *message : text_of_detail(verdict));
     return;
   }
-  switch (verdict.outcome) {
-    case Outcome::kTimeout:
+  switch (family_of(verdict.outcome)) {
+    case Family::kTime:
       return kill(stage, "TO", "SIGKILL",
                   limit == "wall" ? "Time limit exceeded (wall clock)" : "Time limit exceeded");
-    case Outcome::kOutputLimit:
+    case Family::kOutput:
       return kill(stage, limit == "stderr" ? "EL" : "OL", "SIGKILL", limit + " length exceeded");
-    case Outcome::kMemoryLimit:
+    case Family::kMemory:
       return kill(stage, "SG", "SIGKILL", "Memory limit exceeded");
-    case Outcome::kDiskLimit:
-    case Outcome::kProcessLimit:
+    case Family::kOtherLimit:
       return kill(stage, "SG", "SIGKILL", verdict.label());
-    case Outcome::kUnsafeCode:
+    case Family::kPolicy:
+      if (verdict.outcome != Outcome::kUnsafeCode) break;
       return kill(stage, "SG", "SIGSYS", "UnsafeCode: " + text_of_detail(verdict));
     default:
-      return end_by_itself(stage, result);
+      break;
   }
+  end_by_itself(stage, result);
 }
 
 ordered_json compile_stage(const runtime::JobResult& result, bool failed) {

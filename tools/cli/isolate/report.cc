@@ -10,6 +10,7 @@
 namespace cli {
 namespace {
 
+using runtime::Family;
 using runtime::JobResult;
 using runtime::Outcome;
 using Status = IsolateEnd::Status;
@@ -132,35 +133,29 @@ IsolateEnd trouble(std::string message) {
 }
 
 IsolateEnd end_of(const JobResult& result, const IsolateOptions& options) {
-  switch (result.verdict.outcome) {
-    case Outcome::kTimeout:
+  switch (family_of(result.verdict.outcome)) {
+    case Family::kTime:
       return timeout(of_detail<std::string>(result, "limit", "") == "wall", true);
-    case Outcome::kMemoryLimit: {
+    case Family::kMemory: {
       IsolateEnd end = by_signal(SIGKILL);
       end.out_of_memory = true;
       return end;
     }
-    case Outcome::kOutputLimit:
+    case Family::kOutput:
       return by_signal(SIGXFSZ);
-    case Outcome::kUnsafeCode:
+    case Family::kCancelled:
+      return {Status::kSignal, "Interrupted", 1, 0, true, false};
+    case Family::kTrouble:
+      return sandbox_error(result);
+    case Family::kPolicy:
+      if (result.verdict.outcome != Outcome::kUnsafeCode) break;
       return by_signal(SIGSYS, fmt::format(" (forbidden system call {})",
                                            of_detail<std::string>(result, "syscall", "")));
-    case Outcome::kCancelled:
-      return {Status::kSignal, "Interrupted", 1, 0, true, false};
-    case Outcome::kBadJob:
-    case Outcome::kSandboxError:
-      return sandbox_error(result);
-    case Outcome::kOk:
-    case Outcome::kWrongAnswer:
-    case Outcome::kException:
-    case Outcome::kNonZeroExit:
-    case Outcome::kSignalled:
-    case Outcome::kCompilationError:
-    case Outcome::kInvalidResult:
-    case Outcome::kParsingCodeFailed:
-    case Outcome::kDiskLimit:
-    case Outcome::kProcessLimit:
-    case Outcome::kNonDeterministic:
+    case Family::kOk:
+    case Family::kWrongAnswer:
+    case Family::kFailed:
+    case Family::kNoProgram:
+    case Family::kOtherLimit:
       break;
   }
   return by_itself(result, options);

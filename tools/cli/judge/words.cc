@@ -3,6 +3,7 @@
 namespace cli {
 namespace {
 
+using runtime::Family;
 using runtime::Outcome;
 
 // What Python raises instead of compiling.
@@ -37,34 +38,27 @@ std::string_view name_of(Word word) {
 }
 
 Word word_of(const runtime::Verdict& verdict) {
-  switch (verdict.outcome) {
-    case Outcome::kOk:
+  switch (family_of(verdict.outcome)) {
+    case Family::kOk:
       return Word::kAC;
-    case Outcome::kWrongAnswer:
+    case Family::kWrongAnswer:
       return Word::kWA;
-    case Outcome::kTimeout:
+    case Family::kTime:
       return Word::kTLE;
-    case Outcome::kMemoryLimit:
+    case Family::kMemory:
       return Word::kMLE;
-    case Outcome::kOutputLimit:
+    case Family::kOutput:
       return Word::kOLE;
-    case Outcome::kCompilationError:
-    case Outcome::kParsingCodeFailed:
+    case Family::kNoProgram:
       return Word::kCE;
-    case Outcome::kException:
+    case Family::kFailed:
       return did_not_compile(verdict.exception_type) ? Word::kCE : Word::kRTE;
-    case Outcome::kNonZeroExit:
-    case Outcome::kSignalled:
-    case Outcome::kInvalidResult:
-    case Outcome::kDiskLimit:
-    case Outcome::kProcessLimit:
-    case Outcome::kUnsafeCode:
-    case Outcome::kNonDeterministic:
+    case Family::kOtherLimit:
+    case Family::kPolicy:
       return Word::kRTE;
-    case Outcome::kBadJob:
-    case Outcome::kCancelled:
-    case Outcome::kSandboxError:
-      return Word::kJE;
+    case Family::kCancelled:
+    case Family::kTrouble:
+      break;
   }
   return Word::kJE;
 }

@@ -10,6 +10,7 @@
 namespace cli {
 namespace {
 
+using runtime::Family;
 using runtime::Outcome;
 
 constexpr size_t kLongestText = 300;  // characters of a message, a path, an address
@@ -90,35 +91,29 @@ std::string detail_text(const runtime::Detail& detail) {
 }  // namespace
 
 int exit_code(const runtime::JobResult& result) {
-  int own = result.exit && !result.exit->signalled ? result.exit->code : 0;
-  switch (result.verdict.outcome) {
-    case Outcome::kOk:
+  const int own = result.exit && !result.exit->signalled ? result.exit->code : 0;
+  switch (family_of(result.verdict.outcome)) {
+    case Family::kOk:
       return own;
-    case Outcome::kNonZeroExit:
-      return own == 0 ? 1 : own;
-    case Outcome::kWrongAnswer:
-    case Outcome::kException:
-    case Outcome::kCompilationError:
-    case Outcome::kInvalidResult:
-    case Outcome::kParsingCodeFailed:
+    case Family::kFailed:
+      if (result.verdict.outcome == Outcome::kSignalled)
+        return 128 + (result.exit ? result.exit->code : 0);
+      return result.verdict.outcome == Outcome::kNonZeroExit && own != 0 ? own : 1;
+    case Family::kWrongAnswer:
+    case Family::kNoProgram:
       return 1;
-    case Outcome::kSignalled:
-      return 128 + (result.exit ? result.exit->code : 0);
-    case Outcome::kTimeout:
+    case Family::kTime:
       return 124;
-    case Outcome::kBadJob:
-    case Outcome::kSandboxError:
-      return kExitSandbox;
-    case Outcome::kUnsafeCode:
-    case Outcome::kNonDeterministic:
+    case Family::kPolicy:
       return 126;
-    case Outcome::kMemoryLimit:
-    case Outcome::kOutputLimit:
-    case Outcome::kDiskLimit:
-    case Outcome::kProcessLimit:
+    case Family::kMemory:
+    case Family::kOutput:
+    case Family::kOtherLimit:
       return 137;
-    case Outcome::kCancelled:
+    case Family::kCancelled:
       return kExitInterrupted;
+    case Family::kTrouble:
+      break;
   }
   return kExitSandbox;
 }
@@ -128,9 +123,7 @@ int exit_code_of_json(const runtime::JobResult& result) {
   return result.verdict.outcome == Outcome::kCancelled ? kExitInterrupted : kExitOk;
 }
 
-bool is_trouble(Outcome outcome) {
-  return outcome == Outcome::kBadJob || outcome == Outcome::kSandboxError;
-}
+bool is_trouble(Outcome outcome) { return family_of(outcome) == Family::kTrouble; }
 
 Colour colour_of(Outcome outcome) {
   if (outcome == Outcome::kOk) return Colour::kGreen;
