@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "runtime/job/live_io.h"
+#include "runtime/job/micros.h"
 #include "runtime/scheduler/preparation.h"
 
 namespace runtime {
@@ -20,6 +21,13 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       capacity_(capacity),
       plan_(plan),
       ooms_seen_(machine.oom_kills()),
+      replies_(machine, catalogue, admission, capacity,
+               {[this](TaskPtr task) { place(std::move(task)); },
+                [this] {
+                  for (Peer* peer : peers_) peer->wake_if_idle();
+                  wake();
+                }}),
+      builds_(catalogue, replies_, [this](TaskPtr task) { place(std::move(task)); }),
       cells_(machine),
       templates_(machine, catalogue, cells_) {
   take_over(0);
@@ -53,7 +61,7 @@ void Scheduler::turn() {
 // Ends when no job is running and every cell's processes are gone.
 void Scheduler::shut_down() {
   cells_.bury_if([](const CellSlot& slot) { return !slot.is_running(); });
-  if (cells_.empty() && aside_ == 0) machine_.finished();
+  if (cells_.empty() && !replies_.has_work_aside()) machine_.finished();
 }
 
 // A shard with room and less to do than this one: the next task would have a core to itself there.
@@ -69,7 +77,7 @@ Peer* Scheduler::freer_peer() const {
 // the queue empty says so (idle_) and is woken by submit(); one that leaves a task to another wakes
 // it.
 void Scheduler::pump() {
-  while (leased_ < plan_.capacity) {
+  while (load() < plan_.capacity) {
     if (Peer* freer = freer_peer(); freer && !admission_.empty()) {
       idle_ = true;
       return freer->wake();
@@ -88,8 +96,7 @@ void Scheduler::pump() {
     idle_ = false;
     task->admitted_at = machine_.now();
     if (task->job.deadline && task->admitted_at - task->accepted_at > *task->job.deadline) {
-      let_go(task->client());
-      withdraw(std::move(task));
+      replies_.withdraw_leased(std::move(task));
       continue;
     }
     place(std::move(task));
@@ -106,24 +113,21 @@ void Scheduler::pump() {
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
 void Scheduler::place(TaskPtr task) {
-  if (stopping_ || task->job.is_withdrawn()) {
-    let_go(task->client());
-    return withdraw(std::move(task));
-  }
+  if (stopping_ || task->job.is_withdrawn()) return replies_.withdraw_leased(std::move(task));
   const TemplateSpec* spec = catalogue_.find_template(task->job.template_name);
   if (!spec) {
     const std::string message = "template: \"" + task->job.template_name +
                                 "\" is not known; known are " + catalogue_.template_names() +
                                 " (define one with --preload)";
-    return refuse(std::move(task), message);
+    return replies_.refuse(std::move(task), message);
   }
   if (std::string missing = catalogue_.unmet(task->job.policy.require); !missing.empty()) {
-    return fail(
+    return replies_.fail(
         std::move(task),
         {Step::kRequire, 0, "this host does not give " + missing + ", which the job insists on"});
   }
   if (std::string wrong = objection_to(catalogue_, *spec, task->job); !wrong.empty())
-    return refuse(std::move(task), wrong);
+    return replies_.refuse(std::move(task), wrong);
   if (!prepare(task, *spec)) return;
   const TemplateKey key = key_for(*task);
   if (waits_for_start(key, task)) return;
@@ -136,7 +140,8 @@ void Scheduler::place(TaskPtr task) {
     case TemplateHandle::State::kReady:
       return lease(std::move(task), key, *zygote);
     case TemplateHandle::State::kRefused:
-      return refuse(std::move(task), "template " + spec->name + ": " + zygote->zygote->reason());
+      return replies_.refuse(std::move(task),
+                             "template " + spec->name + ": " + zygote->zygote->reason());
     case TemplateHandle::State::kFailed:
       return fail_or_wait(std::move(task), cause_of(zygote->zygote->fault()));
   }
@@ -221,8 +226,8 @@ bool Scheduler::has_partner(Slot slot) {
   }
   TaskPtr failed = std::move(slot->task);
   slot->idle_since = machine_.now();
-  fail(std::move(failed),
-       {Step::kPair, 0, "the other side of the conversation could not be started"});
+  replies_.fail(std::move(failed),
+                {Step::kPair, 0, "the other side of the conversation could not be started"});
   return false;
 }
 
@@ -304,13 +309,34 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   if (!task) {
     // It waits for room, or for another cell.
   } else if (task->build) {
-    finish_build(std::move(task), std::move(answer));
+    builds_.finish(std::move(task), std::move(answer));
   } else {
-    conclude(std::move(task), std::move(answer));
+    replies_.conclude(std::move(task), std::move(answer));
   }
   if (stopping_) return wake();
   if (early) serve_waiting(key);
   pump();
+}
+
+// False: the task was answered, or waits for a build.
+bool Scheduler::prepare(TaskPtr& task, const TemplateSpec& spec) {
+  if (!builds_.obtain(task, spec)) return false;
+  if (!task->request.empty()) return true;
+  const std::string wrong = make_request(catalogue_, spec, *task);
+  if (wrong.empty()) return true;
+  replies_.refuse(std::move(task), wrong);
+  return false;
+}
+
+JobResult Scheduler::assemble(const Task& task, const CellSlot& slot, RunResult run) {
+  const Nanoseconds begin = machine_.now();
+  JobResult result = result_of(task, std::move(run));
+  result.enforced = slot.cell->layers();
+  result.level = catalogue_.level();
+  if (const TemplateSlot* zygote = templates_.find(slot.zygote))
+    result.template_id = zygote->zygote->identity();
+  result.timing.judge = micros(machine_.now() - begin);
+  return result;
 }
 
 }  // namespace runtime

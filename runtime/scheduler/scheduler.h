@@ -20,6 +20,8 @@
 #include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/program_builds.h"
+#include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
@@ -50,7 +52,7 @@ class Scheduler : public Peer {
 
   // Thread-safe.
   bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
-  unsigned load() const override { return leased_; }
+  unsigned load() const override { return replies_.leased(); }
   bool has_room() const override { return load() < plan_.capacity; }
   bool has_templates() const override { return templates_.alive() > 0; }
   void wake() override { machine_.wake(); }
@@ -74,12 +76,12 @@ class Scheduler : public Peer {
     what = true;
     wake();
   }
+  void shut_down();
   void pump();
   Peer* freer_peer() const;
   void place(TaskPtr task);
   // scheduler_shortage.cc
   TaskPtr take_in();
-  void let_go(const std::string& client);
   TaskPtr await_room(TaskPtr task, const Evidence::Fault& fault);
   TaskPtr run_again(TaskPtr task, const Evidence::Fault& fault, bool ran);
   void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);
@@ -89,15 +91,7 @@ class Scheduler : public Peer {
   bool leaves_shards_out() const;  // the pool, because it is so narrow
   Peer* warmer_peer() const;
   void give_back();
-  // scheduler_builds.cc
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
-  bool obtain_artefact(TaskPtr& task, const TemplateSpec& spec);
-  bool find_key(TaskPtr& task, const TemplateSpec& spec);
-  void look_for_build(TaskPtr task, const RuntimeSpec& runtime);
-  void reply_built(TaskPtr task);
-  void finish_build(TaskPtr task, JobResult result);
-  void keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime);
-  void return_waiting(std::vector<TaskPtr> waiting);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
   void make_room_for_cell();
   sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
@@ -119,22 +113,11 @@ class Scheduler : public Peer {
   bool has_partner(Slot slot);
   void start_pairs();
   void give_up_cell(Slot slot, const sys::Error& error);
-  JobResult assemble(Task& task, const CellSlot& slot, RunResult result);
-  // scheduler_replies.cc
-  void conclude(TaskPtr task, JobResult result);
-  void work_aside(TaskPtr task, std::function<void(Task&)> work, std::function<void(TaskPtr)> then);
-  void compare(TaskPtr task, JobResult later);
-  void go_on_comparing(TaskPtr task);
-  void deliver(TaskPtr task, JobResult result);
-  void reply(TaskPtr task, JobResult result);
-  void take_leave(Task& task);
-  void fail(TaskPtr task, const Evidence::Fault& fault);
-  void refuse(TaskPtr task, const std::string& message);
-  void withdraw(TaskPtr task);
+  JobResult assemble(const Task& task, const CellSlot& slot, RunResult run);
+  // scheduler_cancelling.cc
   void drop_cancelled();
   void drop_withdrawn();
   void signal_running();
-  void shut_down();
 
   Machine& machine_;
   Catalogue& catalogue_;
@@ -144,15 +127,13 @@ class Scheduler : public Peer {
   std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
       asked_back_{false}, stopping_{false};
   bool short_of_room_ = false;
-  size_t aside_ = 0;        // tasks that helpers work for
-  uint64_t cancels_ = 0;    // how often all that there was was cancelled
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};
+  Replies replies_;
+  ProgramBuilds builds_;
   CellPool cells_;
   TemplatePool templates_;
   std::vector<Peer*> peers_;
-  std::atomic<unsigned> leased_{
-      0};  // tasks between admission and reply; written by this scheduler only
   // For counts(); written by this scheduler only.
   std::atomic<uint64_t> cells_made_{0}, forks_{0};
 };

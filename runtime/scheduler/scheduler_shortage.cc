@@ -42,14 +42,8 @@ TaskPtr Scheduler::take_in() {
     if (task) capacity_.enter_anyway();
     if (!task && !admission_.empty()) machine_.ask_again(capacity_.patience(now));
   }
-  if (task) ++leased_;
+  if (task) replies_.count_in();
   return task;
-}
-
-void Scheduler::let_go(const std::string& client) {
-  --leased_;
-  capacity_.leave();
-  admission_.left(client);
 }
 
 // Of what was found dead: it may be the kernel that wanted its memory.
@@ -78,7 +72,7 @@ TaskPtr Scheduler::await_room(TaskPtr task, const Evidence::Fault& fault) {
   machine_.ask_again(capacity_.patience(now));
   if (stopping_ || task->job.pairing || capacity_.is_hopeless(now)) return task;
   task->input.reset();
-  let_go(task->client());
+  replies_.let_go(task->client());
   admission_.put_back(std::move(task));
   return nullptr;
 }
@@ -96,7 +90,7 @@ TaskPtr Scheduler::run_again(TaskPtr task, const Evidence::Fault& fault, bool ra
 // It had no cell yet.
 void Scheduler::fail_or_wait(TaskPtr task, const Evidence::Fault& fault) {
   if (is_shortage(fault.error)) task = await_room(std::move(task), fault);
-  if (task) fail(std::move(task), fault);
+  if (task) replies_.fail(std::move(task), fault);
 }
 
 bool Scheduler::leaves_shards_out() const { return capacity_.width() <= peers_.size(); }
@@ -116,7 +110,7 @@ void Scheduler::give_back() {
   if (!std::exchange(short_of_room_, false) && !asked) return;
   templates_.drop_idle_tenants(machine_.now());
   cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
-  if (!asked || leased_ > 0 || !leaves_shards_out()) return;
+  if (!asked || load() > 0 || !leaves_shards_out()) return;
   templates_.retire_all();
 }
 

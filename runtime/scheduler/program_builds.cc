@@ -1,30 +1,22 @@
-// Runtimes whose programs are compiled: the build of a program that many tasks may be waiting for.
+#include "runtime/scheduler/program_builds.h"
 
 #include "runtime/builds/compilation.h"
-#include "runtime/scheduler/preparation.h"
-#include "runtime/scheduler/scheduler.h"
+#include "runtime/scheduler/artefact_store.h"
 
 namespace runtime {
 
 using sys::Result;
 
-// False: the task was answered, or waits for a build.
-bool Scheduler::prepare(TaskPtr& task, const TemplateSpec& spec) {
+bool ProgramBuilds::obtain(TaskPtr& task, const TemplateSpec& spec) {
   const bool compiles = spec.runtime && spec.runtime->compiled();
   if (compiles && !task->artefact && !task->build && !obtain_artefact(task, spec)) return false;
-  if (task->job.build_only && !task->build) {
-    reply_built(std::move(task));
-    return false;
-  }
-  if (!task->request.empty()) return true;
-  const std::string wrong = make_request(catalogue_, spec, *task);
-  if (wrong.empty()) return true;
-  refuse(std::move(task), wrong);
+  if (!task->job.build_only || task->build) return true;
+  reply_built(std::move(task));
   return false;
 }
 
 // True: the task has its artefact, or is to build it.
-bool Scheduler::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
+bool ProgramBuilds::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   if (task->artefact_key.empty() && !find_key(task, spec)) return false;
   Built built;
   using Patience = ArtefactStore::Patience;
@@ -33,7 +25,7 @@ bool Scheduler::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   const std::string client = task->client();  // which who waits for another's build takes along
   switch (catalogue_.artefacts().claim(task->artefact_key, task, built, patience)) {
     case ArtefactStore::Claim::kWaiting:
-      let_go(client);
+      replies_.let_go(client);
       return false;
     case ArtefactStore::Claim::kBuild:
       task->build = build_job(*spec.runtime, task->job);
@@ -51,12 +43,12 @@ bool Scheduler::obtain_artefact(TaskPtr& task, const TemplateSpec& spec) {
   failed.id = task->job.id;
   failed.tag = task->job.tag;
   failed.compile = CompileReport{true, failed.usage.wall_us};
-  reply(std::move(task), std::move(failed));
+  replies_.reply(std::move(task), std::move(failed));
   return false;
 }
 
 // False: that takes long, and the task comes back with it.
-bool Scheduler::find_key(TaskPtr& task, const TemplateSpec& spec) {
+bool ProgramBuilds::find_key(TaskPtr& task, const TemplateSpec& spec) {
   auto find = [this, &spec, identity = catalogue_.identity_of_build(spec)](Task& each) {
     each.artefact_key =
         catalogue_.build_key(key_of_build(*spec.runtime, identity, each.job), each.job.tenant);
@@ -65,12 +57,12 @@ bool Scheduler::find_key(TaskPtr& task, const TemplateSpec& spec) {
     find(*task);
     return true;
   }
-  work_aside(std::move(task), find, [this](TaskPtr found) { place(std::move(found)); });
+  replies_.work_aside(std::move(task), find, [this](TaskPtr found) { place_(std::move(found)); });
   return false;
 }
 
 // Another process may have built it before. If none has, this task does.
-void Scheduler::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
+void ProgramBuilds::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
   auto found = std::make_shared<std::shared_ptr<const Artefact>>();
   auto look = [found, &runtime, builds = catalogue_.builds()](Task& each) {
     auto stored = builds->get(each.artefact_key);
@@ -78,18 +70,18 @@ void Scheduler::look_for_build(TaskPtr task, const RuntimeSpec& runtime) {
     auto artefact = Artefact::create(std::move(stored->files), runtime.program(), stored->built_us);
     if (artefact) *found = *std::move(artefact);
   };
-  work_aside(std::move(task), look, [this, found](TaskPtr back) {
+  replies_.work_aside(std::move(task), look, [this, found](TaskPtr back) {
     if (*found) {
       back->build.reset();
       back->artefact = *found;
-      return_waiting(catalogue_.artefacts().settle(back->artefact_key, *found, true));
+      replies_.return_waiting(catalogue_.artefacts().settle(back->artefact_key, *found, true));
     }
-    place(std::move(back));
+    place_(std::move(back));
   });
 }
 
 // There is something to run, which is all that was asked for.
-void Scheduler::reply_built(TaskPtr task) {
+void ProgramBuilds::reply_built(TaskPtr task) {
   JobResult result;
   result.id = task->job.id;
   result.tag = task->job.tag;
@@ -97,10 +89,10 @@ void Scheduler::reply_built(TaskPtr task) {
   result.level = catalogue_.level();
   if (task->artefact)
     result.compile = CompileReport{!task->compiled_here, task->artefact->built_us};
-  reply(std::move(task), std::move(result));
+  replies_.reply(std::move(task), std::move(result));
 }
 
-void Scheduler::finish_build(TaskPtr task, JobResult result) {
+void ProgramBuilds::finish(TaskPtr task, JobResult result) {
   const RuntimeSpec& runtime = *catalogue_.find_template(task->job.template_name)->runtime;
   ArtefactStore& store = catalogue_.artefacts();
   const By by = result.verdict.by;
@@ -110,14 +102,13 @@ void Scheduler::finish_build(TaskPtr task, JobResult result) {
     std::vector<TaskPtr> waiting = store.give_up(task->artefact_key);
     // Withdrawn, and so is all that waits for it; or our trouble: the next one tries again.
     if (by == By::kCaller) {
-      for (TaskPtr& other : waiting) withdraw(std::move(other));
+      for (TaskPtr& other : waiting) replies_.withdraw(std::move(other));
     } else {
-      return_waiting(std::move(waiting));
+      replies_.return_waiting(std::move(waiting));
     }
-    return reply(std::move(task), std::move(result));
+    return replies_.reply(std::move(task), std::move(result));
   }
-  if (has_made_program(runtime, result))
-    return keep_build(std::move(task), std::move(result), runtime);
+  if (has_made_program(runtime, result)) return keep(std::move(task), std::move(result), runtime);
   // A compiler that says no says so again; one that ran into a limit may have been unlucky.
   const bool final = result.verdict.outcome == Outcome::kNonZeroExit || result.verdict.ok();
   const int64_t took = result.usage.wall_us;
@@ -132,11 +123,11 @@ void Scheduler::finish_build(TaskPtr task, JobResult result) {
     copy.compile->cached = true;
     other->done(std::move(copy));
   }
-  reply(std::move(task), std::move(failed));
+  replies_.reply(std::move(task), std::move(failed));
 }
 
 // Until it is kept the task has its build: whoever cancels it gives up the claim.
-void Scheduler::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& runtime) {
+void ProgramBuilds::keep(TaskPtr task, JobResult result, const RuntimeSpec& runtime) {
   struct Keeping {
     JobResult made;
     Result<std::shared_ptr<const Artefact>> artefact = std::shared_ptr<const Artefact>();
@@ -148,27 +139,20 @@ void Scheduler::keep_build(TaskPtr task, JobResult result, const RuntimeSpec& ru
     if (builds) builds->put(each.artefact_key, {files, took});
     keeping->artefact = Artefact::create(std::move(files), runtime.program(), took);
   };
-  work_aside(std::move(task), keep, [this, keeping](TaskPtr back) {
+  replies_.work_aside(std::move(task), keep, [this, keeping](TaskPtr back) {
     ArtefactStore& store = catalogue_.artefacts();
     back->build.reset();
     if (!keeping->artefact) {
-      return_waiting(store.give_up(back->artefact_key));
+      replies_.return_waiting(store.give_up(back->artefact_key));
       const sys::Error& error = keeping->artefact.error();
-      return fail(std::move(back), {shim::Step::kKeepArtefact, error.code(), error.text()});
+      return replies_.fail(std::move(back),
+                           {shim::Step::kKeepArtefact, error.code(), error.text()});
     }
     back->artefact = *keeping->artefact;
     back->compiled_here = true;
-    return_waiting(store.settle(back->artefact_key, back->artefact, true));
-    place(std::move(back));
+    replies_.return_waiting(store.settle(back->artefact_key, back->artefact, true));
+    place_(std::move(back));
   });
-}
-
-// To the queue again, from where any shard takes them.
-void Scheduler::return_waiting(std::vector<TaskPtr> waiting) {
-  if (waiting.empty()) return;
-  for (TaskPtr& task : waiting) admission_.put(std::move(task));
-  for (Peer* peer : peers_) peer->wake_if_idle();
-  wake();
 }
 
 }  // namespace runtime
