@@ -1,7 +1,7 @@
 #pragma once
-// Job: one program with its inputs and limits, as the caller asked for it. A plain value; made by
-// json/job_json from bytes, read by the engine. The field meanings are the contract's
-// (docs/jobs.md).
+// JobSpec: one program with its inputs and limits, as the caller asked for it; made by
+// json/job_json from bytes. Job: the same on its way through the engine. The field meanings are the
+// contract's (docs/jobs.md).
 
 #include <atomic>
 #include <memory>
@@ -59,6 +59,7 @@ struct TestCase {
   std::vector<InputFile> files;           // this test's alone, over the job's
   std::vector<InputFile> judge_files;     // what checker or interactor finds of it in feedback/
   bool scored = true;                     // whether a score that its judge gives counts
+  bool operator==(const TestCase&) const = default;
 };
 
 // A program that says whether an output is right. It runs in a cell of its own and sees the test.
@@ -74,6 +75,7 @@ struct Checker {
   bool scores = false;          // the scores that it gives are wanted: a TestResult's JudgeScore
   bool keeps_feedback = false;  // kIcpc: all of feedback/ is wanted, in TestResult::feedback
   Limits limits;
+  bool operator==(const Checker&) const = default;
 };
 
 // How a program of the template `command` is started as it stands: found by its path alone, in the
@@ -102,7 +104,8 @@ struct JobWatch {
 class LiveIo;
 struct Artefact;
 
-struct Job {
+// A job as its caller says it: pure, comparable, and written to and read from JSON.
+struct JobSpec {
   std::string id;
   std::string tag = "null";  // any JSON, echoed
   // Whose it is: cells, templates, builds and blobs of one tenant are never another's. Empty: the
@@ -124,14 +127,9 @@ struct Job {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> env;
   std::string stdin_bytes;
-  int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
   std::vector<InputFile> files;
-  // The same, but nothing that a compiler sees. One takes the place of the file of that name.
-  std::vector<InputFile> run_files;
   std::vector<std::string> sources;  // paths among `files`: compiled together with the source
   std::vector<std::string> compiler_flags;
-  // Of a command: what is executed, in the place of a program of the image.
-  std::shared_ptr<const Artefact> program;
   std::vector<std::string> outputs;  // globs: files of the scratch that are collected at the end
   std::vector<TestCase> tests;       // empty: the job is run once, as it is
   bool stop_at_failure = false;
@@ -139,19 +137,29 @@ struct Job {
   sys::Bytes tests_output{0};
   std::optional<Checker> checker;
   std::optional<Checker> interactor;  // talks with the program; its argv as a checker's
-  std::optional<Execution> execution;
-  bool build_only = false;                   // ends when there is something to run
-  std::shared_ptr<InteractivePair> pairing;  // of one side of a conversation
-  InteractivePair::Side side = InteractivePair::Side::kProgram;
+  bool build_only = false;            // ends when there is something to run
   Limits limits;
   Policy policy;
   unsigned determinism_runs = 1;
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
+  bool observe = false;  // `zygo run --observe`: count every system call
+  bool operator==(const JobSpec&) const = default;
+};
+
+// A job that is on its way: what its caller said, and what is attached to this one run.
+struct Job : JobSpec {
+  int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
+  // As `files`, but nothing that a compiler sees. One takes the place of the file of that name.
+  std::vector<InputFile> run_files;
+  // Of a command: what is executed, in the place of a program of the image.
+  std::shared_ptr<const Artefact> program;
+  std::optional<Execution> execution;
+  std::shared_ptr<InteractivePair> pairing;  // of one side of a conversation
+  InteractivePair::Side side = InteractivePair::Side::kProgram;
   std::shared_ptr<LiveIo> live;     // somebody takes part while it runs; it is run once
   std::shared_ptr<JobWatch> watch;  // none: only all jobs can be cancelled together
   bool is_withdrawn() const { return watch && watch->withdrawn; }
-  bool observe = false;  // `zygo run --observe`: count every system call
 };
 
 }  // namespace runtime

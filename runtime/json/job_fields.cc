@@ -16,15 +16,15 @@ constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subpr
 constexpr std::array<std::string_view, 2> kStops = {"never", "first_fail"};
 constexpr std::array<std::string_view, 2> kReactions = {"deny", "kill"};
 
-template <typename E, E Job::*M>
+template <typename E, E JobSpec::*M>
 constexpr NumberAccess choice() {
-  return {[](const Job& job) { return static_cast<int64_t>(job.*M); },
-          [](Job& job, int64_t value) { job.*M = static_cast<E>(value); }};
+  return {[](const JobSpec& job) { return static_cast<int64_t>(job.*M); },
+          [](JobSpec& job, int64_t value) { job.*M = static_cast<E>(value); }};
 }
 template <typename E, E Policy::*M>
 constexpr NumberAccess policy_choice() {
-  return {[](const Job& job) { return static_cast<int64_t>(job.policy.*M); },
-          [](Job& job, int64_t value) { job.policy.*M = static_cast<E>(value); }};
+  return {[](const JobSpec& job) { return static_cast<int64_t>(job.policy.*M); },
+          [](JobSpec& job, int64_t value) { job.policy.*M = static_cast<E>(value); }};
 }
 
 using enum FieldKind;
@@ -34,19 +34,19 @@ constexpr Field kFieldsBeforeLimits[] = {
      .kind = kText,
      .fallback = "generated",
      .max = 256,
-     .text = &Job::id,
+     .text = &JobSpec::id,
      .meaning = "Comes back in the result. Unique in a batch."},
     {.path = "tag",
      .kind = kJson,
      .fallback = "`null`",
      .max = 64 << 10,
-     .text = &Job::tag,
+     .text = &JobSpec::tag,
      .meaning = "Comes back in the result, as it is."},
     {.path = "tenant",
      .kind = kText,
      .fallback = "the common one",
      .max = 128,
-     .text = &Job::tenant,
+     .text = &JobSpec::tenant,
      .meaning = "The tenant that the job belongs to: templates, cells, builds and blobs of one "
                 "tenant serve no other. Letters, digits and `._:@-`. A service decides which "
                 "clients may set it ([http.md](http.md#tenants))."},
@@ -54,18 +54,18 @@ constexpr Field kFieldsBeforeLimits[] = {
      .kind = kText,
      .fallback = "`\"python\"`",
      .max = 128,
-     .text = &Job::template_name,
+     .text = &JobSpec::template_name,
      .meaning = "The template that runs the program: `python`, `python-numpy`, `python-pandas` or "
                 "one of your own."},
     {.path = "source",
      .kind = kSource,
      .fallback = "required",
      .max = 16 << 20,
-     .text = &Job::source,
+     .text = &JobSpec::source,
      .meaning = "The program; or `{\"blob\": \"sha256:..\"}` (`zygo blob put`)."},
     {.path = "mode",
      .kind = kChoice,
-     .number = choice<shim::Mode, &Job::mode>(),
+     .number = choice<shim::Mode, &JobSpec::mode>(),
      .choices = kModes,
      .meaning =
          "`script` runs the program as `__main__`; `call` runs its definitions and then calls "
@@ -74,7 +74,7 @@ constexpr Field kFieldsBeforeLimits[] = {
      .kind = kText,
      .fallback = "required in call mode",
      .max = 256,
-     .text = &Job::func,
+     .text = &JobSpec::func,
      .meaning = "Call mode: the name of the function."},
     {.path = "inputs",
      .kind = kInputs,
@@ -90,8 +90,8 @@ constexpr Field kFieldsBeforeLimits[] = {
          "of results in order; the first exception ends it."},
     {.path = "array",
      .kind = kBoolean,
-     .number = {[](const Job& job) -> int64_t { return job.array; },
-                [](Job& job, int64_t value) { job.array = value != 0; }},
+     .number = {[](const JobSpec& job) -> int64_t { return job.array; },
+                [](JobSpec& job, int64_t value) { job.array = value != 0; }},
      .meaning =
          "Call mode: nested lists of integers become fresh numpy integer arrays, and arrays in "
          "the value become lists."},
@@ -110,7 +110,7 @@ constexpr Field kFieldsBeforeLimits[] = {
      .kind = kBytes,
      .fallback = "`\"\"`",
      .max = 64 << 20,
-     .text = &Job::stdin_bytes,
+     .text = &JobSpec::stdin_bytes,
      .meaning = "Script mode: the program's standard input: a string, or `{\"b64\": ..}`."},
     {.path = "files",
      .kind = kFiles,
@@ -148,8 +148,8 @@ constexpr Field kFieldsBeforeLimits[] = {
      .meaning = "Many tests of one program, each in a run of its own; see below."},
     {.path = "stop",
      .kind = kChoice,
-     .number = {[](const Job& job) -> int64_t { return job.stop_at_failure ? 1 : 0; },
-                [](Job& job, int64_t value) { job.stop_at_failure = value == 1; }},
+     .number = {[](const JobSpec& job) -> int64_t { return job.stop_at_failure ? 1 : 0; },
+                [](JobSpec& job, int64_t value) { job.stop_at_failure = value == 1; }},
      .choices = kStops,
      .meaning = "`never`: all tests are run. `first_fail`: in their order, until one fails."},
     {.path = "checker",
@@ -177,8 +177,8 @@ constexpr Field kFieldsBehindLimits[] = {
     {.path = "policy.profile",
      .kind = kChoice,
      .fallback = "the template's: `\"default\"` for Python",
-     .number = {[](const Job& job) { return static_cast<int64_t>(job.policy.profile); },
-                [](Job& job, int64_t value) {
+     .number = {[](const JobSpec& job) { return static_cast<int64_t>(job.policy.profile); },
+                [](JobSpec& job, int64_t value) {
                   job.policy.profile = static_cast<sandbox::Profile>(value);
                   job.policy.has_profile = true;
                 }},
@@ -207,23 +207,24 @@ constexpr Field kFieldsBehindLimits[] = {
      .min = 1,
      .max = 8,
      .number = {
-         [](const Job& job) -> int64_t { return job.determinism_runs; },
-         [](Job& job, int64_t value) { job.determinism_runs = static_cast<unsigned>(value); }},
+         [](const JobSpec& job) -> int64_t { return job.determinism_runs; },
+         [](JobSpec& job, int64_t value) { job.determinism_runs = static_cast<unsigned>(value); }},
      .meaning = "How often it runs, each time under another seed; the runs must agree."},
     {.path = "priority",
      .kind = kInteger,
      .min = -100,
      .max = 100,
-     .number = {[](const Job& job) -> int64_t { return job.priority; },
-                [](Job& job, int64_t value) { job.priority = static_cast<int>(value); }},
+     .number = {[](const JobSpec& job) -> int64_t { return job.priority; },
+                [](JobSpec& job, int64_t value) { job.priority = static_cast<int>(value); }},
      .meaning = "For a service: higher goes first."},
     {.path = "deadline_ms",
      .kind = kInteger,
      .fallback = "none",
      .min = 1,
      .max = kDayMs,
-     .number = {[](const Job& job) -> int64_t { return job.deadline ? job.deadline->count() : 0; },
-                [](Job& job, int64_t value) { job.deadline = sys::Milliseconds(value); }},
+     .number = {
+         [](const JobSpec& job) -> int64_t { return job.deadline ? job.deadline->count() : 0; },
+         [](JobSpec& job, int64_t value) { job.deadline = sys::Milliseconds(value); }},
      .meaning = "For a service: the answer is of no use after this long."},
 };
 template <size_t I>
@@ -233,8 +234,8 @@ constexpr Field limit_field() {
           .kind = kInteger,
           .min = rule.min,
           .max = rule.max,
-          .number = {[](const Job& job) { return kLimits[I].get(job.limits); },
-                     [](Job& job, int64_t value) { kLimits[I].set(job.limits, value); }},
+          .number = {[](const JobSpec& job) { return kLimits[I].get(job.limits); },
+                     [](JobSpec& job, int64_t value) { kLimits[I].set(job.limits, value); }},
           .meaning = rule.meaning};
 }
 
@@ -373,7 +374,7 @@ std::string range_of(const Field& field) {
 std::string default_of(const Field& field) {
   if (!field.fallback.empty()) return std::string(field.fallback);
   if (field.number.get == nullptr) return "-";
-  const int64_t value = field.number.get(Job{});
+  const int64_t value = field.number.get(JobSpec{});
   if (field.kind == kBoolean) return value != 0 ? "`true`" : "`false`";
   if (field.kind == kChoice) {
     return "`\"" + std::string(field.choices[static_cast<size_t>(value)]) + "\"`";

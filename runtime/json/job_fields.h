@@ -34,10 +34,10 @@ enum class FieldKind : uint8_t {
   kInteractor,
 };
 
-// How an integer, a boolean (0 or 1) or a choice (its index) sits in a Job.
+// How an integer, a boolean (0 or 1) or a choice (its index) sits in a job.
 struct NumberAccess {
-  int64_t (*get)(const Job&) = nullptr;
-  void (*set)(Job&, int64_t) = nullptr;
+  int64_t (*get)(const JobSpec&) = nullptr;
+  void (*set)(JobSpec&, int64_t) = nullptr;
 };
 
 struct Field {
@@ -46,7 +46,7 @@ struct Field {
   std::string_view fallback = {};  // the default in words; empty: `number` knows it
   int64_t min = 0, max = 0;        // integers: the range; texts: the length in bytes
   NumberAccess number = {};
-  std::string Job::*text = nullptr;
+  std::string JobSpec::*text = nullptr;
   std::span<const std::string_view> choices = {};
   std::string_view meaning = {};
 };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/json/job_json.h"
+#include "runtime/json/job_writer.h"
 #include "runtime/json/json_reader.h"
 #include "runtime/json/result_json.h"
 #include "runtime/values/value.h"
@@ -23,6 +24,15 @@ void compare_with_library(std::string_view input) {
   if (ours) VERIFY(compact.find('\n') == std::string::npos);
 }
 
+// What is read can be written, and is read again as the same.
+void read_again(const runtime::JobSpec& job) {
+  const auto line = runtime::job_line(job);
+  VERIFY(line);
+  const auto again = runtime::parse_job(*line, {});
+  VERIFY(again);
+  VERIFY(static_cast<const runtime::JobSpec&>(*again) == job);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -34,6 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string request = runtime::encode_request(*job);
     VERIFY(runtime::check(request));
     VERIFY(nlohmann::json::accept(job->tag));
+    read_again(*job);
   } else {
     const auto identity = runtime::identity_of(input);
     std::string line;
