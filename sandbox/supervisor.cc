@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +11,7 @@
 #include "sandbox/caps.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/fd.h"
+#include "sandbox/sys/sanitized.h"
 
 namespace sandbox {
 
@@ -29,13 +27,6 @@ constexpr CapMask kDuties =
     cap_bit(CAP_FOWNER) | cap_bit(CAP_FSETID) | cap_bit(CAP_DAC_OVERRIDE) |
     cap_bit(CAP_DAC_READ_SEARCH) | cap_bit(CAP_SYS_CHROOT) | cap_bit(CAP_SYS_NICE) |
     cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
-
-// Sanitizers trace their own process, and need what is taken away here.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 Result<void> drop_capabilities() {
   const CapMask keep = permitted_caps() & kDuties;
@@ -60,17 +51,6 @@ void take_all_open_files() {
   if (any) sys::OwnedFd(::fcntl(any.get(), F_DUPFD_CLOEXEC, last));
 }
 
-Result<void> load(const std::string& bpf) {
-  sock_fprog program = {
-      .len = static_cast<unsigned short>(bpf.size() / sizeof(sock_filter)),
-      .filter = reinterpret_cast<sock_filter*>(const_cast<char*>(bpf.data())),
-  };
-  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
-    return Error::from_errno("load the supervisor's filter");
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<void> harden_supervisor(Layers without) {
@@ -78,13 +58,14 @@ Result<void> harden_supervisor(Layers without) {
   if (done) return {};
   take_all_open_files();
   if (!without.has(Layer::kCaps)) TRY(drop_capabilities());
-  if (!kSanitized && ::prctl(PR_SET_DUMPABLE, 0) < 0) return Error::from_errno("PR_SET_DUMPABLE 0");
+  if (!sys::kSanitized && ::prctl(PR_SET_DUMPABLE, 0) < 0)
+    return Error::from_errno("PR_SET_DUMPABLE 0");
   if (!without.has(Layer::kNoNewPrivs)) {
     if (int error = set_no_new_privs(); error != 0)
       return Error::from_errno("no_new_privs for the supervisor", error);
-    if (!kSanitized && !without.has(Layer::kSeccomp)) {
+    if (!sys::kSanitized && !without.has(Layer::kSeccomp)) {
       const std::string filter = TRY(compile_supervisor_filter());
-      TRY(load(filter));
+      TRY(load_for_process(filter));
     }
   }
   done = true;

@@ -49,6 +49,16 @@ sys::Result<sys::OwnedFd> load_filter(std::span<const std::byte> bpf) {
   return sys::OwnedFd(fd);
 }
 
+sys::Result<void> load_for_process(std::string_view bpf) {
+  sock_fprog program = {
+      .len = static_cast<unsigned short>(bpf.size() / sizeof(sock_filter)),
+      .filter = reinterpret_cast<sock_filter*>(const_cast<char*>(bpf.data())),
+  };
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+    return sys::Error::from_errno("load a filter for the whole process");
+  return {};
+}
+
 namespace {
 
 // Runs in the probe's child, which shares our descriptors: the listener lands in `slot`.

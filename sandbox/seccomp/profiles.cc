@@ -28,6 +28,11 @@ const sys::Result<RuleGroups>& supervisor_rules() {
   return parsed;
 }
 
+const sys::Result<RuleGroups>& front_rules() {
+  static const auto parsed = parse_profile("front", embedded_profile);
+  return parsed;
+}
+
 bool applies(const RuleGroup& group, const FilterVariant& variant) {
   return std::ranges::all_of(group.circumstances, [&](const Circumstance& each) {
     return variant.*each.flag == each.expected;

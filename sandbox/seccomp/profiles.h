@@ -69,6 +69,9 @@ const sys::Result<RuleGroups>& rules_of(Profile profile);
 // What the supervisor forbids itself (profiles/supervisor.policy): conditionless calls only.
 const sys::Result<RuleGroups>& supervisor_rules();
 
+// What a process that reads requests may do (profiles/front.policy); all else fails with EPERM.
+const sys::Result<RuleGroups>& front_rules();
+
 bool applies(const RuleGroup& group, const FilterVariant& variant);
 
 // The variant with what the profile implies: where programs are made in scratch and run, code is.

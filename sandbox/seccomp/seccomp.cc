@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "sandbox/front.h"
 #include "sandbox/seccomp/mask.h"
 #include "sandbox/seccomp/profiles.h"
 #include "sandbox/supervisor.h"
@@ -99,6 +100,19 @@ sys::Result<std::string> compile_supervisor_filter() {
                   "supervisor's rule for " + rule.call));
     }
   }
+  return exported(context.get());
+}
+
+sys::Result<std::string> compile_front_filter() {
+  const sys::Result<RuleGroups>& groups = front_rules();
+  if (!groups) return groups.error();
+  FilterContext context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
+  if (!context) return sys::Error::because("seccomp_init failed");
+  TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+              "refuse foreign ABIs"));
+  TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2),
+              "order filter as a tree"));
+  for (const RuleGroup& group : *groups) TRY(add_group(context.get(), group));
   return exported(context.get());
 }
 

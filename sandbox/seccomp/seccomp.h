@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/policy.h"
@@ -56,6 +57,9 @@ sys::Result<sys::OwnedFd> load_filter(std::span<const std::byte> bpf);
 
 // The same for code that may not allocate even to fail: the listener, or -errno.
 int load_filter_raw(std::span<const std::byte> bpf);
+
+// Loads a filter without notifications for all threads of this process and all that they will fork.
+sys::Result<void> load_for_process(std::string_view bpf);
 
 // What the filter does with one call.
 struct Action {

@@ -83,8 +83,7 @@ Result<Pipe> make_pipe(int flags) {
 Result<Pipe> make_pipe_for_program(PipeFor use) {
   Pipe pipe = TRY(make_pipe());
   const mode_t mode = use == PipeFor::kReading ? 0644 : use == PipeFor::kWriting ? 0622 : 0666;
-  if (::fchmod(pipe.reader.get(), mode) < 0)
-    return Error::from_errno("permissions of a pipe");
+  if (::fchmod(pipe.reader.get(), mode) < 0) return Error::from_errno("permissions of a pipe");
   return pipe;
 }
 

@@ -42,11 +42,11 @@ Result<int> Child::wait() {
 
 namespace {
 
-constexpr int kMostDescriptors = 16;
+constexpr int kMostDescriptors = 64;
 
 // Runs in the child of a possibly threaded process: system calls only.
-[[noreturn]] void become_program(char* const* argv, char* const* environment, const int* fds,
-                                 int count) {
+[[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
+                                 const int* fds, int count) {
   // A process group of its own: Ctrl-C at a terminal reaches the whole foreground group, and it is
   // the daemon's to end what it started. Not a session: the scheduler would treat it as a stranger
   // (autogroup, sched(7)), and a SCHED_IDLE job would compete with the daemon as an equal.
@@ -73,7 +73,7 @@ constexpr int kMostDescriptors = 16;
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(argv[0], argv, environment);
+  ::execve(path, argv, environment);
   ::_exit(127);
 }
 
@@ -90,11 +90,12 @@ Result<Child> spawn(const SpawnRequest& request) {
   VERIFY(request.descriptors.size() <= kMostDescriptors);
   std::vector<char*> argv = pointers(request.argv);
   std::vector<char*> environment = pointers(request.environment);
+  const std::string& path = request.program.empty() ? request.argv[0] : request.program;
   int pidfd = -1;
   long pid = ::syscall(SYS_clone, SIGCHLD | CLONE_PIDFD, nullptr, &pidfd, nullptr, nullptr);
   if (pid < 0) return Error::from_errno("start " + request.argv[0]);
   if (pid == 0) {
-    become_program(argv.data(), environment.data(), request.descriptors.data(),
+    become_program(path.c_str(), argv.data(), environment.data(), request.descriptors.data(),
                    static_cast<int>(request.descriptors.size()));
   }
   return Child(OwnedFd(pidfd));

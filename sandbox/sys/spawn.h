@@ -37,9 +37,10 @@ class Child {
 };
 
 struct SpawnRequest {
-  std::vector<std::string> argv;         // argv[0] is the path
+  std::vector<std::string> argv;         // argv[0] is the path, if `program` is not
   std::vector<std::string> environment;  // NAME=value
   std::vector<int> descriptors;          // become 0, 1, 2, ... of the child; the rest is closed
+  std::string program = {};              // the path, where argv[0] is another name
 };
 Result<Child> spawn(const SpawnRequest& request);
 

@@ -1,0 +1,13 @@
+#pragma once
+// Whether this build is sanitized. Sanitizers trace their own process, and need what a hardened
+// process gives up.
+
+namespace sys {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace sys
