@@ -113,21 +113,34 @@ void merge(std::vector<Item>& into, std::vector<Item>& fresh, Key key) {
 
 }  // namespace
 
+bool is_name_of_variable(std::string_view name) {
+  return !name.empty() && !has_nul(name) && name.find('=') == std::string_view::npos;
+}
+
 const char* objection_to_file(std::string_view path) {
   constexpr size_t kLongest = 4096;
   return path.size() > kLongest ? "a path is too long" : objection_to_path(path);
 }
 
+bool FolderFirst::operator()(std::string_view one, std::string_view other) const {
+  const auto rank = [](char c) { return c == '/' ? 0 : static_cast<uint8_t>(c) + 1; };
+  return std::ranges::lexicographical_compare(one, other, {}, rank, rank);
+}
+
+namespace {
+
+// Of paths in their order.
+bool is_folder_of(std::string_view path, std::string_view next) {
+  return next.size() > path.size() && next.starts_with(path) && next[path.size()] == '/';
+}
+
+}  // namespace
+
 std::optional<Misfit> misfit_among(const std::vector<InputFile>& files) {
   const Paths paths = paths_of(files);
-  for (const std::string_view path : paths) {
-    for (size_t slash = path.find('/'); slash != std::string_view::npos;
-         slash = path.find('/', slash + 1)) {
-      if (paths.contains(path.substr(0, slash)))
-        return Misfit{std::string(path), "the folder of this path is given as a file"};
-    }
-  }
-  return std::nullopt;
+  const auto folder = std::ranges::adjacent_find(paths, is_folder_of);
+  if (folder == paths.end()) return std::nullopt;
+  return Misfit{std::string(*std::next(folder)), "the folder of this path is given as a file"};
 }
 
 void merge_files(std::vector<InputFile>& files, std::vector<InputFile>& fresh) {
@@ -142,14 +155,9 @@ Paths paths_of(const std::vector<InputFile>& files) {
 
 const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more) {
   auto is_misplaced = [&paths](const InputFile& file) {
-    const std::string_view path = file.path;
-    for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
-      if (paths.contains(path.substr(0, slash))) return true;
-    }
-    if (path.ends_with('/')) return false;
-    const std::string folder = file.path + "/";
-    const auto inside = paths.lower_bound(folder);
-    return inside != paths.end() && inside->starts_with(folder);
+    const auto behind = paths.upper_bound(file.path);
+    if (behind != paths.end() && is_folder_of(file.path, *behind)) return true;
+    return behind != paths.begin() && is_folder_of(*std::prev(behind), file.path);
   };
   const auto found = std::find_if(more.begin(), more.end(), is_misplaced);
   return found == more.end() ? nullptr : &*found;
@@ -277,7 +285,7 @@ bool read_env(JsonReader& in, const Field& field,
   std::string name, value;
   in.open_object();
   for (; in.next_key(fresh.empty(), name); fresh.emplace_back(name, value)) {
-    if (name.empty() || has_nul(name) || name.find('=') != std::string::npos) {
+    if (!is_name_of_variable(name)) {
       in.fail("not a name of a variable");
     } else if (!names.insert(name).second) {
       in.fail("given twice");

@@ -38,9 +38,13 @@ bool read_sources(JsonReader& in, const Field& field, std::vector<InputFile>& so
 bool read_flags(JsonReader& in, const Field& field, std::vector<std::string>& flags);
 bool read_require(JsonReader& in, const Field& field, std::vector<std::string>& require);
 
-// The first of `more` that cannot lie beside others: one is the folder of the other. Null: all
-// can.
-using Paths = std::set<std::string_view>;  // as long as their files live
+// A folder stands right in front of what lies in it, so that neighbours tell of all.
+struct FolderFirst {
+  bool operator()(std::string_view one, std::string_view other) const;
+};
+using Paths = std::set<std::string_view, FolderFirst>;  // as long as their files live
+// The first of `more` that cannot lie beside `paths`, which can lie beside each other: one is the
+// folder of the other. Null: all can.
 Paths paths_of(const std::vector<InputFile>& files);
 const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more);
 
@@ -52,6 +56,7 @@ struct Misfit {
 };
 // One file that is the folder of another.
 std::optional<Misfit> misfit_among(const std::vector<InputFile>& files);
+bool is_name_of_variable(std::string_view name);
 // Puts `fresh` over `files`; one takes the place of the file of its path.
 void merge_files(std::vector<InputFile>& files, std::vector<InputFile>& fresh);
 

@@ -4,8 +4,6 @@
 
 namespace runtime {
 
-namespace {
-
 const char* objection_to_tests(const Job& job) {
   const bool calls = job.mode == shim::Mode::kCall;
   if (job.interactor && calls) return "interactor: only in script mode";
@@ -24,8 +22,6 @@ const char* objection_to_tests(const Job& job) {
   }
   return nullptr;
 }
-
-}  // namespace
 
 std::string place_of(const std::string& field, const std::string& path) {
   return field + "[\"" + printable(path) + "\"]";
