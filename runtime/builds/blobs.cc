@@ -22,11 +22,22 @@ Error not_there(const std::string& digest) {
 
 }  // namespace
 
+BoundedFiles BlobStore::files_of_tenants() const {
+  return {files_.root() + "-of-tenants", files_.capacity(), BoundedFiles::Owners::kMany};
+}
+
 BlobStore BlobStore::of(const std::string& tenant) const {
   if (tenant.empty()) return *this;
-  return {
-      BoundedFiles(files_.root() + "-of-tenants", files_.capacity(), BoundedFiles::Owners::kMany),
-      tenant};
+  return {files_of_tenants(), tenant};
+}
+
+std::vector<std::string> BlobStore::folders() const {
+  return {files_.root(), files_of_tenants().root()};
+}
+
+Result<void> BlobStore::make_folders() const {
+  TRY(files_.make_folder());
+  return files_of_tenants().make_folder();
 }
 
 std::string BlobStore::name_of(const std::string& digest) const {

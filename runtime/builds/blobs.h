@@ -32,6 +32,11 @@ class BlobStore {
   explicit BlobStore(std::string root, sys::Bytes capacity = kCapacity)
       : files_(std::move(root), capacity) {}
 
+  // Every directory that it keeps files in: its own, and that of all tenants.
+  std::vector<std::string> folders() const;
+  // Makes them now, for who may not do so later.
+  sys::Result<void> make_folders() const;
+
   // The blobs of a tenant, as if there were no others; empty: these. They have no list().
   BlobStore of(const std::string& tenant) const;
 
@@ -52,6 +57,7 @@ class BlobStore {
   BlobStore(BoundedFiles files, std::string tenant)
       : files_(std::move(files)), tenant_(std::move(tenant)) {}
   std::string name_of(const std::string& digest) const;
+  BoundedFiles files_of_tenants() const;
 
   BoundedFiles files_;
   std::string tenant_;

@@ -35,6 +35,8 @@ int64_t nanoseconds(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'00
 
 }  // namespace
 
+Result<void> BoundedFiles::make_folder() const { return make_directory(root_); }
+
 Result<void> BoundedFiles::put(const std::string& name, std::string_view bytes,
                                Survives survives) const {
   if (bytes.size() > capacity_.count)

@@ -40,6 +40,8 @@ class BoundedFiles {
   sys::Result<std::vector<KeptFile>> list() const;  // the most recently used first
   sys::Result<void> remove(const std::string& name) const;
 
+  // Makes the directory now, for who may not do so later.
+  sys::Result<void> make_folder() const;
   const std::string& root() const { return root_; }
   sys::Bytes capacity() const { return capacity_; }
   std::string path_of(const std::string& name) const { return root_ + "/" + name; }

@@ -1,6 +1,5 @@
 #include "runtime/engine/engine.h"
 
-#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -13,6 +12,7 @@
 #include "runtime/scheduler/admission_queue.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/freed_memory.h"
 #include "sandbox/sys/thread.h"
 
 namespace runtime {
@@ -216,27 +216,13 @@ void Engine::submit_pair(Job first, std::function<void(JobResult)> first_done, J
   second_done(PooledEngine::refused(second, "this engine has no conversations"));
 }
 
-namespace {
-
-// Results are large, are written down by many threads, and go: glibc would keep an arena for each
-// thread, and a heap as large as the largest there was (mallopt(3)). Of 1,000 MB of results up
-// to 930 stayed, and 140 to 260 do so.
-void give_back_freed_memory() {
-#ifdef __GLIBC__
-  ::mallopt(M_ARENA_MAX, 2);
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
-
-}  // namespace
-
 sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   ::signal(SIGPIPE, SIG_IGN);  // a program that closes its stdin is no reason to die
   const std::vector<unsigned> cpus = usable_cpu_numbers();
   unsigned workers = options.workers;
   if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
   std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
-  give_back_freed_memory();
+  sys::give_back_freed_memory();
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without));
   auto engine = std::make_unique<PooledEngine>(std::move(config), workers, options);

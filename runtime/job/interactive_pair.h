@@ -28,6 +28,8 @@ class InteractivePair {
   // are as in a run of its own.
   static sys::Result<std::shared_ptr<InteractivePair>> one_way();
 
+  bool is_one_way() const { return !exit_order_; }
+
   // A side has its cell. `wake` is called, once and on any thread, when a fate that was kWaiting is
   // known.
   Fate arrive(Side side, std::function<void()> wake);

@@ -4,6 +4,7 @@
 // contract's (docs/jobs.md).
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,7 +96,17 @@ class Holding;
 struct JobWatch {
   std::atomic<bool> withdrawn{false};  // by the caller; Engine::cancel_withdrawn() acts on it
   std::atomic<bool> started{false};    // by the engine: a cell has it
-  std::shared_ptr<Holding> held;       // what its runs write is counted there; none: nowhere
+  // The same, where an engine in another process notes it; none: it is in this one. Set before the
+  // job is submitted, and changed by whoever submits.
+  std::shared_ptr<const std::atomic<bool>> started_elsewhere;
+  bool has_started() const { return started || (started_elsewhere && *started_elsewhere); }
+  // Called when a cell has it, on a shard's thread; none: nobody wants to know.
+  std::function<void()> on_start;
+  void begin() {
+    started = true;
+    if (on_start) on_start();
+  }
+  std::shared_ptr<Holding> held;  // what its runs write is counted there; none: nowhere
   // The client that takes turns with others for the workers (Shares); set before the job is
   // submitted. Empty: none.
   std::string client;

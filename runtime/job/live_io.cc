@@ -20,6 +20,12 @@ sys::Result<std::shared_ptr<LiveIo>> LiveIo::create(std::function<void()> woken)
   return live;
 }
 
+std::shared_ptr<LiveIo> LiveIo::adopt(sys::OwnedFd reader) {
+  auto live = std::make_shared<LiveIo>();
+  live->reader_ = std::move(reader);
+  return live;
+}
+
 LiveIo::News LiveIo::take() {
   std::lock_guard lock(mutex_);
   told_ = false;

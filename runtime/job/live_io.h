@@ -30,6 +30,11 @@ class LiveIo {
   // descriptors left.
   static sys::Result<std::shared_ptr<LiveIo>> create(std::function<void()> woken);
 
+  // The engine's side of one whose caller is in another process: the program's stdin came from
+  // there, and what the job writes is taken here to be sent there.
+  static std::shared_ptr<LiveIo> adopt(sys::OwnedFd reader);
+  void wake_with(std::function<void()> woken) { woken_ = std::move(woken); }  // before it is shared
+
   // The caller's side.
   sys::OwnedFd take_writer() { return std::move(writer_); }  // once; writes to it do not block
   News take();

@@ -255,7 +255,7 @@ void Scheduler::start_run(Slot slot) {
                         {Step::kInput, opened.error().code(), opened.error().text()});
   }
   task.leased_at = machine_.now();
-  if (task.job.watch) task.job.watch->started = true;
+  if (task.job.watch) task.job.watch->begin();
   if (task.job.live)
     task.job.live->begin(task.build ? LiveIo::Stage::kBuilding : LiveIo::Stage::kRunning);
   const std::shared_ptr<LiveIo> live = job.live;

@@ -33,18 +33,7 @@ constexpr size_t kTree = 3;       // the tree and its text take so many times wh
 // A result that is too long to be held as text is not told; its program is not to blame.
 void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::HeldBytes& held) {
   if (held.grow(bytes)) return;
-  runtime::JobResult without;
-  without.id = std::move(result.id);
-  without.tag = std::move(result.tag);
-  without.usage = result.usage;
-  without.timing = result.timing;
-  without.level = result.level;
-  without.enforced = result.enforced;
-  without.template_id = std::move(result.template_id);
-  runtime::Evidence seen;
-  seen.fault = runtime::held_too_much();
-  without.verdict = runtime::judge(seen, {});
-  result = std::move(without);
+  runtime::give_up(result, runtime::held_too_much());
 }
 
 // As our JSON, with `raw` bytes of it as parts.
@@ -117,13 +106,19 @@ std::string new_job_id() {
 void Dispatcher::Inbox::put(Ticket ticket, Finished result) {
   std::lock_guard lock(mutex);
   finished.emplace_back(ticket, std::move(result));
-  if (wakeup && finished.size() == 1) wakeup->wake();
+  if (finished.size() == 1) wake();
 }
 
 void Dispatcher::Inbox::put(std::function<void()> work) {
   std::lock_guard lock(mutex);
   to_write.push_back(std::move(work));
-  if (wakeup && to_write.size() == 1) wakeup->wake();
+  if (to_write.size() == 1) wake();
+}
+
+// Results of an engine in another process come on the loop's own thread.
+void Dispatcher::Inbox::wake() {
+  if (!wakeup) return;
+  std::this_thread::get_id() == owner ? soon->start() : wakeup->wake();
 }
 
 Dispatcher::Dispatcher(runtime::Engine& engine, runtime::Loop& loop, Deadlines& deadlines,
@@ -136,8 +131,10 @@ Dispatcher::Dispatcher(runtime::Engine& engine, runtime::Loop& loop, Deadlines& 
       window_(kAhead * std::max(1u, engine.workers())),
       rate_(engine.workers()),
       wakeup_(loop, [this] { collect(); }),
+      soon_(loop, [this] { collect(); }),
       inbox_(std::make_shared<Inbox>()) {
   inbox_->wakeup = &wakeup_;
+  inbox_->soon = &soon_;
 }
 
 Dispatcher::~Dispatcher() {
@@ -263,7 +260,7 @@ void Dispatcher::collect() {
   for (const auto& [ticket, result] : finished) take_back(entries_.at(ticket).watch->client);
   pump();  // the workers first
   for (auto& [ticket, result] : finished) {
-    result.ran = entries_.at(ticket).watch->started;
+    result.ran = entries_.at(ticket).watch->has_started();
     if (const sys::Microseconds took = time_of(result.timing); took.count() > 0) rate_.ended(took);
     result.expired = entries_.at(ticket).expired && result.label == name_of(Outcome::kCancelled);
     conclude(ticket, std::move(result));
@@ -279,7 +276,7 @@ void Dispatcher::take_back(const std::string& client) {
 
 bool Dispatcher::has_started(Ticket ticket) const {
   auto found = entries_.find(ticket);
-  return found != entries_.end() && found->second.watch->started;
+  return found != entries_.end() && found->second.watch->has_started();
 }
 
 void Dispatcher::withdraw(Ticket ticket) {
@@ -294,7 +291,7 @@ void Dispatcher::withdraw(Ticket ticket) {
 void Dispatcher::expire(Ticket ticket) {
   Entry& entry = entries_.at(ticket);
   entry.deadline = 0;
-  if (entry.watch->started) return;
+  if (entry.watch->has_started()) return;
   entry.expired = true;
   withdraw(ticket);
 }

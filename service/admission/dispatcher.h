@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -121,8 +122,13 @@ class Dispatcher {
     std::vector<std::pair<Ticket, Finished>> finished;
     std::vector<std::function<void()>> to_write;  // results so long that it takes time
     runtime::Wakeup* wakeup = nullptr;            // none: the dispatcher is gone
+    runtime::Afterwards* soon = nullptr;          // the same, for the loop's own thread
+    const std::thread::id owner = std::this_thread::get_id();
     void put(Ticket ticket, Finished result);
     void put(std::function<void()> work);
+
+   private:
+    void wake();  // with the mutex held
   };
 
   void pump();
@@ -152,6 +158,7 @@ class Dispatcher {
   std::unordered_map<std::string, size_t> given_;  // to the engine, by who takes turns for them
   bool closed_ = false;
   runtime::Wakeup wakeup_;
+  runtime::Afterwards soon_;
   std::shared_ptr<Inbox> inbox_;
 };
 

@@ -1,0 +1,77 @@
+#pragma once
+// EngineHost: serves an engine to one front, the process at the other end of a channel that may be
+// somebody else's by now. Runs what the front submits, and sends what comes of it. Belongs to the
+// thread of its loop; results are sent from the engine's threads.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/engine/engine.h"
+#include "runtime/loop/loop.h"
+#include "runtime/remote/channel.h"
+#include "runtime/remote/protocol.h"
+
+namespace runtime {
+
+class EngineHost {
+ public:
+  struct Options {
+    // What counts the output of a client's jobs while they run; none: nothing does.
+    std::function<std::shared_ptr<Holding>(const std::string& client)> holding_for = {};
+    // Why there is no such job, empty: there is. May put it in order.
+    std::function<std::string(Job&)> objection;
+    std::function<sys::Result<Answer>(Question)> answer;  // aside
+    // Does the first on another thread and then the second in the loop, perhaps when the host is
+    // no more. False: there is no room for a thread, and neither is done.
+    std::function<bool(std::function<void()>, std::function<void()>)> aside;
+    std::function<void(ServiceState)> tell;
+    // Nothing comes of the other end any more: it has said what no front says, and is to be ended;
+    // or it is gone, and `breach` is empty.
+    std::function<void(const std::string& breach)> over;
+  };
+  // An error: no room for the board.
+  static sys::Result<std::unique_ptr<EngineHost>> start(Engine& engine, Loop& loop,
+                                                        sys::OwnedFd socket, Options options);
+  // Withdraws its jobs.
+  ~EngineHost();
+
+  void stop();    // asks the front to take nothing new, and to end when all is answered
+  void reload();  // asks it to ask for the configuration
+
+ private:
+  struct Desk;
+  struct Guest;
+  struct Live;
+
+  EngineHost(Engine& engine, Loop& loop, std::shared_ptr<Desk> desk, Options options);
+  void greet(sys::OwnedFd board);
+  void receive();
+  void handle(Channel::Message message);
+  void take_jobs(Channel::Message message);
+  void submit(std::vector<Guest> guests, bool one_way);
+  void submit_pair(std::vector<Guest> guests, bool one_way);
+  bool admit(const Guest& guest);
+  void signal(uint64_t number, int signal);
+  void withdraw(uint64_t number);
+  void take_question(uint64_t number, Question question);
+  void send_answer(uint64_t number, sys::Result<Answer> found);
+  void work();
+  void tell_counts();
+  void watch_for_room();
+  void break_off(const std::string& breach);
+
+  Engine& engine_;
+  const std::shared_ptr<Desk> desk_;
+  const Options options_;
+  uint64_t last_ = 0;
+  unsigned questions_ = 0;
+  Engine::Counts told_;
+  bool over_ = false;
+  Wakeup wakeup_;
+  Timer counts_due_;
+  std::unique_ptr<SocketWatch> watch_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,201 @@
+#include "runtime/remote/job_wire.h"
+
+#include "runtime/remote/wire.h"
+
+namespace runtime {
+
+template <>
+struct WireEnd<Comparator> {
+  static constexpr auto kLast = Comparator::kChecker;
+};
+template <>
+struct WireEnd<Refusals> {
+  static constexpr auto kLast = Refusals::kOverlooked;
+};
+template <>
+struct WireEnd<sandbox::Profile> {
+  static constexpr auto kLast = sandbox::Profile::kBuild;
+};
+template <>
+struct WireEnd<sandbox::OnViolation> {
+  static constexpr auto kLast = sandbox::OnViolation::kKill;
+};
+template <>
+struct WireEnd<sandbox::Level> {
+  static constexpr auto kLast = sandbox::Level::kMinimal;
+};
+template <>
+struct WireEnd<shim::Mode> {
+  static constexpr auto kLast = shim::Mode::kCall;
+};
+template <>
+struct WireEnd<Checker::Protocol> {
+  static constexpr auto kLast = Checker::Protocol::kIcpc;
+};
+template <>
+struct WireEnd<Execution::Errors> {
+  static constexpr auto kLast = Execution::Errors::kNowhere;
+};
+template <>
+struct WireEnd<InteractivePair::Side> {
+  static constexpr auto kLast = InteractivePair::Side::kInteractor;
+};
+template <>
+struct WireEnd<Outcome> {
+  static constexpr auto kLast = Outcome::kSandboxError;
+};
+template <>
+struct WireEnd<By> {
+  static constexpr auto kLast = By::kSandbox;
+};
+template <>
+struct WireEnd<ObservedCall::Treatment> {
+  static constexpr auto kLast = ObservedCall::Treatment::kRefused;
+};
+
+// The members of what travels, in one order for both directions. Found by the archives through
+// their arguments, so they are in no namespace of their own.
+
+template <typename Archive>
+static void fields(Archive& a, InputFile& file) {
+  a(file.path, file.content, file.executable, file.link, file.blob);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Policy& p) {
+  a(p.profile, p.has_profile, p.by_program, p.refusals, p.on_violation, p.require);
+}
+
+template <typename Archive>
+static void fields(Archive& a, TokenRules& rules) {
+  a(rules.case_counts, rules.space_counts, rules.absolute, rules.relative);
+}
+
+template <typename Archive>
+static void fields(Archive& a, TestCase& test) {
+  a(test.name, test.stdin_bytes, test.argv, test.calls, test.expect, test.comparator,
+    test.tolerance, test.rules, test.checker_argv, test.files, test.judge_files, test.scored);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Limits& l) {
+  a(l.wall, l.cpu, l.memory, l.pids, l.out, l.err, l.value, l.disk, l.file, l.files, l.open_files,
+    l.outputs, l.stack);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Checker& c) {
+  a(c.template_name, c.source, c.files, c.sources, c.compiler_flags, c.argv, c.protocol, c.scores,
+    c.keeps_feedback, c.limits);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Execution& e) {
+  a(e.directory, e.address_space, e.file_size, e.stack, e.errors);
+}
+
+template <typename Archive>
+static void fields(Archive& a, JobSpec& j) {
+  a(j.id, j.tag, j.tenant, j.template_name, j.source, j.source_blob, j.source_has_coding,
+    j.source_name, j.source_names, j.mode, j.func, j.calls, j.array, j.argv, j.env, j.stdin_bytes,
+    j.files, j.sources, j.compiler_flags, j.outputs, j.tests, j.stop_at_failure, j.tests_output,
+    j.checker, j.interactor, j.build_only, j.limits, j.policy, j.determinism_runs, j.priority,
+    j.deadline, j.observe);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Verdict& v) {
+  a(v.outcome, v.exception_type, v.by, v.detail);
+}
+
+template <typename Archive>
+static void fields(Archive& a, ExitStatus& exit) {
+  a(exit.signalled, exit.code);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Output& out) {
+  a(out.bytes, out.total, out.truncated);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Exception& e) {
+  a(e.type, e.message, e.traceback, e.line);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Usage& u) {
+  a(u.cpu_us, u.wall_us, u.stopped_us, u.memory_peak_bytes, u.pids_peak, u.contended, u.max_rss_kb,
+    u.switches_voluntary, u.switches_forced);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Timing& t) {
+  a(t.admit, t.lease, t.fork, t.confine, t.run, t.collect, t.judge);
+}
+
+template <typename Archive>
+static void fields(Archive& a, DeterminismReport& report) {
+  a(report.runs, report.same, report.axis, report.where);
+}
+
+template <typename Archive>
+static void fields(Archive& a, CompileReport& report) {
+  a(report.cached, report.wall_us);
+}
+
+template <typename Archive>
+static void fields(Archive& a, JudgeScore& score) {
+  a(score.score, score.multiplier);
+}
+
+template <typename Archive>
+static void fields(Archive& a, OutputFiles::Refused& refused) {
+  a(refused.path, refused.why);
+}
+
+template <typename Archive>
+static void fields(Archive& a, OutputFiles& files) {
+  a(files.files, files.refused, files.lack);
+}
+
+template <typename Archive>
+static void fields(Archive& a, TestResult& t) {
+  a(t.name, t.skipped, t.verdict, t.exit, t.out, t.err, t.exception, t.usage, t.given, t.feedback);
+}
+
+template <typename Archive>
+static void fields(Archive& a, ObservedCall& call) {
+  a(call.name, call.treatment, call.error, call.argument, call.count, call.needs);
+}
+
+template <typename Archive>
+static void fields(Archive& a, JobResult& r) {
+  a(r.id, r.tag, r.verdict, r.exit, r.ended_at, r.out, r.err, r.value, r.array, r.exception,
+    r.usage, r.timing, r.determinism, r.compile, r.tests, r.files, r.observed, r.level,
+    r.template_id);
+}
+
+void write_job(const Job& job, WireWriter& out) {
+  out(static_cast<const JobSpec&>(job), job.run_files, job.execution, job.side,
+      job.watch ? job.watch->client : std::string());
+}
+
+bool read_job(WireReader& in, Job& job) {
+  std::string client;
+  in(static_cast<JobSpec&>(job), job.run_files, job.execution, job.side, client);
+  job.watch = std::make_shared<JobWatch>();
+  job.watch->client = std::move(client);
+  return in.ok();
+}
+
+void write_result(const JobResult& result, WireWriter& out) { out(result, result.enforced.bits()); }
+
+bool read_result(WireReader& in, JobResult& result) {
+  uint32_t layers = 0;
+  in(result, layers);
+  result.enforced = sandbox::Layers::from_bits(layers);
+  return in.ok();
+}
+
+}  // namespace runtime
