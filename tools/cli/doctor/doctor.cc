@@ -45,6 +45,20 @@ std::string version_of(const std::string& python) {
   return said->substr(0, said->find('\n'));
 }
 
+std::optional<sandbox::OwnFences> own_fences() {
+  sys::Result<sandbox::OwnFences> found = sandbox::probe_own_fences();
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+// The layers that are in force, by their names.
+ordered_json names_of(sandbox::Layers layers) {
+  ordered_json names = ordered_json::array();
+  for (const sandbox::Layer each : kOwnLayers) {
+    if (layers.has(each)) names.push_back(sandbox::name_of(each));
+  }
+  return names;
+}
+
 Checkup examine(const CommonOptions& common) {
   utsname names{};
   ::uname(&names);
@@ -53,7 +67,8 @@ Checkup examine(const CommonOptions& common) {
           .kernel = names.release,
           .python = common.python,
           .python_version = version_of(common.python),
-          .asked = common.level};
+          .asked = common.level,
+          .own = own_fences()};
 }
 
 ordered_json levels_json(const Checkup& checkup) {
@@ -102,6 +117,9 @@ std::string checkup_json(const Checkup& checkup) {
                       {"running", name_or_null(running_level(checkup))},
                       {"levels", levels_json(checkup)},
                       {"layers", layers},
+                      {"own",
+                       {{"engine", names_of(checkup.own.value_or(sandbox::OwnFences()).engine)},
+                        {"front", names_of(checkup.own.value_or(sandbox::OwnFences()).front)}}},
                       {"place",
                        {{"kind", sandbox::name_of(at.place)},
                         {"engine", at.engine},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/front.h"
 #include "sandbox/probe/place.h"
 #include "sandbox/probe/probe.h"
 #include "tools/cli/options.h"
@@ -20,6 +21,8 @@ struct Checkup {
   std::string python;                   // the path
   std::string python_version;           // empty: it did not answer
   std::optional<sandbox::Level> asked;  // --level: shown instead of the best one
+  // What zygo's own processes give up here; none: it could not be found out.
+  std::optional<sandbox::OwnFences> own;
 };
 
 int doctor_command(const CommandLine& line);  // 0 when the floor is met, and what --require names
@@ -31,6 +34,12 @@ int doctor_command(const CommandLine& line);  // 0 when the floor is met, and wh
 std::optional<sandbox::Level> running_level(const Checkup& checkup);
 // Whether a layer or ability is in force at the level that would run.
 bool in_force(const Checkup& checkup, const sandbox::LayerReport& layer);
+
+// Those that a process of zygo's own can have.
+inline constexpr sandbox::Layer kOwnLayers[] = {
+    sandbox::Layer::kCaps,     sandbox::Layer::kNoNewPrivs, sandbox::Layer::kSeccomp,
+    sandbox::Layer::kLandlock, sandbox::Layer::kNetNs,      sandbox::Layer::kIpcNs,
+    sandbox::Layer::kUtsNs};
 
 std::string checkup_table(const Checkup& checkup, const Style& style, size_t width);
 std::string checkup_json(const Checkup& checkup);

@@ -107,6 +107,24 @@ std::string layers_table(const Checkup& checkup, const Style& style, size_t widt
   return text;
 }
 
+// What the two processes of `zygo serve` have given up.
+std::string own_table(const Checkup& checkup, const Style& style) {
+  if (!checkup.own) return "";
+  std::string text = "\n\n" + style.paint(Colour::kBold, "zygo's own   engine    front");
+  constexpr size_t kName = 11, kEngine = 8, kFront = 5;
+  for (const sandbox::Layer each : kOwnLayers) {
+    // The engine makes namespaces and mounts, and keeps what that needs.
+    const bool has_duties = each != sandbox::Layer::kNoNewPrivs;
+    const Word engine = checkup.own->engine.has(each)
+                            ? (has_duties ? Word{"partly", Colour::kYellow} : word_of(true))
+                            : Word{"-", Colour::kNone};
+    text +=
+        fmt::format("\n{:<{}}  {}  {}", sandbox::name_of(each), kName, cell(engine, kEngine, style),
+                    cell(word_of(checkup.own->front.has(each)), kFront, style));
+  }
+  return text;
+}
+
 // One paragraph per cure: what it gives, what said no, what to do.
 struct Prescription {
   std::string cure;
@@ -152,7 +170,8 @@ std::string checkup_table(const Checkup& checkup, const Style& style, size_t wid
                                   escape_controls(sentence_of(checkup.location), Lines::kEscape));
   return style.paint(Colour::kBold, first_line(checkup)) + "\n" + wrapped(about, width, 0, 0) +
          "\n\n" + levels_table(checkup, style, width) + "\n\n" +
-         layers_table(checkup, style, width) + missing_part(checkup, style, width);
+         layers_table(checkup, style, width) + own_table(checkup, style) +
+         missing_part(checkup, style, width);
 }
 
 }  // namespace cli

@@ -23,6 +23,9 @@ Checkup container() {
     checkup.layers.push_back({name, true, "tried", "", true});
   }
   checkup.layers.push_back({"cgroup.memory", false, "\x1b[31mread-only", "--privileged", {}});
+  checkup.own = sandbox::OwnFences{
+      sandbox::Layers().with(sandbox::Layer::kCaps).with(sandbox::Layer::kNoNewPrivs),
+      sandbox::Layers().with(sandbox::Layer::kCaps).with(sandbox::Layer::kLandlock)};
   return checkup;
 }
 
@@ -69,6 +72,8 @@ TEST_CASE("the JSON has every key that programs may rely on", "[cli][doctor]") {
   CHECK(json["layers"]["cgroup.memory"]["kernel"].is_null());
   CHECK(json["place"]["engine"] == "docker");
   CHECK(json["python"]["version"] == "3.11.2");
+  CHECK(json["own"]["engine"] == nlohmann::json({"caps", "nnp"}));
+  CHECK(json["own"]["front"] == nlohmann::json({"caps", "landlock"}));
 }
 
 TEST_CASE("what is required and not in force is named", "[cli][doctor]") {
