@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "runtime/json/job_json.h"
+#include "runtime/loop/loop.h"
+#include "runtime/remote/protocol.h"
 #include "service/admission/cors.h"
 #include "service/admission/hosts.h"
 #include "service/admission/tenancy.h"
@@ -53,6 +55,10 @@ struct Facts {
   std::function<sys::Result<std::string>()> selfcheck;
   // The configuration as it is now; on another thread. Empty: it is as it was at the start.
   std::function<sys::Result<ReloadableConfig>()> reread = {};
+  // Whoever takes part in the service's loop, from before its first turn. Empty: nobody.
+  std::function<void(runtime::Loop&)> join = {};
+  // Who started the service hears how far it is. Empty: nobody listens.
+  std::function<void(runtime::ServiceState)> tell = {};
 };
 
 // How far the life of the service is.

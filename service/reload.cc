@@ -1,8 +1,5 @@
 // A new configuration in the place of the old, while the service runs.
 
-#include <fmt/format.h>
-
-#include "service/observe/systemd.h"
 #include "service/service.h"
 
 namespace service {
@@ -12,8 +9,7 @@ void Service::reread() {
   if (!facts_.reread || is_ending()) return;
   reread_again_ = rereading_;  // what is read may be older than this wish
   if (std::exchange(rereading_, true)) return;
-  notify_supervisor(
-      fmt::format("RELOADING=1\nMONOTONIC_USEC={}", sys::monotonic_now().count() / 1000));
+  tell(runtime::ServiceState::kReloading);
   auto found = std::make_shared<sys::Result<ReloadableConfig>>(ReloadableConfig{});
   runtime::run_aside(
       loop_, [found, read = facts_.reread] { *found = read(); },
@@ -26,7 +22,7 @@ void Service::reread() {
           log_.note("configuration refused, the one before stays: " + found->error().text());
         }
         if (reread_again_) return reread();
-        if (phase_ == Phase::kReady) notify_supervisor("READY=1");
+        if (phase_ == Phase::kReady) tell(runtime::ServiceState::kReady);
       });
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "service/admission/encoded_body.h"
-#include "service/observe/systemd.h"
 #include "service/page/page.h"
 
 namespace service {
@@ -157,6 +156,7 @@ Service::~Service() {
 
 sys::Result<void> Service::run(int stop, int reload, std::function<void()> ready) {
   on_ready_ = std::move(ready);
+  if (facts_.join) facts_.join(loop_);
   TRY(native_.durable().open());
   std::optional<runtime::Readable> stop_watch;
   if (stop >= 0) {
@@ -193,7 +193,7 @@ void Service::warm_up() {
     }
     phase_ = Phase::kReady;
     native_.durable().start();
-    notify_supervisor("READY=1");
+    tell(runtime::ServiceState::kReady);
     on_ready_();
   };
   if (!options_.warm) return is_ready({});
@@ -205,9 +205,13 @@ void Service::warm_up() {
   (void)dispatcher_.submit(std::move(order));
 }
 
+void Service::tell(runtime::ServiceState state) const {
+  if (facts_.tell) facts_.tell(state);
+}
+
 void Service::begin_end() {
   phase_ = Phase::kEnding;
-  notify_supervisor("STOPPING=1");
+  tell(runtime::ServiceState::kEnding);
   server_->drain();
   native_.durable().begin_end();
   foreign_jobs_.begin_end();

@@ -45,6 +45,7 @@ class Service {
   NativeContext native_context();
   void add_apis();
   void warm_up();
+  void tell(runtime::ServiceState state) const;
   void begin_end();
   void cancel_rest();
   void end_if_idle();

@@ -17,6 +17,7 @@ class Cors {
   sys::Result<void> add(std::string_view origin);
 
   bool anyone() const { return anyone_; }
+  const std::vector<std::string>& origins() const { return origins_; }
   bool allows(const Request& request) const;  // it comes from such a page
   // What an answer to it says besides; nothing for all other requests.
   Headers headers(const Request& request) const;

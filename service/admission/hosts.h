@@ -23,6 +23,8 @@ class Hosts {
   // "zygo.example", without a port; letters of either case mean the same.
   sys::Result<void> add(std::string_view name);
 
+  const std::vector<std::string>& names() const { return names_; }
+
   // Was the request sent to a name that no stranger can have made to point here? Those are
   // addresses and the added names; for peers that are not of this host also names without a dot
   // and those in zones that no public DNS has, as containers and pods call each other.

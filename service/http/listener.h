@@ -30,6 +30,9 @@ class Listener {
   // Those of LISTEN_FDS, if they are meant for this process (sd_listen_fds(3)).
   static sys::Result<std::vector<Listener>> inherited();
 
+  // A socket that listens already, from the process that opened it.
+  static sys::Result<Listener> adopt(sys::OwnedFd fd) { return listening(std::move(fd)); }
+
   Listener(Listener&&) = default;
   Listener& operator=(Listener&&) = delete;
   ~Listener();

@@ -60,9 +60,14 @@ def children(of: int) -> list[int]:
     return [pid for pid in found if (stat := stat_of(pid)) and stat[1] != "Z"]
 
 
+def templates_of(zygo_pid: int) -> list[int]:
+    """Its children but for the front of a service, which runs nothing."""
+    return [pid for pid in children(zygo_pid) if name_of(pid) != "zygo-front"]
+
+
 def chains_of(zygo_pid: int) -> list[tuple[int, int, int]]:
     """(template, cell, job) of each job that is running below a zygo."""
-    return [(template, cell, job) for template in children(zygo_pid) for cell in children(template)
+    return [(template, cell, job) for template in templates_of(zygo_pid) for cell in children(template)
             for job in children(cell)]
 
 

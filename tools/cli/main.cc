@@ -13,6 +13,7 @@
 #include "tools/cli/run/run.h"
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck/selfcheck.h"
+#include "tools/cli/serve/front.h"
 #include "tools/cli/serve/health.h"
 #include "tools/cli/serve/serve.h"
 #include "tools/cli/template_list.h"
@@ -68,6 +69,7 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto order = cli::front_order(argc, argv)) return cli::front_command(*order);
   auto stop = cli::StopSignals::install();
   if (!stop) {
     cli::write_error_line("zygo: " + stop.error().text());

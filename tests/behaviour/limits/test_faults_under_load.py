@@ -123,7 +123,7 @@ class UnderLoad(ZygoTestCase):
             self.assertEqual(clients.labels()["SandboxError"], 0)  # They wait.
             with self.starved(group):
                 # The template, too: a new one cannot be started.
-                for template in host.children(self.pid):
+                for template in host.templates_of(self.pid):
                     self.kill(template)
                 time.sleep(0.5)  # It is to last for a while.
             clients.await_more(2)
@@ -202,7 +202,7 @@ class UnderLoad(ZygoTestCase):
                 resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (self.first_free() + spare, before[1]))
                 try:
                     for _ in range(3):  # what they had is gone, too
-                        for template in host.children(self.pid)[:1]:
+                        for template in host.templates_of(self.pid)[:1]:
                             self.kill(template)
                         time.sleep(0.2)  # It is to last for a while.
                 finally:
@@ -234,7 +234,7 @@ class UnderLoad(ZygoTestCase):
         self.assertLabel(self.service.run("print(1)"), "OK")
 
     def cells(self) -> int:
-        return sum(len(host.children(template)) for template in host.children(self.pid))
+        return sum(len(host.children(template)) for template in host.templates_of(self.pid))
 
     def first_free(self) -> int:
         taken = {int(name) for name in os.listdir(f"/proc/{self.pid}/fd")}

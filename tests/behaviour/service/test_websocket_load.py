@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import unittest
-from pathlib import Path
 from typing import Any
 
+import host
 from serve import Service
 from service.test_websocket import ECHO, ENDLESS, LONG, SocketTestCase, reset
 from ws_client import CLOSE, PING, PONG, TEXT, Closed, frame, texts
@@ -82,8 +82,9 @@ class Slow(SocketTestCase):
 
 
 def resident_kb(service: Service) -> int:
-    text = Path(f"/proc/{service.process.pid}/status").read_text()
-    return int(text.split("VmRSS:")[1].split()[0])
+    """Of both its processes."""
+    fronts = [pid for pid in host.children(service.process.pid) if host.name_of(pid) == "zygo-front"]
+    return sum(host.resident_kb(pid) for pid in [service.process.pid, *fronts])
 
 
 class Overload(SocketTestCase):

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/remote/wire.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/command_line/command_line.h"
 
@@ -21,18 +22,29 @@ constexpr rlim_t kDescriptorsPerWorker = 32, kDescriptorsOfOurs = 128;
 
 }  // namespace
 
-std::optional<Refusal> read_tokens(const std::string& path, service::Tokens& into) {
+namespace {
+
+std::optional<Refusal> read_tokens(const std::string& path, std::string& text,
+                                   service::Tokens& into) {
   if (path.empty()) return std::nullopt;
-  sys::Result<std::string> text = sys::read_file(path, kTokensFile);
-  if (!text) {
-    const Error& error = text.error();
+  sys::Result<std::string> found = sys::read_file(path, kTokensFile);
+  if (!found) {
+    const Error& error = found.error();
     return Refusal{fmt::format("{}: {}", path,
                                error.code() != 0 ? std::strerror(error.code()) : error.text())};
   }
-  sys::Result<service::Tokens> tokens = service::Tokens::parse(*text);
+  sys::Result<service::Tokens> tokens = service::Tokens::parse(*found);
   if (!tokens) return Refusal{fmt::format("{}: {}", path, tokens.error().text())};
   into = std::move(tokens).value();
+  text = std::move(found).value();
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Refusal> read_tokens(const std::string& path, service::Tokens& into) {
+  std::string text;
+  return read_tokens(path, text, into);
 }
 
 service::ConnectionLimits connection_limits(const ServeOptions& from) {
@@ -58,7 +70,26 @@ std::optional<Refusal> make_room(size_t connections, unsigned workers) {
                  kExitSandbox};
 }
 
-sys::Result<service::ReloadableConfig> reread(const CommandLine& started_with, unsigned workers) {
+namespace {
+
+// What a configuration is made of, as text.
+struct ConfigParts {
+  std::string tokens;
+  std::vector<std::string> origins, hosts;
+  uint8_t log = 0;
+  uint64_t queue = 0, connections = 0, body = 0;
+  sys::Milliseconds head{}, body_time{}, write{}, idle{};
+};
+
+template <typename Archive>
+void fields(Archive& a, ConfigParts& c) {
+  a(c.tokens, c.origins, c.hosts, c.log, c.queue, c.connections, c.body, c.head, c.body_time,
+    c.write, c.idle);
+}
+
+}  // namespace
+
+sys::Result<std::string> reread(const CommandLine& started_with, unsigned workers) {
   std::string trouble;
   const auto wish = parse_command_line(started_with.arguments, &trouble);
   const CommandLine* line = std::get_if<CommandLine>(&wish);
@@ -67,18 +98,48 @@ sys::Result<service::ReloadableConfig> reread(const CommandLine& started_with, u
   // Whoever may listen where, and whose files are whose, was settled by this.
   if (from.tokens.empty() != started_with.serve.tokens.empty())
     return Error::because("--tokens: whether there are any can only change at a start");
-  service::ReloadableConfig to;
-  if (auto refusal = read_tokens(from.tokens, to.tokens)) return Error::because(refusal->sentence);
+  ConfigParts parts;
+  service::Tokens tokens;
+  if (auto refusal = read_tokens(from.tokens, parts.tokens, tokens))
+    return Error::because(refusal->sentence);
   if (from.cors.anyone() && from.tokens.empty())
     return Error::because("--cors *: any page that somebody here opens could run programs");
   if (auto refusal = make_room(from.connections, workers)) return Error::because(refusal->sentence);
-  to.cors = from.cors;
-  to.hosts = from.hosts;
-  to.log = from.log;
-  to.queue = from.queue;
-  to.connections = from.connections;
-  to.limits = connection_limits(from);
-  return to;
+  parts.origins = from.cors.origins();
+  if (from.cors.anyone()) parts.origins.emplace_back("*");
+  parts.hosts = from.hosts.names();
+  parts.log = static_cast<uint8_t>(from.log);
+  parts.queue = from.queue;
+  parts.connections = from.connections;
+  const service::ConnectionLimits limits = connection_limits(from);
+  parts.body = limits.parser.body;
+  parts.head = limits.head;
+  parts.body_time = limits.body;
+  parts.write = limits.write;
+  parts.idle = limits.idle;
+  runtime::WireWriter out;
+  out(parts);
+  return out.take();
+}
+
+sys::Result<service::ReloadableConfig> config_in(std::string_view bytes) {
+  ConfigParts parts;
+  runtime::WireReader in(bytes);
+  in(parts);
+  if (!in.at_end()) return Error::because("no configuration");
+  service::ReloadableConfig config;
+  if (!parts.tokens.empty()) config.tokens = TRY(service::Tokens::parse(parts.tokens));
+  for (const std::string& origin : parts.origins) TRY(config.cors.add(origin));
+  for (const std::string& name : parts.hosts) TRY(config.hosts.add(name));
+  config.log = static_cast<service::LogFormat>(parts.log);
+  config.queue = parts.queue;
+  config.connections = parts.connections;
+  config.limits.parser.body = parts.body;
+  config.limits.head = parts.head;
+  config.limits.body = parts.body_time;
+  config.limits.write = parts.write;
+  config.limits.idle = parts.idle;
+  return config;
 }
 
 }  // namespace cli

@@ -3,6 +3,8 @@
 // environment, and the files that they name.
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "service/reloadable_config.h"
 #include "tools/cli/engine_setup.h"
@@ -16,7 +18,9 @@ service::ConnectionLimits connection_limits(const ServeOptions& from);
 // Raises this process's own limit of descriptors if need be.
 std::optional<Refusal> make_room(size_t connections, unsigned workers);
 
-// An error says what is wrong with the new configuration. Any thread.
-sys::Result<service::ReloadableConfig> reread(const CommandLine& started_with, unsigned workers);
+// The configuration as it is now, for the process that answers requests, which cannot read files.
+// An error says what is wrong with it. Any thread.
+sys::Result<std::string> reread(const CommandLine& started_with, unsigned workers);
+sys::Result<service::ReloadableConfig> config_in(std::string_view bytes);
 
 }  // namespace cli
