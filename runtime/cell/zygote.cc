@@ -79,9 +79,12 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
 
 }  // namespace
 
-Zygote::Zygote(std::function<void()> changed) : changed_(std::move(changed)) {}
+Zygote::Zygote(Loop& loop, std::function<void()> changed)
+    : loop_(loop), changed_(std::move(changed)) {}
 
 Zygote::~Zygote() {
+  launched_.reset();
+  end_ready_.reset();
   launcher_ = sys::Child();  // ended and reaped: it says no more
   // The launcher hands the template over in its first message; that it came is all we know here.
   std::vector<std::byte> bytes(256);
@@ -94,7 +97,7 @@ Zygote::~Zygote() {
 
 Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan,
                                               std::function<void()> changed) {
-  std::unique_ptr<Zygote> zygote(new Zygote(std::move(changed)));
+  std::unique_ptr<Zygote> zygote(new Zygote(loop, std::move(changed)));
   zygote->identity_ = plan.identity;
   sys::SocketPair control = TRY(sys::seqpacket_pair());
   sys::Pipe talk = TRY(sys::make_pipe());
@@ -168,7 +171,12 @@ void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
   if (const auto* ready = std::get_if<shim::TemplateReady>(&frame)) {
     if (state_ != State::kStarting || !process_) return ended();
     in_place_ = ready->in_place != 0;
-    (void)launcher_.wait();  // its work was done before this process could begin
+    // Its work was done before this process could begin.
+    launched_ = std::make_unique<Readable>(loop_, launcher_.pidfd(), [this] {
+      launched_->stop();
+      (void)launcher_.reap();
+    });
+    launched_->start();
     state_ = State::kReady;
     return changed_();
   }
@@ -190,19 +198,23 @@ void Zygote::on_talk() {
   }
 }
 
-// The control socket is closed: the launcher or the template ended. What they said last is the
-// reason.
+// The control socket is closed: the launcher or the template ends. That takes long where a template
+// has much memory or many cells, so the loop does not wait for it.
 void Zygote::ended() {
   control_ready_->stop();
+  if (process_) process_->kill();  // no-op when it is gone; one that closed its socket is of no use
+  const sys::Child& child = process_ ? *process_ : launcher_;  // that could not make the other
+  end_ready_ = std::make_unique<Readable>(loop_, child.pidfd(), [this, &child] {
+    end_ready_->stop();
+    const Result<int> status = child.reap();
+    conclude(status.ok() ? *status : 0);
+  });
+  end_ready_->start();
+}
+
+// The process is gone. The last that it said is the reason.
+void Zygote::conclude(int status) {
   talk_ready_->stop();
-  int status = 0;
-  if (process_) {
-    process_->kill();  // no-op when it is gone; a template that closed its socket is of no use
-    if (auto waited = process_->wait(); waited.ok()) status = *waited;
-    process_.reset();
-  } else if (auto waited = launcher_.wait(); waited.ok()) {
-    status = *waited;  // it could not make one
-  }
   killed_ = status > kSignalled && status <= kSignalled + SIGRTMAX;
   error_ = shim::error_of_launch(status);
   ::fcntl(talk_fd_.get(), F_SETFL, O_NONBLOCK);

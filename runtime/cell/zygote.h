@@ -70,14 +70,16 @@ class Zygote : public TemplateHandle {
                                Born born);
 
  private:
-  explicit Zygote(std::function<void()> changed);
+  Zygote(Loop& loop, std::function<void()> changed);
   void on_control();
   bool take_message();  // false: there is none
   void on_frame(const TemplateFrame& frame, std::vector<sys::OwnedFd> fds);
   void on_talk();
   void ended();
+  void conclude(int status);
   void fail_first_order(int error);
 
+  Loop& loop_;
   std::function<void()> changed_;
   State state_ = State::kStarting;
   bool in_place_ = false;
@@ -89,7 +91,7 @@ class Zygote : public TemplateHandle {
   sys::Child launcher_;
   std::optional<sys::Child> process_;
   std::vector<std::pair<uint64_t, Born>> orders_;  // in order; answers come in the same order
-  std::unique_ptr<Readable> control_ready_, talk_ready_;
+  std::unique_ptr<Readable> control_ready_, talk_ready_, launched_, end_ready_;
 };
 
 }  // namespace runtime

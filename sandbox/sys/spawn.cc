@@ -1,6 +1,7 @@
 #include "sandbox/sys/spawn.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -29,13 +30,21 @@ void Child::kill(int signal) const {
 }
 
 Result<int> Child::wait() {
+  Result<int> status = reap();
+  pidfd_.reset();
+  return status;
+}
+
+Result<int> Child::reap() const {
   siginfo_t info{};
   int result;
   do {
     result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd_.get()), &info,
                       WEXITED | __WALL);
+    // A loop that watches a descriptor makes it non-blocking, and then waitid(2) does not wait.
+    pollfd end = {pidfd_.get(), POLLIN, 0};
+    if (result < 0 && errno == EAGAIN && ::poll(&end, 1, -1) >= 0) errno = EINTR;
   } while (result < 0 && errno == EINTR);
-  pidfd_.reset();
   if (result < 0) return Error::from_errno("wait for child");
   return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
 }

@@ -29,8 +29,10 @@ class Child {
   int pidfd() const { return pidfd_.get(); }
   explicit operator bool() const { return static_cast<bool>(pidfd_); }
   void kill(int signal = SIGKILL) const;
-  // Waits for the end: exit status, or 128 + signal.
+  // Waits for the end: exit status, or 128 + signal. The child is owned no more.
   Result<int> wait();
+  // The same, and keeps the descriptor, which a loop may still watch. Another call is an error.
+  Result<int> reap() const;
 
  private:
   OwnedFd pidfd_;

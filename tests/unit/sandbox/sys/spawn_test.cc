@@ -43,3 +43,18 @@ TEST_CASE("a child does not begin with what is left of descriptors to us", "[spa
   REQUIRE(said.ok());
   CHECK(said->text == "all\n");
 }
+
+TEST_CASE("a child that a loop watches is waited for all the same", "[spawn]") {
+  auto pipe = sys::make_pipe();
+  REQUIRE(pipe.ok());
+  auto child = sys::spawn({{"/bin/sh", "-c", "read x; exit 7"}, {}, {pipe->reader.get()}});
+  REQUIRE(child.ok());
+  REQUIRE(::fcntl(child->pidfd(), F_SETFL, O_NONBLOCK) == 0);  // as libuv does
+  pipe->writer.reset();
+
+  auto status = child->reap();
+
+  REQUIRE(status.ok());
+  CHECK(*status == 7);
+  CHECK_FALSE(child->wait().ok());  // once
+}
