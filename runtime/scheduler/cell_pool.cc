@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/job/live_io.h"
+
 namespace runtime {
 
 CellPool::Slot CellPool::add() {
@@ -50,6 +52,14 @@ void CellPool::trim_to(size_t most) {
     }
     if (oldest == slots_.end()) return;
     bury(oldest);
+  }
+}
+
+void CellPool::pass_signals() {
+  for (CellSlot& slot : slots_) {
+    if (!slot.task || slot.task->build || !slot.task->job.live) continue;
+    if (!slot.is_running()) continue;
+    if (const int number = slot.task->job.live->take_signal()) slot.cell->signal(number);
   }
 }
 

@@ -56,6 +56,8 @@ class CellPool {
   void bury_if(const std::function<bool(const CellSlot&)>& which);
   // Ends idle cells, the one first that was idle for longest, until there is room for one more.
   void trim_to(size_t most);
+  // Signals of callers, to the jobs that run. One that has not begun gets its signal when it has.
+  void pass_signals();
   void forget_gone();
   void clear();
 

@@ -29,7 +29,8 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
                 }}),
       builds_(catalogue, replies_, [this](TaskPtr task) { place(std::move(task)); }),
       cells_(machine),
-      templates_(machine, catalogue, cells_) {
+      templates_(machine, catalogue, cells_),
+      cancellation_(admission, replies_, templates_, cells_) {
   take_over(0);
 }
 
@@ -47,9 +48,9 @@ void Scheduler::turn() {
   const Nanoseconds now = machine_.now();
   if (capacity_.settle(now)) machine_.ask_again(capacity_.patience(now));
   cells_.forget_gone();
-  if (cancelling_.exchange(false) || stopping_) drop_cancelled();
-  if (withdrawing_.exchange(false)) drop_withdrawn();
-  if (signalling_.exchange(false)) signal_running();
+  if (cancelling_.exchange(false) || stopping_) cancellation_.drop_all();
+  if (withdrawing_.exchange(false)) cancellation_.drop_withdrawn();
+  if (signalling_.exchange(false)) cells_.pass_signals();
   if (stopping_) return shut_down();
   for (const TemplateKey& key : templates_.take_changed()) on_zygote(key);
   templates_.drop_retired();

@@ -15,6 +15,7 @@
 
 #include "runtime/cell/handles.h"
 #include "runtime/scheduler/admission_queue.h"
+#include "runtime/scheduler/cancellation.h"
 #include "runtime/scheduler/capacity.h"
 #include "runtime/scheduler/catalogue.h"
 #include "runtime/scheduler/cell_pool.h"
@@ -114,10 +115,6 @@ class Scheduler : public Peer {
   void start_pairs();
   void give_up_cell(Slot slot, const sys::Error& error);
   JobResult assemble(const Task& task, const CellSlot& slot, RunResult run);
-  // scheduler_cancelling.cc
-  void drop_cancelled();
-  void drop_withdrawn();
-  void signal_running();
 
   Machine& machine_;
   Catalogue& catalogue_;
@@ -133,6 +130,7 @@ class Scheduler : public Peer {
   ProgramBuilds builds_;
   CellPool cells_;
   TemplatePool templates_;
+  Cancellation cancellation_;
   std::vector<Peer*> peers_;
   // For counts(); written by this scheduler only.
   std::atomic<uint64_t> cells_made_{0}, forks_{0};

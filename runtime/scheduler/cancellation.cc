@@ -1,13 +1,10 @@
-// Tasks whose callers withdraw them, wherever they are, and signals for those that run.
+#include "runtime/scheduler/cancellation.h"
 
 #include <utility>
 
-#include "runtime/job/live_io.h"
-#include "runtime/scheduler/scheduler.h"
-
 namespace runtime {
 
-void Scheduler::drop_cancelled() {
+void Cancellation::drop_all() {
   replies_.cancel_aside();
   for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
@@ -27,8 +24,7 @@ void Scheduler::drop_cancelled() {
   }
 }
 
-// Those that are here. What waits for a compiler is looked at when it comes back, in place().
-void Scheduler::drop_withdrawn() {
+void Cancellation::drop_withdrawn() {
   for (TaskPtr& task : admission_.take_withdrawn()) replies_.withdraw(std::move(task));
   for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
@@ -46,15 +42,6 @@ void Scheduler::drop_withdrawn() {
     } else {
       replies_.withdraw_leased(std::move(slot.task));
     }
-  }
-}
-
-// One that has not begun gets its signal when it has; see start_run().
-void Scheduler::signal_running() {
-  for (CellSlot& slot : cells_.slots()) {
-    if (!slot.task || slot.task->build || !slot.task->job.live) continue;
-    if (!slot.is_running()) continue;
-    if (const int number = slot.task->job.live->take_signal()) slot.cell->signal(number);
   }
 }
 

@@ -1,0 +1,29 @@
+#pragma once
+// Cancellation: ends tasks whose callers withdraw them, wherever they are: in the queue, waiting
+// for a template or a cell, running. On the scheduler's thread.
+
+#include "runtime/scheduler/admission_queue.h"
+#include "runtime/scheduler/cell_pool.h"
+#include "runtime/scheduler/replies.h"
+#include "runtime/scheduler/template_pool.h"
+
+namespace runtime {
+
+class Cancellation {
+ public:
+  Cancellation(AdmissionQueue& admission, Replies& replies, TemplatePool& templates,
+               CellPool& cells)
+      : admission_(admission), replies_(replies), templates_(templates), cells_(cells) {}
+
+  void drop_all();
+  // Those that are here. What waits for a compiler is looked at when it comes back and is placed.
+  void drop_withdrawn();
+
+ private:
+  AdmissionQueue& admission_;
+  Replies& replies_;
+  TemplatePool& templates_;
+  CellPool& cells_;
+};
+
+}  // namespace runtime
