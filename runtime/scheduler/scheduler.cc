@@ -21,10 +21,11 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       capacity_(capacity),
       plan_(plan),
       ooms_seen_(machine.oom_kills()),
+      peers_(*this, admission, capacity),
       replies_(machine, catalogue, admission, capacity,
                {[this](TaskPtr task) { place(std::move(task)); },
                 [this] {
-                  for (Peer* peer : peers_) peer->wake_if_idle();
+                  peers_.wake_idle();
                   wake();
                 }}),
       builds_(catalogue, replies_, [this](TaskPtr task) { place(std::move(task)); }),
@@ -65,27 +66,11 @@ void Scheduler::shut_down() {
   if (cells_.empty() && !replies_.has_work_aside()) machine_.finished();
 }
 
-// A shard with room and less to do than this one: the next task would have a core to itself there.
-Peer* Scheduler::freer_peer() const {
-  auto freer = std::find_if(peers_.begin(), peers_.end(), [this](const Peer* peer) {
-    return peer->has_room() && (peer->load() < load() || !has_room());
-  });
-  // In a pool that leaves shards out, work stays where the templates are: see warmer_peer().
-  return freer == peers_.end() || leaves_shards_out() ? nullptr : *freer;
-}
-
-// Whenever a task waits and a shard has room, a shard with room is about to look: one that finds
-// the queue empty says so (idle_) and is woken by submit(); one that leaves a task to another wakes
-// it.
 void Scheduler::pump() {
   while (load() < plan_.capacity) {
-    if (Peer* freer = freer_peer(); freer && !admission_.empty()) {
+    if (Peer* better = peers_.better_placed()) {
       idle_ = true;
-      return freer->wake();
-    }
-    if (Peer* warmer = warmer_peer()) {
-      idle_ = true;
-      return warmer->wake();
+      return better->wake();
     }
     TaskPtr task = take_in();
     if (!task) {
@@ -103,13 +88,7 @@ void Scheduler::pump() {
     place(std::move(task));
   }
   idle_ = false;
-  // A peer may have left a task to us when we still had room: hand it back. One that is left out
-  // takes the other side of a conversation all the same, or its first side would wait for ever.
-  if (Peer* freer = freer_peer(); freer && !admission_.empty()) return freer->wake();
-  if (!admission_.has_side_due()) return;
-  const auto has_room = [](const Peer* peer) { return peer->has_room(); };
-  const auto other = std::find_if(peers_.begin(), peers_.end(), has_room);
-  if (other != peers_.end()) (*other)->wake();
+  peers_.hand_back();
 }
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.

@@ -7,8 +7,6 @@
 // capacity and the catalogue.
 
 #include <atomic>
-#include <list>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/peers.h"
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/template_pool.h"
@@ -49,7 +48,7 @@ class Scheduler : public Peer {
   // Before the first task: of a shard that could not be started; and the other schedulers, as a
   // task goes to where the least is going on.
   void take_over(unsigned capacity);
-  void set_peers(std::vector<Peer*> peers) { peers_ = std::move(peers); }
+  void set_peers(std::vector<Peer*> peers) { peers_.set(std::move(peers)); }
 
   // Thread-safe.
   bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
@@ -79,7 +78,6 @@ class Scheduler : public Peer {
   }
   void shut_down();
   void pump();
-  Peer* freer_peer() const;
   void place(TaskPtr task);
   // scheduler_shortage.cc
   TaskPtr take_in();
@@ -89,8 +87,6 @@ class Scheduler : public Peer {
   Evidence::Fault cause_of(Evidence::Fault fault);
   bool memory_ran_out();
   static bool can_begin_anew(const Job& job);
-  bool leaves_shards_out() const;  // the pool, because it is so narrow
-  Peer* warmer_peer() const;
   void give_back();
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
@@ -126,12 +122,12 @@ class Scheduler : public Peer {
   bool short_of_room_ = false;
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};
+  Peers peers_;
   Replies replies_;
   ProgramBuilds builds_;
   CellPool cells_;
   TemplatePool templates_;
   Cancellation cancellation_;
-  std::vector<Peer*> peers_;
   // For counts(); written by this scheduler only.
   std::atomic<uint64_t> cells_made_{0}, forks_{0};
 };

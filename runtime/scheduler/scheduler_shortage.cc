@@ -6,7 +6,6 @@
 // meanwhile (capacity.h), and what is idle in it is given back. Only where not a single job could
 // be run for a minute does a task end as a SandboxError, which says what was refused.
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -68,7 +67,7 @@ TaskPtr Scheduler::await_room(TaskPtr task, const Evidence::Fault& fault) {
   capacity_.shrink(fault.name_of_step(), fault.error, now);
   short_of_room_ = true;
   wake();
-  for (Peer* peer : peers_) peer->ask_back();
+  peers_.ask_back();
   machine_.ask_again(capacity_.patience(now));
   if (stopping_ || task->job.pairing || capacity_.is_hopeless(now)) return task;
   task->input.reset();
@@ -93,24 +92,13 @@ void Scheduler::fail_or_wait(TaskPtr task, const Evidence::Fault& fault) {
   if (task) replies_.fail(std::move(task), fault);
 }
 
-bool Scheduler::leaves_shards_out() const { return capacity_.width() <= peers_.size(); }
-
-// Those without a template are left out, as starting one is the dearest there is.
-Peer* Scheduler::warmer_peer() const {
-  if (!templates_.empty() || !leaves_shards_out() || admission_.empty()) return nullptr;
-  auto warmer = std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) {
-    return peer->has_templates() && peer->has_room();
-  });
-  return warmer == peers_.end() ? nullptr : *warmer;
-}
-
 // Cells that wait for jobs; and templates, where others are to do the work.
 void Scheduler::give_back() {
   const bool asked = asked_back_.exchange(false);
   if (!std::exchange(short_of_room_, false) && !asked) return;
   templates_.drop_idle_tenants(machine_.now());
   cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
-  if (!asked || load() > 0 || !leaves_shards_out()) return;
+  if (!asked || load() > 0 || !peers_.leaves_shards_out()) return;
   templates_.retire_all();
 }
 

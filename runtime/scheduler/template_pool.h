@@ -41,7 +41,6 @@ class TemplatePool {
   void keep_for_tenants(size_t most) { most_tenants_ = most; }
 
   Slots& slots() { return slots_; }
-  bool empty() const { return slots_.empty(); }
   TemplateSlot* find(const TemplateKey& key);
   TemplateSlot* starting_of(const std::string& tenant);
   // The slot of that template, which is started if it is not there. Null: it could not be, and
