@@ -20,6 +20,7 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       admission_(admission),
       capacity_(capacity),
       plan_(plan),
+      requests_(machine),
       ooms_seen_(machine.oom_kills()),
       peers_(*this, admission, capacity),
       replies_(machine, catalogue, admission, capacity,
@@ -49,10 +50,10 @@ void Scheduler::turn() {
   const Nanoseconds now = machine_.now();
   if (capacity_.settle(now)) machine_.ask_again(capacity_.patience(now));
   cells_.forget_gone();
-  if (cancelling_.exchange(false) || stopping_) cancellation_.drop_all();
-  if (withdrawing_.exchange(false)) cancellation_.drop_withdrawn();
-  if (signalling_.exchange(false)) cells_.pass_signals();
-  if (stopping_) return shut_down();
+  if (requests_.take(Requests::Kind::kCancel) || requests_.is_stopping()) cancellation_.drop_all();
+  if (requests_.take(Requests::Kind::kCancelWithdrawn)) cancellation_.drop_withdrawn();
+  if (requests_.take(Requests::Kind::kPassSignals)) cells_.pass_signals();
+  if (requests_.is_stopping()) return shut_down();
   for (const TemplateKey& key : templates_.take_changed()) on_zygote(key);
   templates_.drop_retired();
   give_back();
@@ -93,7 +94,8 @@ void Scheduler::pump() {
 
 // Finds the template for the task's next run, and a cell of it, now or when it is ready.
 void Scheduler::place(TaskPtr task) {
-  if (stopping_ || task->job.is_withdrawn()) return replies_.withdraw_leased(std::move(task));
+  if (requests_.is_stopping() || task->job.is_withdrawn())
+    return replies_.withdraw_leased(std::move(task));
   const TemplateSpec* spec = catalogue_.find_template(task->job.template_name);
   if (!spec) {
     const std::string message = "template: \"" + task->job.template_name +
@@ -168,7 +170,7 @@ Result<void> Scheduler::order_cell(TaskPtr& task, const TemplateKey& key, Templa
   slot->task = std::move(task);
   ++zygote.cells;
   ++cells_made_;
-  if (!stopping_) templates_.renew_if_due(key, zygote);
+  if (!requests_.is_stopping()) templates_.renew_if_due(key, zygote);
   return {};
 }
 
@@ -293,7 +295,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   } else {
     replies_.conclude(std::move(task), std::move(answer));
   }
-  if (stopping_) return wake();
+  if (requests_.is_stopping()) return wake();
   if (early) serve_waiting(key);
   pump();
 }

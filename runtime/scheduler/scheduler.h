@@ -22,6 +22,7 @@
 #include "runtime/scheduler/peers.h"
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
+#include "runtime/scheduler/requests.h"
 #include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
@@ -59,11 +60,11 @@ class Scheduler : public Peer {
   void wake_if_idle() override {
     if (idle_.exchange(false)) wake();
   }
-  void ask_back() override { request(asked_back_); }
-  void cancel() { request(cancelling_); }
-  void cancel_withdrawn() { request(withdrawing_); }
-  void pass_signals() { request(signalling_); }
-  void stop() { request(stopping_); }  // running jobs end as Cancelled; then Machine::finished()
+  void ask_back() override { requests_.make(Requests::Kind::kGiveBack); }
+  void cancel() { requests_.make(Requests::Kind::kCancel); }
+  void cancel_withdrawn() { requests_.make(Requests::Kind::kCancelWithdrawn); }
+  void pass_signals() { requests_.make(Requests::Kind::kPassSignals); }
+  void stop() { requests_.stop(); }  // running jobs end as Cancelled; then Machine::finished()
   EngineCounts counts() const {
     return {cells_.alive(), templates_.alive(),      cells_made_,
             forks_,         templates_.of_tenants(), templates_.dropped()};
@@ -72,10 +73,6 @@ class Scheduler : public Peer {
  private:
   using Slot = CellPool::Slot;
 
-  void request(std::atomic<bool>& what) {
-    what = true;
-    wake();
-  }
   void shut_down();
   void pump();
   void place(TaskPtr task);
@@ -117,8 +114,8 @@ class Scheduler : public Peer {
   AdmissionQueue& admission_;
   Capacity& capacity_;
   SchedulerPlan plan_;
-  std::atomic<bool> idle_{true}, cancelling_{false}, withdrawing_{false}, signalling_{false},
-      asked_back_{false}, stopping_{false};
+  std::atomic<bool> idle_{true};
+  Requests requests_;
   bool short_of_room_ = false;
   uint64_t ooms_seen_ = 0;  // of the group that we live in
   sys::Nanoseconds last_oom_{};

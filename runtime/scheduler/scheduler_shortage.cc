@@ -69,7 +69,7 @@ TaskPtr Scheduler::await_room(TaskPtr task, const Evidence::Fault& fault) {
   wake();
   peers_.ask_back();
   machine_.ask_again(capacity_.patience(now));
-  if (stopping_ || task->job.pairing || capacity_.is_hopeless(now)) return task;
+  if (requests_.is_stopping() || task->job.pairing || capacity_.is_hopeless(now)) return task;
   task->input.reset();
   replies_.let_go(task->client());
   admission_.put_back(std::move(task));
@@ -94,7 +94,7 @@ void Scheduler::fail_or_wait(TaskPtr task, const Evidence::Fault& fault) {
 
 // Cells that wait for jobs; and templates, where others are to do the work.
 void Scheduler::give_back() {
-  const bool asked = asked_back_.exchange(false);
+  const bool asked = requests_.take(Requests::Kind::kGiveBack);
   if (!std::exchange(short_of_room_, false) && !asked) return;
   templates_.drop_idle_tenants(machine_.now());
   cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
