@@ -3,7 +3,7 @@
 // the pool was made for. When the kernel refuses a process, memory or a descriptor it falls to what
 // was working then, and comes back one by one while nothing is refused; each step is told in one
 // line ("pool: 8 -> 3 cells, EAGAIN on fork"). Shared by the shards; thread-safe; the time is an
-// argument. What becomes of the job that was refused is the shard's (scheduler_shortage.cc).
+// argument. What becomes of the job that was refused is Shortage's (shortage.h).
 
 #include <functional>
 #include <mutex>

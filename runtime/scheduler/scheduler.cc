@@ -21,7 +21,6 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       capacity_(capacity),
       plan_(plan),
       requests_(machine),
-      ooms_seen_(machine.oom_kills()),
       peers_(*this, admission, capacity),
       replies_(machine, catalogue, admission, capacity,
                {[this](TaskPtr task) { place(std::move(task)); },
@@ -29,6 +28,7 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
                   peers_.wake_idle();
                   wake();
                 }}),
+      shortage_(machine, admission, capacity, replies_, peers_, requests_),
       builds_(catalogue, replies_, [this](TaskPtr task) { place(std::move(task)); }),
       cells_(machine),
       templates_(machine, catalogue, cells_),
@@ -67,17 +67,27 @@ void Scheduler::shut_down() {
   if (cells_.empty() && !replies_.has_work_aside()) machine_.finished();
 }
 
+// Cells that wait for jobs; and templates, where others are to do the work.
+void Scheduler::give_back() {
+  const bool asked = requests_.take(Requests::Kind::kGiveBack);
+  if (!shortage_.take_refused() && !asked) return;
+  templates_.drop_idle_tenants(machine_.now());
+  cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
+  if (!asked || load() > 0 || !peers_.leaves_shards_out()) return;
+  templates_.retire_all();
+}
+
 void Scheduler::pump() {
   while (load() < plan_.capacity) {
     if (Peer* better = peers_.better_placed()) {
       idle_ = true;
       return better->wake();
     }
-    TaskPtr task = take_in();
+    TaskPtr task = shortage_.take_in();
     if (!task) {
       idle_ = true;
       // A task may have come between the look and the flag.
-      task = take_in();
+      task = shortage_.take_in();
       if (!task) return;
     }
     idle_ = false;
@@ -115,7 +125,7 @@ void Scheduler::place(TaskPtr task) {
   if (waits_for_start(key, task)) return;
   Evidence::Fault problem;
   TemplateSlot* zygote = templates_.obtain(*spec, key, problem);
-  if (!zygote) return fail_or_wait(std::move(task), problem);
+  if (!zygote) return shortage_.fail_or_wait(std::move(task), problem);
   switch (zygote->zygote->state()) {
     case TemplateHandle::State::kStarting:
       return lease_early(std::move(task), key, *spec, *zygote);
@@ -125,7 +135,7 @@ void Scheduler::place(TaskPtr task) {
       return replies_.refuse(std::move(task),
                              "template " + spec->name + ": " + zygote->zygote->reason());
     case TemplateHandle::State::kFailed:
-      return fail_or_wait(std::move(task), cause_of(zygote->zygote->fault()));
+      return shortage_.fail_or_wait(std::move(task), shortage_.cause_of(zygote->zygote->fault()));
   }
 }
 
@@ -143,7 +153,7 @@ void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
   if (template_is_gone) {  // which we are about to hear
     zygote.waiting.push_back(std::move(task));
   } else {
-    fail_or_wait(std::move(task), {Step::kOrderCell, error.code(), error.text()});
+    shortage_.fail_or_wait(std::move(task), {Step::kOrderCell, error.code(), error.text()});
   }
 }
 
@@ -182,14 +192,14 @@ void Scheduler::on_cell_ready(Slot slot) {
 }
 
 void Scheduler::on_cell_dead(Slot slot) {
-  const Evidence::Fault fault = cause_of(slot->cell->fault());
+  const Evidence::Fault fault = shortage_.cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
   const bool again = task && (templates_.has_lost(*slot) || may_start_again(*task, fault));
   // Where the other side is about to begin it is too late.
   const bool alone = again && (!task->job.pairing || task->job.pairing->retreat(task->job.side));
   if (alone) place_again(slot->zygote, std::move(task));
   cells_.bury(slot);
-  if (task) fail_or_wait(std::move(task), fault);
+  if (task) shortage_.fail_or_wait(std::move(task), fault);
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
            // replace
 }
@@ -233,8 +243,8 @@ void Scheduler::start_run(Slot slot) {
   }
   if (Result<void> opened = machine_.open_input(task); !opened) {
     TaskPtr failed = std::move(slot->task);
-    return fail_or_wait(std::move(failed),
-                        {Step::kInput, opened.error().code(), opened.error().text()});
+    return shortage_.fail_or_wait(std::move(failed),
+                                  {Step::kInput, opened.error().code(), opened.error().text()});
   }
   task.leased_at = machine_.now();
   if (task.job.watch) task.job.watch->begin();
@@ -260,13 +270,13 @@ void Scheduler::give_up_cell(Slot slot, const sys::Error& error) {
   const bool fresh = slot->cell->is_fresh();
   cells_.bury(slot);
   if (!fresh) return place(std::move(task));
-  fail_or_wait(std::move(task), {Step::kSetLimits, error.code(), error.text()});
+  shortage_.fail_or_wait(std::move(task), {Step::kSetLimits, error.code(), error.text()});
   wake();
 }
 
 void Scheduler::on_run_finished(Slot slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
-  if (result.evidence.fault) *result.evidence.fault = cause_of(*result.evidence.fault);
+  if (result.evidence.fault) *result.evidence.fault = shortage_.cause_of(*result.evidence.fault);
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
   const bool ran = result.ran || slot->cell->state() == CellHandle::State::kDead;
   const bool cancelled = result.evidence.cancelled;
@@ -280,11 +290,11 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   } else {
     cells_.bury(slot);
   }
-  if (fault && !cancelled && was_not_sent(*fault) && can_begin_anew(task->current()) &&
+  if (fault && !cancelled && was_not_sent(*fault) && task->can_begin_anew() &&
       may_start_again(*task, {})) {
     place_again(key, std::move(task));
   } else if (fault && !cancelled) {
-    task = run_again(std::move(task), *fault, ran);
+    task = shortage_.run_again(std::move(task), *fault, ran);
   } else {
     capacity_.serve();
   }

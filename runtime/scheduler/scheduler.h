@@ -23,6 +23,7 @@
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
+#include "runtime/scheduler/shortage.h"
 #include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
@@ -76,14 +77,6 @@ class Scheduler : public Peer {
   void shut_down();
   void pump();
   void place(TaskPtr task);
-  // scheduler_shortage.cc
-  TaskPtr take_in();
-  TaskPtr await_room(TaskPtr task, const Evidence::Fault& fault);
-  TaskPtr run_again(TaskPtr task, const Evidence::Fault& fault, bool ran);
-  void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);
-  Evidence::Fault cause_of(Evidence::Fault fault);
-  bool memory_ran_out();
-  static bool can_begin_anew(const Job& job);
   void give_back();
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
@@ -116,11 +109,9 @@ class Scheduler : public Peer {
   SchedulerPlan plan_;
   std::atomic<bool> idle_{true};
   Requests requests_;
-  bool short_of_room_ = false;
-  uint64_t ooms_seen_ = 0;  // of the group that we live in
-  sys::Nanoseconds last_oom_{};
   Peers peers_;
   Replies replies_;
+  Shortage shortage_;
   ProgramBuilds builds_;
   CellPool cells_;
   TemplatePool templates_;

@@ -48,13 +48,14 @@ void Scheduler::on_zygote(const TemplateKey& key) {
   if (slot.zygote->state() == TemplateHandle::State::kReady) templates_.bury_outdated(key);
   const bool failed = slot.zygote->state() == TemplateHandle::State::kFailed;
   const bool killed = failed && slot.zygote->was_killed();
-  const Evidence::Fault fault = failed ? cause_of(slot.zygote->fault()) : Evidence::Fault{};
+  const Evidence::Fault fault =
+      failed ? shortage_.cause_of(slot.zygote->fault()) : Evidence::Fault{};
   std::vector<TaskPtr> waiting = std::exchange(slot.waiting, {});
   for (TaskPtr& task : waiting) {
     const bool is_others = key_for(*task) != key;  // of the same tenant: it waited for its start
     const bool again = is_others || (killed && may_start_again(*task, fault));
     if (failed && !again) {
-      fail_or_wait(std::move(task), fault);
+      shortage_.fail_or_wait(std::move(task), fault);
     } else {
       place(std::move(task));
     }

@@ -32,19 +32,26 @@ struct Task {
   std::unique_ptr<Job> build;
   const RuntimeSpec* language = nullptr;  // of a command that is one of a runtime's programs
   bool compiled_here = false;             // by this task, not taken from the store
-  unsigned runs_lost = 0;  // ended because the machine had no room: scheduler_shortage.cc
+  unsigned runs_lost = 0;                 // ended because the machine had no room: shortage.h
   unsigned starts_lost =
       0;  // its template or its cell was killed before it began: scheduler_templates.cc
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;
   // What is to run next.
   const Job& current() const { return build ? *build : job; }
+  // What that reads and writes is still ours to give.
+  bool can_begin_anew() const;
 };
 using TaskPtr = std::unique_ptr<Task>;
 
 inline const std::string& Task::client() const {
   static const std::string nobody;
   return job.watch ? job.watch->client : nobody;
+}
+
+inline bool Task::can_begin_anew() const {
+  const Job& next = current();
+  return !next.live && !next.pairing && !next.execution && next.stdin_fd < 0;
 }
 
 }  // namespace runtime
