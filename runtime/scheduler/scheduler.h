@@ -76,13 +76,13 @@ class Scheduler : public Peer {
 
   void shut_down();
   void pump();
-  void place(TaskPtr task);
   void give_back();
+  // placement.cc
+  void place(TaskPtr task);
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
   void make_room_for_cell();
   sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
-  // scheduler_templates.cc
   void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                    TemplateSlot& zygote);
   void serve_waiting(const TemplateKey& key);

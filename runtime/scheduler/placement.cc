@@ -9,14 +9,15 @@
 // who had not begun, because who came before the kill cannot be told: the death of a cell is often
 // heard of before that of its template, whose socket children of its own may keep open.
 
-#include <algorithm>
 #include <cerrno>
 
+#include "runtime/scheduler/preparation.h"
 #include "runtime/scheduler/scheduler.h"
 
 namespace runtime {
 
 using shim::Step;
+using sys::Result;
 
 namespace {
 
@@ -24,6 +25,53 @@ namespace {
 constexpr unsigned kStartsToLose = 2;
 
 }  // namespace
+
+// Finds the template for the task's next run, and a cell of it, now or when it is ready.
+void Scheduler::place(TaskPtr task) {
+  if (requests_.is_stopping() || task->job.is_withdrawn())
+    return replies_.withdraw_leased(std::move(task));
+  const TemplateSpec* spec = catalogue_.find_template(task->job.template_name);
+  if (!spec) {
+    const std::string message = "template: \"" + task->job.template_name +
+                                "\" is not known; known are " + catalogue_.template_names() +
+                                " (define one with --preload)";
+    return replies_.refuse(std::move(task), message);
+  }
+  if (std::string missing = catalogue_.unmet(task->job.policy.require); !missing.empty()) {
+    return replies_.fail(
+        std::move(task),
+        {Step::kRequire, 0, "this host does not give " + missing + ", which the job insists on"});
+  }
+  if (std::string wrong = objection_to(catalogue_, *spec, task->job); !wrong.empty())
+    return replies_.refuse(std::move(task), wrong);
+  if (!prepare(task, *spec)) return;
+  const TemplateKey key = key_for(*task);
+  if (waits_for_start(key, task)) return;
+  Evidence::Fault problem;
+  TemplateSlot* zygote = templates_.obtain(*spec, key, problem);
+  if (!zygote) return shortage_.fail_or_wait(std::move(task), problem);
+  switch (zygote->zygote->state()) {
+    case TemplateHandle::State::kStarting:
+      return lease_early(std::move(task), key, *spec, *zygote);
+    case TemplateHandle::State::kReady:
+      return lease(std::move(task), key, *zygote);
+    case TemplateHandle::State::kRefused:
+      return replies_.refuse(std::move(task),
+                             "template " + spec->name + ": " + zygote->zygote->reason());
+    case TemplateHandle::State::kFailed:
+      return shortage_.fail_or_wait(std::move(task), shortage_.cause_of(zygote->zygote->fault()));
+  }
+}
+
+// False: the task was answered, or waits for a build.
+bool Scheduler::prepare(TaskPtr& task, const TemplateSpec& spec) {
+  if (!builds_.obtain(task, spec)) return false;
+  if (!task->request.empty()) return true;
+  const std::string wrong = make_request(catalogue_, spec, *task);
+  if (wrong.empty()) return true;
+  replies_.refuse(std::move(task), wrong);
+  return false;
+}
 
 TemplateKey Scheduler::key_for(const Task& task) const {
   return {catalogue_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
@@ -60,6 +108,51 @@ void Scheduler::on_zygote(const TemplateKey& key) {
       place(std::move(task));
     }
   }
+}
+
+void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
+  const Slot slot = cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current()));
+  if (slot != cells_.none()) {
+    slot->task = std::move(task);
+    return start_run(slot);
+  }
+  make_room_for_cell();
+  Result<void> ordered = order_cell(task, key, zygote);
+  if (ordered.ok()) return;
+  const sys::Error& error = ordered.error();
+  const bool template_is_gone = error.code() == EPIPE || error.code() == ECONNRESET;
+  if (template_is_gone) {  // which we are about to hear
+    zygote.waiting.push_back(std::move(task));
+  } else {
+    shortage_.fail_or_wait(std::move(task), {Step::kOrderCell, error.code(), error.text()});
+  }
+}
+
+// Idle cells of other templates, profiles or sizes are kept while there is room.
+void Scheduler::make_room_for_cell() { cells_.trim_to(size_t{4} * plan_.capacity + 4); }
+
+Result<void> Scheduler::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
+  const Slot slot = cells_.add();
+  slot->zygote = key;
+  slot->parent = zygote.zygote.get();
+  slot->early = zygote.zygote->state() == TemplateHandle::State::kStarting;
+  CellEvents events;
+  events.ready = [this, slot] { on_cell_ready(slot); };
+  events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
+  events.dead = [this, slot] { on_cell_dead(slot); };
+  Result<std::unique_ptr<CellHandle>> cell =
+      machine_.order_cell(*zygote.zygote, *catalogue_.find_template(key.name),
+                          shape_of(task->current()), std::move(events));
+  if (!cell) {
+    cells_.remove(slot);
+    return std::move(cell).error();
+  }
+  slot->cell = std::move(cell).value();
+  slot->task = std::move(task);
+  ++zygote.cells;
+  ++cells_made_;
+  if (!requests_.is_stopping()) templates_.renew_if_due(key, zygote);
+  return {};
 }
 
 // What the early cell has no time for waits for the image.
