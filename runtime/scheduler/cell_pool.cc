@@ -43,8 +43,8 @@ void CellPool::bury_if(const std::function<bool(const CellSlot&)>& which) {
   }
 }
 
-void CellPool::trim_to(size_t most) {
-  while (slots_.size() >= most) {
+void CellPool::make_room() {
+  while (slots_.size() >= most_) {
     auto oldest = slots_.end();
     for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
       if (!slot->is_idle()) continue;

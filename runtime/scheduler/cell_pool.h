@@ -54,8 +54,10 @@ class CellPool {
   // Ends the cell; its slot lives on until the cell is gone, and Machine::wake() tells of that.
   void bury(Slot slot);
   void bury_if(const std::function<bool(const CellSlot&)>& which);
+  // Idle cells of other templates, profiles or sizes are kept while there is room.
+  void keep_at_most(size_t most) { most_ = most; }
   // Ends idle cells, the one first that was idle for longest, until there is room for one more.
-  void trim_to(size_t most);
+  void make_room();
   // Signals of callers, to the jobs that run. One that has not begun gets its signal when it has.
   void pass_signals();
   void forget_gone();
@@ -67,6 +69,7 @@ class CellPool {
 
  private:
   Machine& machine_;
+  size_t most_ = 1;
   Slots slots_, graveyard_;
   std::atomic<size_t> alive_{0};
 };

@@ -116,7 +116,7 @@ void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
     slot->task = std::move(task);
     return start_run(slot);
   }
-  make_room_for_cell();
+  cells_.make_room();
   Result<void> ordered = order_cell(task, key, zygote);
   if (ordered.ok()) return;
   const sys::Error& error = ordered.error();
@@ -127,9 +127,6 @@ void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
     shortage_.fail_or_wait(std::move(task), {Step::kOrderCell, error.code(), error.text()});
   }
 }
-
-// Idle cells of other templates, profiles or sizes are kept while there is room.
-void Scheduler::make_room_for_cell() { cells_.trim_to(size_t{4} * plan_.capacity + 4); }
 
 Result<void> Scheduler::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
   const Slot slot = cells_.add();
@@ -162,7 +159,7 @@ void Scheduler::lease_early(TaskPtr task, const TemplateKey& key, const Template
     return lease(std::move(task), key, zygote);
   if (catalogue_.has_early_cells(spec) && !zygote.early_cell) {
     zygote.early_cell = true;
-    make_room_for_cell();
+    cells_.make_room();
     if (order_cell(task, key, zygote).ok()) return;
   }
   zygote.waiting.push_back(std::move(task));

@@ -37,6 +37,7 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
 
 void Scheduler::take_over(unsigned capacity) {
   plan_.capacity += capacity;
+  cells_.keep_at_most(size_t{4} * plan_.capacity + 4);
   templates_.keep_for_tenants(std::max<size_t>(plan_.capacity, plan_.tenant_templates));
 }
 

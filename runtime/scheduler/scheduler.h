@@ -81,7 +81,6 @@ class Scheduler : public Peer {
   void place(TaskPtr task);
   bool prepare(TaskPtr& task, const TemplateSpec& spec);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
-  void make_room_for_cell();
   sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
   void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                    TemplateSlot& zygote);
