@@ -1,18 +1,8 @@
-// Tasks that wait for a template, and what becomes of them with it.
-//
-// A template that starts forks one cell before it makes its heap image, which takes longer than
-// most programs. That early cell serves what waits until the image is there. A tenant starts one
-// template after another, because starting one costs some 100 ms of CPU: what else it wants waits.
-//
-// A template or a cell that is killed takes along the jobs that run in it. A task that had not
-// begun is placed again, and answered only when it has lost too many. The rule is the same for all
-// who had not begun, because who came before the kill cannot be told: the death of a cell is often
-// heard of before that of its template, whose socket children of its own may keep open.
+#include "runtime/scheduler/placement.h"
 
 #include <cerrno>
 
 #include "runtime/scheduler/preparation.h"
-#include "runtime/scheduler/scheduler.h"
 
 namespace runtime {
 
@@ -26,8 +16,7 @@ constexpr unsigned kStartsToLose = 2;
 
 }  // namespace
 
-// Finds the template for the task's next run, and a cell of it, now or when it is ready.
-void Scheduler::place(TaskPtr task) {
+void Placement::place(TaskPtr task) {
   if (requests_.is_stopping() || task->job.is_withdrawn())
     return replies_.withdraw_leased(std::move(task));
   const TemplateSpec* spec = catalogue_.find_template(task->job.template_name);
@@ -64,7 +53,7 @@ void Scheduler::place(TaskPtr task) {
 }
 
 // False: the task was answered, or waits for a build.
-bool Scheduler::prepare(TaskPtr& task, const TemplateSpec& spec) {
+bool Placement::prepare(TaskPtr& task, const TemplateSpec& spec) {
   if (!builds_.obtain(task, spec)) return false;
   if (!task->request.empty()) return true;
   const std::string wrong = make_request(catalogue_, spec, *task);
@@ -73,12 +62,12 @@ bool Scheduler::prepare(TaskPtr& task, const TemplateSpec& spec) {
   return false;
 }
 
-TemplateKey Scheduler::key_for(const Task& task) const {
+TemplateKey Placement::key_for(const Task& task) const {
   return {catalogue_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
 }
 
 // True: the task was taken, until another template of its tenant has started.
-bool Scheduler::waits_for_start(const TemplateKey& key, TaskPtr& task) {
+bool Placement::waits_for_start(const TemplateKey& key, TaskPtr& task) {
   if (key.tenant.empty() || templates_.find(key)) return false;
   TemplateSlot* starting = templates_.starting_of(key.tenant);
   if (!starting) return false;
@@ -86,7 +75,7 @@ bool Scheduler::waits_for_start(const TemplateKey& key, TaskPtr& task) {
   return true;
 }
 
-void Scheduler::on_zygote(const TemplateKey& key) {
+void Placement::on_template(const TemplateKey& key) {
   TemplateSlot* found = templates_.find(key);
   if (!found) return;  // given back
   TemplateSlot& slot = *found;
@@ -110,11 +99,11 @@ void Scheduler::on_zygote(const TemplateKey& key) {
   }
 }
 
-void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
+void Placement::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
   const Slot slot = cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current()));
   if (slot != cells_.none()) {
     slot->task = std::move(task);
-    return start_run(slot);
+    return runs_.start(slot);
   }
   cells_.make_room();
   Result<void> ordered = order_cell(task, key, zygote);
@@ -128,18 +117,14 @@ void Scheduler::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
   }
 }
 
-Result<void> Scheduler::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
+Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
   const Slot slot = cells_.add();
   slot->zygote = key;
   slot->parent = zygote.zygote.get();
   slot->early = zygote.zygote->state() == TemplateHandle::State::kStarting;
-  CellEvents events;
-  events.ready = [this, slot] { on_cell_ready(slot); };
-  events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
-  events.dead = [this, slot] { on_cell_dead(slot); };
   Result<std::unique_ptr<CellHandle>> cell =
       machine_.order_cell(*zygote.zygote, *catalogue_.find_template(key.name),
-                          shape_of(task->current()), std::move(events));
+                          shape_of(task->current()), runs_.events(slot));
   if (!cell) {
     cells_.remove(slot);
     return std::move(cell).error();
@@ -153,7 +138,7 @@ Result<void> Scheduler::order_cell(TaskPtr& task, const TemplateKey& key, Templa
 }
 
 // What the early cell has no time for waits for the image.
-void Scheduler::lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
+void Placement::lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                             TemplateSlot& zygote) {
   if (cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current())) != cells_.none())
     return lease(std::move(task), key, zygote);
@@ -165,8 +150,7 @@ void Scheduler::lease_early(TaskPtr task, const TemplateKey& key, const Template
   zygote.waiting.push_back(std::move(task));
 }
 
-// By the early cell that has become idle: it came before what is in the queue.
-void Scheduler::serve_waiting(const TemplateKey& key) {
+void Placement::serve_waiting(const TemplateKey& key) {
   TemplateSlot* found = templates_.find(key);
   if (!found || found->zygote->state() != TemplateHandle::State::kStarting) return;
   std::vector<TaskPtr>& waiting = found->waiting;
@@ -176,21 +160,15 @@ void Scheduler::serve_waiting(const TemplateKey& key) {
   place(std::move(next));
 }
 
-// On the next turn: it waits for what becomes of the template, or of the next one.
-void Scheduler::place_again(const TemplateKey& key, TaskPtr task) {
+void Placement::place_again(const TemplateKey& key, TaskPtr task) {
   templates_.find(key)->waiting.push_back(std::move(task));  // kept while anything is leased
   templates_.note_change(key);
 }
 
 // Who was killed said nothing, or somebody else that it was no longer there; another may well live.
-bool Scheduler::may_start_again(Task& task, const Evidence::Fault& fault) {
+bool Placement::may_start_again(Task& task, const Evidence::Fault& fault) {
   const bool was_killed = fault.error == 0 || fault.error == ESRCH || fault.error == ECHILD;
   return was_killed && task.starts_lost++ < kStartsToLose;
-}
-
-// Its cell was dead, and we had not heard.
-bool Scheduler::was_not_sent(const Evidence::Fault& fault) {
-  return fault.step == Step::kSendOrder && (fault.error == EPIPE || fault.error == ECONNRESET);
 }
 
 }  // namespace runtime

@@ -12,6 +12,15 @@ using shim::Step;
 using sys::Nanoseconds;
 using sys::Result;
 
+namespace {
+
+// Its cell was dead, and we had not heard.
+bool was_not_sent(const Evidence::Fault& fault) {
+  return fault.step == Step::kSendOrder && (fault.error == EPIPE || fault.error == ECONNRESET);
+}
+
+}  // namespace
+
 Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& admission,
                      Capacity& capacity, SchedulerPlan plan)
     : machine_(machine),
@@ -22,15 +31,18 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       requests_(machine),
       peers_(*this, admission, capacity),
       replies_(machine, catalogue, admission, capacity,
-               {[this](TaskPtr task) { place(std::move(task)); },
+               {[this](TaskPtr task) { placement_.place(std::move(task)); },
                 [this] {
                   peers_.wake_idle();
                   wake();
                 }}),
       shortage_(machine, admission, capacity, replies_, peers_, requests_),
-      builds_(catalogue, replies_, [this](TaskPtr task) { place(std::move(task)); }),
+      builds_(catalogue, replies_, [this](TaskPtr task) { placement_.place(std::move(task)); }),
       cells_(machine),
       templates_(machine, catalogue, cells_),
+      placement_(
+          machine, catalogue, requests_, {replies_, shortage_, builds_}, cells_, templates_,
+          {[this](Slot slot) { start_run(slot); }, [this](Slot slot) { return events_of(slot); }}),
       cancellation_(admission, replies_, templates_, cells_) {
   take_over(0);
 }
@@ -54,7 +66,7 @@ void Scheduler::turn() {
   if (requests_.take(Requests::Kind::kCancelWithdrawn)) cancellation_.drop_withdrawn();
   if (requests_.take(Requests::Kind::kPassSignals)) cells_.pass_signals();
   if (requests_.is_stopping()) return shut_down();
-  for (const TemplateKey& key : templates_.take_changed()) on_zygote(key);
+  for (const TemplateKey& key : templates_.take_changed()) placement_.on_template(key);
   templates_.drop_retired();
   give_back();
   start_pairs();
@@ -96,10 +108,18 @@ void Scheduler::pump() {
       replies_.withdraw_leased(std::move(task));
       continue;
     }
-    place(std::move(task));
+    placement_.place(std::move(task));
   }
   idle_ = false;
   peers_.hand_back();
+}
+
+CellEvents Scheduler::events_of(Slot slot) {
+  CellEvents events;
+  events.ready = [this, slot] { on_cell_ready(slot); };
+  events.finished = [this, slot](RunResult result) { on_run_finished(slot, std::move(result)); };
+  events.dead = [this, slot] { on_cell_dead(slot); };
+  return events;
 }
 
 void Scheduler::on_cell_ready(Slot slot) {
@@ -112,10 +132,11 @@ void Scheduler::on_cell_ready(Slot slot) {
 void Scheduler::on_cell_dead(Slot slot) {
   const Evidence::Fault fault = shortage_.cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
-  const bool again = task && (templates_.has_lost(*slot) || may_start_again(*task, fault));
+  const bool again =
+      task && (templates_.has_lost(*slot) || Placement::may_start_again(*task, fault));
   // Where the other side is about to begin it is too late.
   const bool alone = again && (!task->job.pairing || task->job.pairing->retreat(task->job.side));
-  if (alone) place_again(slot->zygote, std::move(task));
+  if (alone) placement_.place_again(slot->zygote, std::move(task));
   cells_.bury(slot);
   if (task) shortage_.fail_or_wait(std::move(task), fault);
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
@@ -187,7 +208,7 @@ void Scheduler::give_up_cell(Slot slot, const sys::Error& error) {
   TaskPtr task = std::move(slot->task);
   const bool fresh = slot->cell->is_fresh();
   cells_.bury(slot);
-  if (!fresh) return place(std::move(task));
+  if (!fresh) return placement_.place(std::move(task));
   shortage_.fail_or_wait(std::move(task), {Step::kSetLimits, error.code(), error.text()});
   wake();
 }
@@ -209,8 +230,8 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
     cells_.bury(slot);
   }
   if (fault && !cancelled && was_not_sent(*fault) && task->can_begin_anew() &&
-      may_start_again(*task, {})) {
-    place_again(key, std::move(task));
+      Placement::may_start_again(*task, {})) {
+    placement_.place_again(key, std::move(task));
   } else if (fault && !cancelled) {
     task = shortage_.run_again(std::move(task), *fault, ran);
   } else {
@@ -224,7 +245,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
     replies_.conclude(std::move(task), std::move(answer));
   }
   if (requests_.is_stopping()) return wake();
-  if (early) serve_waiting(key);
+  if (early) placement_.serve_waiting(key);
   pump();
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
 #include "runtime/scheduler/peers.h"
+#include "runtime/scheduler/placement.h"
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
@@ -67,7 +68,7 @@ class Scheduler : public Peer {
   void pass_signals() { requests_.make(Requests::Kind::kPassSignals); }
   void stop() { requests_.stop(); }  // running jobs end as Cancelled; then Machine::finished()
   EngineCounts counts() const {
-    return {cells_.alive(), templates_.alive(),      cells_made_,
+    return {cells_.alive(), templates_.alive(),      placement_.cells_made(),
             forks_,         templates_.of_tenants(), templates_.dropped()};
   }
 
@@ -77,21 +78,8 @@ class Scheduler : public Peer {
   void shut_down();
   void pump();
   void give_back();
-  // placement.cc
-  void place(TaskPtr task);
-  bool prepare(TaskPtr& task, const TemplateSpec& spec);
-  void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
-  sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
-  void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
-                   TemplateSlot& zygote);
-  void serve_waiting(const TemplateKey& key);
-  void place_again(const TemplateKey& key, TaskPtr task);
-  static bool may_start_again(Task& task, const Evidence::Fault& fault);
-  static bool was_not_sent(const Evidence::Fault& fault);
-  void on_zygote(const TemplateKey& key);
-  TemplateKey key_for(const Task& task) const;  // its template is known
-  bool waits_for_start(const TemplateKey& key, TaskPtr& task);
 
+  CellEvents events_of(Slot slot);
   void on_cell_ready(Slot slot);
   void on_cell_dead(Slot slot);
   void on_run_finished(Slot slot, RunResult result);
@@ -114,9 +102,9 @@ class Scheduler : public Peer {
   ProgramBuilds builds_;
   CellPool cells_;
   TemplatePool templates_;
+  Placement placement_;
   Cancellation cancellation_;
-  // For counts(); written by this scheduler only.
-  std::atomic<uint64_t> cells_made_{0}, forks_{0};
+  std::atomic<uint64_t> forks_{0};  // for counts(); written by this scheduler only
 };
 
 }  // namespace runtime

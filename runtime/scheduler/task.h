@@ -33,7 +33,7 @@ struct Task {
   const RuntimeSpec* language = nullptr;  // of a command that is one of a runtime's programs
   bool compiled_here = false;             // by this task, not taken from the store
   unsigned runs_lost = 0;                 // ended because the machine had no room: shortage.h
-  unsigned starts_lost = 0;  // its template or its cell was killed before it began: placement.cc
+  unsigned starts_lost = 0;  // its template or its cell was killed before it began: placement.h
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;
   // What is to run next.
