@@ -16,7 +16,7 @@ class Cancellation {
       : admission_(admission), replies_(replies), templates_(templates), cells_(cells) {}
 
   void drop_all();
-  // Those that are here. What waits for a compiler is looked at when it comes back and is placed.
+  // A task that waits for a compiler is looked at when it comes back and is placed.
   void drop_withdrawn();
 
  private:

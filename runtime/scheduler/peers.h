@@ -1,6 +1,6 @@
 #pragma once
 // Peers: the other schedulers of one engine, as one of them sees them: which of them is to take the
-// next task, as a task goes to where the least is going on. On the scheduler's thread.
+// next task, because a task goes to the one that has the least to do. On the scheduler's thread.
 //
 // Whenever a task waits and a shard has room, a shard with room is about to look: one that finds
 // the queue empty says so (Scheduler::idle) and is woken by submit(); one that leaves a task to

@@ -137,7 +137,7 @@ Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, Templa
   return {};
 }
 
-// What the early cell has no time for waits for the image.
+// A task that the early cell has no time for waits for the image.
 void Placement::lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                             TemplateSlot& zygote) {
   if (cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current())) != cells_.none())
@@ -165,7 +165,7 @@ void Placement::place_again(const TemplateKey& key, TaskPtr task) {
   templates_.note_change(key);
 }
 
-// Who was killed said nothing, or somebody else that it was no longer there; another may well live.
+// A killed process said nothing, or its peer found it gone; another one may well live.
 bool Placement::may_start_again(Task& task, const Evidence::Fault& fault) {
   const bool was_killed = fault.error == 0 || fault.error == ESRCH || fault.error == ECHILD;
   return was_killed && task.starts_lost++ < kStartsToLose;

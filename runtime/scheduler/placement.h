@@ -8,8 +8,8 @@
 //
 // A template or a cell that is killed takes along the jobs that run in it. A task that had not
 // begun is placed again, and answered only when it has lost too many. The rule is the same for all
-// who had not begun, because who came before the kill cannot be told: the death of a cell is often
-// heard of before that of its template, whose socket children of its own may keep open.
+// that had not begun, because it cannot be told which came before the kill: the death of a cell is
+// often heard of before that of its template, whose socket children of its own may keep open.
 
 #include <atomic>
 #include <cstdint>

@@ -45,7 +45,7 @@ bool Shortage::memory_ran_out() {
   return last_oom_ != Nanoseconds() && now - last_oom_ < kSameOom;
 }
 
-// Null: it waits in the queue, in front. Else its time to wait is over, or it may not.
+// Null: the task waits in front of the queue. Else its time to wait is over, or it may not wait.
 TaskPtr Shortage::await_room(TaskPtr task, const Evidence::Fault& fault) {
   const Nanoseconds now = machine_.now();
   capacity_.shrink(fault.name_of_step(), fault.error, now);

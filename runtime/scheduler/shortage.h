@@ -1,11 +1,10 @@
 #pragma once
 // Shortage: the fate of a task for which the machine has no room: no process, no memory, no
-// descriptor; and the door of the scheduler, which lets in as many as the machine has room for. On
-// the scheduler's thread.
+// descriptor; and the admission of tasks, as many as it has room for. On the scheduler's thread.
 //
-// It never runs with less isolation, and its program is never blamed. One that had not begun waits
-// in its place at the head of the queue; one that was ended in the middle is run again from the
-// start, a few times, if what it reads can be given to it again. The pool becomes narrower
+// Such a task never runs with less isolation, and its program is never blamed. One that had not
+// begun waits in its place at the head of the queue; one that was ended in the middle is run again
+// from the start, a few times, if what it reads can be given to it again. The pool becomes narrower
 // meanwhile (capacity.h), and what is idle in it is given back. Only where not a single job could
 // be run for a minute does a task end as a SandboxError, which says what was refused.
 
@@ -32,17 +31,17 @@ class Shortage {
         requests_(requests),
         ooms_seen_(machine.oom_kills()) {}
 
-  // Of the tasks there are the first, if the machine has room for it.
+  // The first task of the queue, if the machine has room for it; else null.
   TaskPtr take_in();
 
-  // It had no cell yet.
+  // The task had no cell yet: it waits for room, or fails.
   void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);
-  // It had its cell. Null: it will be run again.
+  // The task had its cell. Null: it will be run again.
   TaskPtr run_again(TaskPtr task, const Evidence::Fault& fault, bool ran);
   // A task was refused room since the last call.
   bool take_refused() { return std::exchange(refused_, false); }
 
-  // Of what was found dead: it may be the kernel that wanted its memory.
+  // The fault of a process that was found dead, which the kernel may have killed for its memory.
   Evidence::Fault cause_of(Evidence::Fault fault);
 
  private:
