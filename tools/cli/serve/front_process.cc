@@ -1,5 +1,6 @@
 #include "tools/cli/serve/front_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -65,8 +66,9 @@ sys::Result<void> FrontProcess::start() {
       .program = kOurselves};
   request.descriptors.insert(request.descriptors.end(), options_.listeners.begin(),
                              options_.listeners.end());
-  host_ = TRY(runtime::EngineHost::start(engine_, loop_, std::move(pair.ours), host_options()));
+  auto host = TRY(runtime::EngineHost::start(engine_, loop_, std::move(pair.ours), host_options()));
   child_ = TRY(sys::spawn(request));
+  host_ = std::move(host);  // only with a process: stop() waits for its end
   exit_ = std::make_unique<runtime::Readable>(loop_, child_.pidfd(), [this] { on_exit(); });
   exit_->start();
   return {};
