@@ -26,7 +26,7 @@ class JobCheck {
  public:
   std::string of(const Job& job) && {
     for (const Field& field : job_fields()) look_at(field, job);
-    name("source_name", job.source_name);
+    if (!job.source_name.empty()) path("source_name", job.source_name);
     for (const std::string& each : job.source_names) path("source_names", each);
     calls("calls", job.calls);
     words("argv", job.argv);

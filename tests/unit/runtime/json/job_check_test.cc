@@ -87,6 +87,8 @@ TEST_CASE("what no caller can say is no job, and the field is named", "[json]") 
          j.run_files = {{"../x", ""}};
        }},
       {"sources[0]", [](Job& j) { j.sources = {"../x"}; }},
+      {"source_name:", [](Job& j) { j.source_name = "../x"; }},
+      {"source_name:", [](Job& j) { j.source_name = "/x"; }},
       {"source_names", [](Job& j) { j.source_names = {"../x"}; }},
       {"compiler_flags", [](Job& j) { j.compiler_flags.assign(65, "-O"); }},
       {"outputs[0]", [](Job& j) { j.outputs = {"../*"}; }},
