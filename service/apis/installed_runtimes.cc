@@ -1,8 +1,15 @@
 #include "service/apis/installed_runtimes.h"
 
 #include <memory>
+#include <tuple>
 
 namespace service {
+
+namespace {
+
+constexpr const char* kNoRuntimes = "[]\n";
+
+}  // namespace
 
 void InstalledRuntimes::get(std::function<void(const std::string&)> use) {
   if (!json_.empty()) return use(json_);
@@ -12,7 +19,8 @@ void InstalledRuntimes::get(std::function<void(const std::string&)> use) {
   runtime::run_aside(
       loop_, [told, ask = ask_] { *told = ask(); },
       [this, told] {
-        const auto& [text, is_whole] = *told;
+        auto& [text, is_whole] = *told;
+        if (text.empty()) std::tie(text, is_whole) = std::pair(kNoRuntimes, false);
         // Where a tool could not be started the next one who asks gets another answer.
         if (is_whole) json_ = text;
         asking_ = false;

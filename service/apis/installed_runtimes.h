@@ -14,12 +14,12 @@ namespace service {
 
 class InstalledRuntimes {
  public:
-  // The JSON of GET /v1/runtimes, and whether every tool could be asked for it; called on another
-  // thread.
+  // The JSON of GET /v1/runtimes, empty: nobody could be asked; and whether every tool could be
+  // asked for it. Called on another thread.
   using Ask = std::function<std::pair<std::string, bool>()>;
   InstalledRuntimes(runtime::Loop& loop, Ask ask) : loop_(loop), ask_(std::move(ask)) {}
 
-  // Calls `use` with the JSON, now or later.
+  // Calls `use` with the JSON, now or later: an empty list where nobody could be asked.
   void get(std::function<void(const std::string& json)> use);
   // Forgets those who wait.
   void drop_waiting() { waiting_.clear(); }
