@@ -161,9 +161,9 @@ void EngineClient::join(Loop& loop, Orders orders) {
 
 void EngineClient::leave() {
   watch_.reset();
-  wakeup_.reset();
   std::lock_guard lock(questions_mutex_);
   left_ = true;
+  wakeup_.reset();  // who asks wakes it under the lock
   for (auto& [number, waiting] : questions_)
     waiting.set_value(Error::because("the service is ending"));
   questions_.clear();

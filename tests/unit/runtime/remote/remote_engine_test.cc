@@ -324,6 +324,28 @@ TEST_CASE("who waits for an answer hears that the service ends", "[remote]") {
   CHECK_FALSE(*answer);
 }
 
+TEST_CASE("who asks while the service ends hears that it does", "[remote]") {
+  Ends ends(false);
+  auto client = std::move(EngineClient::connect(std::move(ends.theirs))).value();
+  client->join(ends.loop, {[] {}, [] {}});
+  // Nobody reads: once the socket is full, each message has to wake the loop.
+  for (int i = 0; i < 50'000; ++i) client->tell(ServiceState::kReady);
+  constexpr int kThreads = 16;
+  std::atomic<int> asking{0}, refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      ++asking;
+      asking.notify_one();
+      if (!client->ask(Question::kSelfcheck)) ++refused;
+    });
+  }
+  for (int now = 0; now < kThreads / 2; now = asking) asking.wait(now);
+  client->leave();
+  for (std::thread& thread : threads) thread.join();
+  CHECK(refused == kThreads);
+}
+
 TEST_CASE("a front that is gone leaves no job behind", "[remote]") {
   Ends ends;
   ends.client->submit(job_called("a"), [](JobResult) {});
