@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/engine/engine.h"
 #include "runtime/loop/loop.h"
@@ -14,6 +15,9 @@
 #include "runtime/remote/protocol.h"
 
 namespace runtime {
+
+struct EngineDesk;
+struct SubmittedJob;
 
 class EngineHost {
  public:
@@ -41,18 +45,14 @@ class EngineHost {
   void reload();  // asks it to ask for the configuration
 
  private:
-  struct Desk;
-  struct Guest;
-  struct Live;
-
-  EngineHost(Engine& engine, Loop& loop, std::shared_ptr<Desk> desk, Options options);
+  EngineHost(Engine& engine, Loop& loop, std::shared_ptr<EngineDesk> desk, Options options);
   void greet(sys::OwnedFd board);
   void receive();
   void handle(Channel::Message message);
   void take_jobs(Channel::Message message);
-  void submit(std::vector<Guest> guests, bool one_way);
-  void submit_pair(std::vector<Guest> guests, bool one_way);
-  bool admit(const Guest& guest);
+  void submit(std::vector<SubmittedJob> jobs, bool one_way);
+  void submit_pair(std::vector<SubmittedJob> jobs, bool one_way);
+  bool admit(const SubmittedJob& submitted);
   void signal(uint64_t number, int signal);
   void withdraw(uint64_t number);
   void take_question(uint64_t number, Question question);
@@ -63,7 +63,7 @@ class EngineHost {
   void break_off(const std::string& breach);
 
   Engine& engine_;
-  const std::shared_ptr<Desk> desk_;
+  const std::shared_ptr<EngineDesk> desk_;
   const Options options_;
   uint64_t last_ = 0;
   unsigned questions_ = 0;
