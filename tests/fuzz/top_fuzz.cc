@@ -3,8 +3,8 @@
 
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"
+#include "tools/cli/http_client.h"
 #include "tools/cli/text.h"
-#include "tools/cli/top/stats_client.h"
 #include "tools/cli/top/top_screen.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

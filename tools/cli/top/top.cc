@@ -10,8 +10,8 @@
 #include <array>
 
 #include "sandbox/sys/file.h"
+#include "tools/cli/http_client.h"
 #include "tools/cli/text.h"
-#include "tools/cli/top/stats_client.h"
 #include "tools/cli/top/top_screen.h"
 
 namespace cli {

@@ -1,4 +1,4 @@
-#include "tools/cli/top/stats_client.h"
+#include "tools/cli/http_client.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
