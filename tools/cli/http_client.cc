@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -19,11 +20,11 @@ namespace cli {
 namespace {
 
 using sys::Error;
-using sys::Nanoseconds;
 using sys::OwnedFd;
 using sys::Result;
 
 constexpr size_t kLongestAnswer = size_t{8} << 20;
+constexpr const char* kTooLate = "no answer in time";
 
 // Waiting that has an end.
 class Patience {
@@ -33,25 +34,27 @@ class Patience {
   Result<void> wait(int fd, short events) const {
     std::array<pollfd, 2> watched{pollfd{fd, events, 0}, pollfd{stop_, POLLIN, 0}};
     for (;;) {
-      const Nanoseconds left = until_ - sys::monotonic_now();
-      if (left.count() <= 0) return Error::because("no answer in time");
-      const auto ms = std::chrono::ceil<sys::Milliseconds>(left).count();
-      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(ms));
+      const sys::Milliseconds left = this->left();
+      if (left.count() <= 0) return Error::because(kTooLate);
+      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(left.count()));
       if (watched[1].revents != 0) return Error::because("interrupted");
       if (ready > 0) return {};
     }
   }
+  sys::Milliseconds left() const {
+    return std::chrono::ceil<sys::Milliseconds>(until_ - sys::monotonic_now());
+  }
 
  private:
-  const Nanoseconds until_;
+  const sys::Nanoseconds until_;
   const int stop_;
 };
 
-Result<OwnedFd> connect_to(const sockaddr* to, socklen_t size, const Patience& patience) {
-  OwnedFd socket(::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<OwnedFd> connect_to(const addrinfo& to, const Patience& patience) {
+  OwnedFd socket(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return Error::from_errno("socket");
-  if (::connect(socket.get(), to, size) == 0) return socket;
-  if (errno != EINPROGRESS && errno != EAGAIN) return Error::from_errno("connect");
+  if (::connect(socket.get(), to.ai_addr, to.ai_addrlen) == 0) return socket;
+  if (errno != EINPROGRESS) return Error::from_errno("connect");
   TRY(patience.wait(socket.get(), POLLOUT));
   int error = 0;
   socklen_t length = sizeof error;
@@ -60,12 +63,21 @@ Result<OwnedFd> connect_to(const sockaddr* to, socklen_t size, const Patience& p
   return socket;
 }
 
+// Blocks: when the queue of a unix socket is full, poll(2) does not tell when there is room again.
 Result<OwnedFd> connect_to_path(const std::string& path, const Patience& patience) {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   if (path.size() >= sizeof to.sun_path) return Error::because("the path is too long");
   std::copy(path.begin(), path.end(), to.sun_path);
-  return connect_to(reinterpret_cast<const sockaddr*>(&to), sizeof to, patience);
+  OwnedFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) return Error::from_errno("socket");
+  const auto left = std::max(patience.left(), sys::Milliseconds(1)).count();  // 0 has no end
+  const timeval limit{.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000};
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0)
+    return Error::from_errno("setsockopt");
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0)
+    return socket;
+  return errno == EAGAIN ? Error::because(kTooLate) : Error::from_errno("connect");
 }
 
 Result<OwnedFd> connect_to_host(const ServiceAddress& address, const Patience& patience) {
@@ -76,7 +88,7 @@ Result<OwnedFd> connect_to_host(const ServiceAddress& address, const Patience& p
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
   Result<OwnedFd> last = Error::because("the name has no address");
   for (const addrinfo* each = all.get(); each != nullptr; each = each->ai_next) {
-    last = connect_to(each->ai_addr, each->ai_addrlen, patience);
+    last = connect_to(*each, patience);
     if (last) break;
   }
   return last;
@@ -107,13 +119,13 @@ Result<std::string> receive_all(int socket, const Patience& patience) {
 }
 
 // HTTP/1.0: no chunks, and the end of the connection is the end of the answer.
-std::string request_for(const ServiceAddress& address, const std::string& token) {
+std::string request_text(const ServiceAddress& address, const HttpRequest& request) {
   const bool bare_v6 = address.host.find(':') != std::string::npos;
   const std::string host = address.host.empty() ? "localhost"
                            : bare_v6            ? "[" + address.host + "]"
                                                 : address.host;
-  std::string text = fmt::format("GET /v1/stats HTTP/1.0\r\nHost: {}\r\n", host);
-  if (!token.empty()) text += "Authorization: Bearer " + token + "\r\n";
+  std::string text = fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\n", request.target, host);
+  if (!request.token.empty()) text += "Authorization: Bearer " + request.token + "\r\n";
   return text + "\r\n";
 }
 
@@ -146,7 +158,7 @@ Result<ServiceAddress> parse_service_address(std::string_view text) {
 }
 
 Result<HttpAnswer> parse_http_answer(std::string_view bytes) {
-  const Error wrong = Error::because("what answers there is no zygo serve");
+  const Error wrong = Error::because("no HTTP answer");
   constexpr std::string_view kVersion = "HTTP/1.";  // and a digit, a blank, three digits
   const size_t head = bytes.find("\r\n\r\n");
   if (!bytes.starts_with(kVersion) || head == bytes.npos || head < 12) return wrong;
@@ -158,26 +170,13 @@ Result<HttpAnswer> parse_http_answer(std::string_view bytes) {
   return answer;
 }
 
-Result<std::string> fetch_stats(const ServiceAddress& address, const std::string& token,
-                                sys::Milliseconds patience, int stop) {
+Result<HttpAnswer> http_get(const ServiceAddress& address, const HttpRequest& request,
+                            sys::Milliseconds patience, int stop) {
   const Patience limit(patience, stop);
   const OwnedFd socket = TRY(address.path.empty() ? connect_to_host(address, limit)
                                                   : connect_to_path(address.path, limit));
-  TRY(send_all(socket.get(), request_for(address, token), limit));
-  const std::string bytes = TRY(receive_all(socket.get(), limit));
-  HttpAnswer answer = TRY(parse_http_answer(bytes));
-  switch (answer.status) {
-    case 200:
-      return std::move(answer.body);
-    case 401:
-      return Error::because("a token is asked for: --token-file FILE");
-    case 403:
-      return Error::because("the token does not have the scope metrics");
-    case 404:
-      return Error::because("it has no statistics; is it a zygo serve of this version?");
-    default:
-      return Error::because(fmt::format("it answers with status {}", answer.status));
-  }
+  TRY(send_all(socket.get(), request_text(address, request), limit));
+  return parse_http_answer(TRY(receive_all(socket.get(), limit)));
 }
 
 }  // namespace cli

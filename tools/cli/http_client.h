@@ -1,5 +1,6 @@
 #pragma once
-// Asks a service for its statistics: one request on a connection of its own. For `zygo top`.
+// The one HTTP client of the command line: one GET on a connection of its own. For `zygo top` and
+// `zygo health`; runs in the caller's thread and owns nothing between requests.
 
 #include <string>
 #include <string_view>
@@ -24,10 +25,12 @@ struct HttpAnswer {
 // All that a service sends until it closes the connection. Pure.
 sys::Result<HttpAnswer> parse_http_answer(std::string_view bytes);
 
-// The body of /v1/stats. An error says what went wrong in words for people: no connection, no leave
-// (401, 403), an answer that is none. Waits no longer than `patience` in all, and not once `stop`
-// (-1: none) is readable.
-sys::Result<std::string> fetch_stats(const ServiceAddress& address, const std::string& token,
-                                     sys::Milliseconds patience, int stop);
+struct HttpRequest {
+  std::string target;  // "/healthz"
+  std::string token;   // empty: none
+};
+// Waits no longer than `patience` in all, and not once `stop` (-1: none) is readable.
+sys::Result<HttpAnswer> http_get(const ServiceAddress& address, const HttpRequest& request,
+                                 sys::Milliseconds patience, int stop);
 
 }  // namespace cli

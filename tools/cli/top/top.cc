@@ -71,8 +71,25 @@ struct Source {
 
   int stop_fd() const { return stop == nullptr ? -1 : stop->fd(); }
   bool stopped() const { return stop != nullptr && stop->came(); }
-  Result<std::string> fetch() const { return fetch_stats(address, token, kPatience, stop_fd()); }
+  Result<std::string> fetch() const;
 };
+
+// The body of /v1/stats, or in words for people why there is none.
+Result<std::string> Source::fetch() const {
+  HttpAnswer answer = TRY(http_get(address, {"/v1/stats", token}, kPatience, stop_fd()));
+  switch (answer.status) {
+    case 200:
+      return std::move(answer.body);
+    case 401:
+      return sys::Error::because("a token is asked for: --token-file FILE");
+    case 403:
+      return sys::Error::because("the token does not have the scope metrics");
+    case 404:
+      return sys::Error::because("it has no statistics; is it a zygo serve of this version?");
+    default:
+      return sys::Error::because(fmt::format("it answers with status {}", answer.status));
+  }
+}
 
 // True: end now. Keys and signals come in here.
 bool wait_until(sys::Nanoseconds when, const Source& source, bool reads_keys) {

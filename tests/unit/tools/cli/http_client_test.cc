@@ -1,6 +1,18 @@
 #include "tools/cli/http_client.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/file.h"
 
 namespace cli {
 namespace {
@@ -9,6 +21,41 @@ std::string host_of(const char* text) {
   auto address = parse_service_address(text);
   return address ? address->host + "|" + address->port + "|" + address->path : "";
 }
+
+// A unix socket of the test's own, which is also the service behind it.
+class OneService {
+ public:
+  OneService() {
+    REQUIRE(::mkdtemp(folder_));
+    address.path = folder_ + std::string("/socket");
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    address.path.copy(name.sun_path, sizeof name.sun_path - 1);
+    const auto* raw = reinterpret_cast<const sockaddr*>(&name);
+    REQUIRE(::bind(listener_.get(), raw, sizeof name) == 0);
+    REQUIRE(::listen(listener_.get(), 0) == 0);
+    REQUIRE(::connect(first_.get(), raw, sizeof name) == 0);  // the queue is full
+  }
+  ~OneService() { std::filesystem::remove_all(folder_); }
+
+  // Takes what waits in the queue, then says this to the next and returns what it asked.
+  std::string serve(std::string_view answer) const {
+    const sys::OwnedFd first(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const sys::OwnedFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    std::string asked;
+    char byte = 0;
+    while (!asked.ends_with("\r\n\r\n") && ::recv(client.get(), &byte, 1, 0) == 1) asked += byte;
+    static_cast<void>(::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL));
+    return asked;
+  }
+
+  ServiceAddress address;
+
+ private:
+  char folder_[32] = "/tmp/zygo-http-XXXXXX";
+  sys::OwnedFd listener_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sys::OwnedFd first_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+};
 
 }  // namespace
 
@@ -31,6 +78,43 @@ TEST_CASE("an answer is taken apart, and what is none is refused", "[cli][http]"
   for (const char* wrong : {"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 2x0 OK\r\n\r\n", "\r\n\r\n",
                             "HTTP/2 200\r\n\r\n", "HTTP/1.\r\n\r\n", "HTTP/1.1 -20\r\n\r\n"})
     CHECK_FALSE(parse_http_answer(wrong));
+}
+
+TEST_CASE("a service with a full queue is waited for, asked and heard to the end", "[cli][http]") {
+  const OneService service;
+  std::string asked;
+  std::jthread thread([&] { asked = service.serve("HTTP/1.1 503 Busy\r\n\r\nlater"); });
+  const auto answer =
+      http_get(service.address, {"/readyz", "secret"}, sys::Milliseconds(60'000), -1);
+  REQUIRE(answer);
+  CHECK(answer->status == 503);
+  CHECK(answer->body == "later");
+  thread.join();
+  CHECK(asked == "GET /readyz HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer secret\r\n\r\n");
+}
+
+TEST_CASE("a service that never takes the connection is given up", "[cli][http]") {
+  const OneService service;
+  const auto answer = http_get(service.address, {"/readyz", ""}, sys::Milliseconds(20), -1);
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().text() == "no answer in time");
+}
+
+TEST_CASE("a client that is told to stop waits for no answer", "[cli][http]") {
+  const sys::Pipe stop = sys::make_pipe(0).value();
+  REQUIRE(::write(stop.writer.get(), "", 1) == 1);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof to;
+  const sys::OwnedFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&to), size) == 0);
+  REQUIRE(::listen(listener.get(), 1) == 0);
+  REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&to), &size) == 0);
+  const ServiceAddress address{"127.0.0.1", std::to_string(ntohs(to.sin_port)), "", ""};
+  const auto answer = http_get(address, {"/", ""}, sys::Milliseconds(60'000), stop.reader.get());
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().text() == "interrupted");
 }
 
 }  // namespace cli
