@@ -1,6 +1,7 @@
 #include "runtime/values/json_text.h"
 
-#include <array>
+#include <openssl/evp.h>
+
 #include <charconv>
 
 #include "runtime/values/utf8.h"
@@ -10,18 +11,8 @@ namespace runtime {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-constexpr std::array<int8_t, 256> reversed_base64() {
-  std::array<int8_t, 256> table{};
-  for (auto& entry : table) entry = -1;
-  for (size_t i = 0; i < kBase64.size(); ++i) {
-    table[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
-  }
-  return table;
-}
-constexpr std::array<int8_t, 256> kFromBase64 = reversed_base64();
+// Of base64: 4 characters are 3 bytes. OpenSSL counts in int, so a long text goes in pieces.
+constexpr size_t kGroup = 4, kPiece = kGroup << 20;
 
 // What a reader of the text on a terminal would not see as it is, or not at all: C0 and C1
 // controls, marks that turn the direction of writing, line and paragraph separators. The first
@@ -96,8 +87,9 @@ void append_escaped(std::string_view utf8, std::string& out) {
   out.append(utf8.substr(begin));
 }
 
-uint32_t octet(std::string_view bytes, size_t at) {
-  return at < bytes.size() ? static_cast<uint8_t>(bytes[at]) : 0;
+unsigned char* octets(char* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+const unsigned char* octets(std::string_view bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
 }  // namespace
@@ -138,31 +130,29 @@ void append_json_double(double value, std::string& out) {
 }
 
 void append_base64(std::string_view bytes, std::string& out) {
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const uint32_t group = octet(bytes, i) << 16 | octet(bytes, i + 1) << 8 | octet(bytes, i + 2);
-    const char text[] = {kBase64[group >> 18], kBase64[group >> 12 & 63],
-                         i + 1 < bytes.size() ? kBase64[group >> 6 & 63] : '=',
-                         i + 2 < bytes.size() ? kBase64[group & 63] : '='};
-    out.append(text, sizeof text);
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, kPiece / kGroup * 3);
+    const size_t before = out.size();
+    out.resize(before + (piece.size() + 2) / 3 * kGroup);
+    EVP_EncodeBlock(octets(&out[before]), octets(piece), static_cast<int>(piece.size()));
+    bytes.remove_prefix(piece.size());
   }
 }
 
+// OpenSSL drops blanks at both ends, which shows in the length, and takes any '=' for a zero.
 bool append_from_base64(std::string_view text, std::string& out) {
-  if (text.size() % 4 != 0) return false;
-  for (size_t i = 0; i < text.size(); i += 4) {
-    const bool last = i + 4 == text.size();
-    const size_t padding = !last || text[i + 3] != '=' ? 0 : text[i + 2] != '=' ? 1 : 2;
-    uint32_t group = 0;
-    for (size_t k = 0; k < 4; ++k) {
-      const int8_t bits =
-          k < 4 - padding ? kFromBase64[static_cast<uint8_t>(text[i + k])] : int8_t{0};
-      if (bits < 0) return false;
-      group = group << 6 | static_cast<uint32_t>(bits);
-    }
-    for (size_t k = 0; k < 3 - padding; ++k) {
-      out += static_cast<char>(group >> (16 - 8 * k) & 255);
-    }
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  if (text.size() % kGroup != 0 || text.find('=') < text.size() - padding) return false;
+  while (!text.empty()) {
+    const std::string_view piece = text.substr(0, kPiece);
+    const size_t before = out.size(), size = piece.size() / kGroup * 3;
+    out.resize(before + size);
+    const int decoded =
+        EVP_DecodeBlock(octets(&out[before]), octets(piece), static_cast<int>(piece.size()));
+    if (decoded != static_cast<int>(size)) return false;
+    text.remove_prefix(piece.size());
   }
+  out.resize(out.size() - padding);
   return true;
 }
 

@@ -141,6 +141,18 @@ TEST_CASE("UTF-8 excludes overlong forms, surrogates and what lies past the last
                   3) == "ab");
 }
 
+TEST_CASE("base64 of many megabytes is that of its parts", "[result]") {
+  const std::string raw(size_t{7} << 20, 'z');  // of 3 n + 1 bytes
+  std::string text, back;
+  append_base64(raw, text);
+  CHECK(text.size() == (raw.size() + 2) / 3 * 4);
+  CHECK(text.find('=') == text.size() - 2);
+  REQUIRE(append_from_base64(text, back));
+  CHECK((back == raw));
+  text[5] = '=';
+  CHECK_FALSE(append_from_base64(text, back));
+}
+
 TEST_CASE("base64 goes both ways and refuses what is not base64", "[result]") {
   for (const char* raw : {"", "a", "ab", "abc", "abcd", "\xFF\xFE\xFD"}) {
     std::string text, back;
@@ -148,7 +160,8 @@ TEST_CASE("base64 goes both ways and refuses what is not base64", "[result]") {
     CHECK(append_from_base64(text, back));
     CHECK(back == raw);
   }
-  for (const char* bad : {"a", "ab=", "a===", "=abc", "ab=c", "a b=", "ab==abcd", "\xFFxxx"}) {
+  for (const char* bad : {"a", "ab=", "a===", "====", "=abc", "ab=c", "a b=", "ab==abcd", "\xFFxxx",
+                          "    abcd", "abcd\n\n\n\n", "abc-", "abcd----"}) {
     std::string back;
     CHECK_FALSE(append_from_base64(bad, back));
   }
