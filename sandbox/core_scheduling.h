@@ -1,7 +1,7 @@
 #pragma once
 // Core scheduling: the hardware threads of one core run only threads of one cookie at a time, so
-// that what a core shares between them (caches, ports, predictors) tells nobody of another's work
-// (Linux 5.14, CONFIG_SCHED_CORE; Documentation/admin-guide/hw-vuln/core-scheduling.rst).
+// the resources that they share (caches, ports, predictors) reveal no work of another cookie (Linux
+// 5.14, CONFIG_SCHED_CORE; Documentation/admin-guide/hw-vuln/core-scheduling.rst).
 
 namespace sandbox {
 

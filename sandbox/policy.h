@@ -1,5 +1,5 @@
 #pragma once
-// The words of a policy: profiles, levels and layers, with their wire names. Pure values, used by
+// The terms of a policy: profiles, levels and layers, with their wire names. Pure values, used by
 // the daemon (to choose and to report) and by the processes that confine themselves.
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
-// The supervisor's own fences: what the daemon gives up for itself, and for all it will start,
-// before it meets the first hostile byte. As far as it goes: it must still make namespaces, mounts
-// and ids, so where it runs as root it stays powerful.
+// The supervisor's own fences: the rights that the daemon gives up, for itself and for all that it
+// will start, before it reads the first hostile byte. It must still make namespaces, mounts and
+// ids, so where it runs as root it keeps powerful rights.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// What the unified hierarchy asks for beyond mkdir: controllers are handed down level by level, and
-// only through groups that hold no processes themselves. Used by CgroupRoot; daemon only.
+// The steps that the unified hierarchy needs beyond mkdir: controllers are enabled level by level,
+// and only in groups that hold no processes themselves. Used by CgroupRoot; daemon only.
 
 #include <optional>
 #include <string>

@@ -1,10 +1,10 @@
 #pragma once
-// Calls that change what belongs to a file (mode, owner, times, attributes) or lock it. Landlock
-// does not stop them, and a descriptor that was opened for reading is enough for most. Where the
-// image is mounted read-only the kernel does; where it is not (FilterVariant::shared_files), this
+// Calls that change a file's metadata (mode, owner, times, attributes) or lock it. Landlock does
+// not stop them, and a descriptor that was opened for reading is enough for most. Where the image
+// is mounted read-only the kernel does; where it is not (FilterVariant::shared_files), this
 // decides, and "go on" would be unsafe: between the look and the kernel's own another thread could
-// exchange descriptor or path. So what is allowed is done here, on the very file that was looked
-// at, and the call is answered with the outcome. Daemon side.
+// exchange descriptor or path. So an allowed change is made here, on the very file that was
+// inspected, and the call gets the outcome. Daemon side.
 
 #include "sandbox/notify/notify.h"
 

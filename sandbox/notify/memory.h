@@ -1,7 +1,7 @@
 #pragma once
-// Bounded looks into the memory and descriptors of a process that waits in a notified call. What
-// comes back is hostile, and stale as soon as it is read; check the notification afterwards.
-// Daemon side.
+// Bounded reads of the memory and descriptors of a process that waits in a notified call. The
+// data is hostile, and stale as soon as it is read; check the notification afterwards. Daemon
+// side.
 
 #include <cstddef>
 #include <cstdint>

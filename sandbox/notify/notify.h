@@ -1,12 +1,12 @@
 #pragma once
 // The daemon's half of a cell's filter: takes the calls that the filter did not settle, decides,
-// and answers. What it reads from a job is bounded. A call that is refused is a violation and is
-// named.
+// and answers. It reads a bounded amount from a job. A refused call is a violation and is named in
+// the result.
 //
 // "Proceed" is safe only because something else enforces: between our look at the path and the
 // kernel's own, a thread of the job may change it. Mounts and Landlock decide what can be written;
-// what is decided here is the label. Calls with no second fence (sockets, exec, processes) are
-// refused by number and register alone, never because of what memory said.
+// this code decides only the label. Calls with no second fence (sockets, exec, processes) are
+// refused by number and registers alone, never by the job's memory.
 
 #include <cstdint>
 #include <optional>

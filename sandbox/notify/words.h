@@ -1,5 +1,5 @@
 #pragma once
-// What a refused call was about, in words fit for a label: bounded, printable, valid UTF-8.
+// Describes the argument of a refused call as text for a label: bounded, printable, valid UTF-8.
 // Daemon side.
 
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// From a refusal to what the reader can do about it: the command or the setting, by where we are.
+// Maps a refusal to its cure: the command or the setting that helps, by the place where zygo runs.
 // Pure; probe.cc collects the hints.
 
 #include <optional>

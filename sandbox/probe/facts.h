@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel has, told apart from what we are allowed to use of it. kernel_has() is pure.
+// The features of the kernel, as opposed to those that zygo may use. kernel_has() is pure.
 
 #include <optional>
 #include <string>

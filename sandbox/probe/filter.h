@@ -1,8 +1,8 @@
 #pragma once
-// What a seccomp filter around us (a container engine's) answers by itself, so that ours could not
-// notify it: the facts for FilterVariant::masked. Asked once, at start, by the daemon. Tries each
-// call in a short-lived child whose own filter lets none of them through, so nothing is ever done;
-// takes some ten milliseconds, three seconds at most, and leaves nothing behind.
+// The calls that a seccomp filter around us (a container engine's) answers by itself, so that ours
+// cannot notify them: the facts for FilterVariant::masked. Asked once, at start, by the daemon.
+// Tries each call in a short-lived child whose own filter lets none of them through, so nothing is
+// ever done; takes some ten milliseconds, three seconds at most, and leaves nothing behind.
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where we are: on a host, in a service's unit, in a container or in a Kubernetes pod. The cures
-// depend on it. The reading of the clues is pure; clues_of_host() collects them.
+// The place where zygo runs: a host, a service's unit, a container or a Kubernetes pod. The cures
+// depend on it. Reading the clues is pure; clues_of_host() collects them.
 
 #include <cstdint>
 #include <string>

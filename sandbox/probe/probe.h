@@ -1,7 +1,7 @@
 #pragma once
-// What this host gives: each layer is tried for real in a short-lived child, and found or not found
-// with evidence and a cure. Called at start-up and by `zygo doctor`; safe in a process with threads
-// (children use async-signal-safe calls only), bounded in time, leaves nothing behind.
+// Probes the host: each layer is tried for real in a short-lived child, and reported as present or
+// absent with evidence and a cure. Called at start-up and by `zygo doctor`; safe in a process with
+// threads (children use async-signal-safe calls only), bounded in time, leaves nothing behind.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What is lost without a layer or an ability. Pure.
+// The protection that is lost without a layer or an ability. Pure.
 
 #include <string_view>
 

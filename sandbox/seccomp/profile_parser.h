@@ -1,7 +1,7 @@
 #pragma once
 // Reads the text of profiles (profiles/README.md describes it) and nothing else: no files, no
-// system calls. Strict: what it does not understand is an error that names file, line and what was
-// expected, as is a rule that another one makes void.
+// system calls. Strict: unknown text is an error that names the file, the line and the expected
+// text; so is a rule that another one makes void.
 
 #include <functional>
 #include <optional>

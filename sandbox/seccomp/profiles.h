@@ -3,8 +3,8 @@
 // per process. Compiled by seccomp.cc into the filter of a cell (pid 1 and its jobs live under the
 // same one), asked by notify.cc what a call would have been allowed, walked by tests. Pure data.
 //
-// What no rule matches is *notified*: the daemon refuses it with EPERM and names it (notify.h), so
-// a call that no file speaks of is refused by name too. A rule without conditions stands alone.
+// A call that no rule matches is *notified*: the daemon refuses it with EPERM and names it
+// (notify.h), also if no file mentions it. A rule without conditions stands alone.
 
 #include <cstdint>
 #include <optional>

@@ -1,12 +1,12 @@
 #pragma once
-// How a job's SIGSYS handler tells the daemon what the filter trapped (FilterVariant::masked). Used
-// by the handler in the shim and by rule() in the daemon; allocates nothing, fit for a handler.
+// The report by which a job's SIGSYS handler names a trapped call (FilterVariant::masked). Used by
+// the handler in the shim and by rule() in the daemon; allocates nothing, fit for a handler.
 //
 // The report must be a call that the filter around us lets through, or it would be masked as well:
 // an unused number will not do, since the profiles of container engines answer those with ENOSYS or
 // EPERM. prctl is allowed by all of them, and its option is 32 bits wide: an option that no kernel
 // has, which our profiles notify, and the trapped call's number in the half the kernel never reads.
-// Whoever forges a report accuses himself.
+// A forged report is a violation of the job that forged it.
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #pragma once
 // The system-call filter of a cell: compiled from the text of its profile (profiles.h) once in the
 // daemon, handed over as bytes, loaded once by pid 1 of the cell and inherited by all its jobs.
-// What the filter does not settle goes to the daemon through the listener (notify.h).
+// Calls that the filter does not settle go to the daemon through the listener (notify.h).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// A directory that is being read, closed when it goes.
+// Owner of an open DIR, closed by its destructor.
 
 #include <dirent.h>
 

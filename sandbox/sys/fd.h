@@ -1,6 +1,6 @@
 #pragma once
 // OwnedFd: sole owner of one descriptor. A function that takes `int fd` borrows; `OwnedFd` takes.
-// The only close() of the project is here.
+// Code after a fork may call close() itself.
 
 #include <unistd.h>
 

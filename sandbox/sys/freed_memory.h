@@ -1,5 +1,5 @@
 #pragma once
-// Memory that a process no longer needs, and that the C library would keep.
+// Returns freed memory to the kernel that the C library would keep.
 
 #include <malloc.h>
 

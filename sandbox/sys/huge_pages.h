@@ -1,6 +1,6 @@
 #pragma once
-// Memory that is about to be filled with tens of megabytes, once: most of what that costs is its
-// pages, one by one. Where the kernel has transparent huge pages by advice, it gives 2 MiB at a
+// Huge pages for memory that is filled once with tens of megabytes: most of the cost of that
+// is its pages, one by one. A kernel with transparent huge pages by advice gives 2 MiB at a
 // time.
 
 #include <sys/mman.h>

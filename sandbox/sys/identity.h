@@ -1,5 +1,5 @@
 #pragma once
-// Borrowing another user's ids for file access, for one thread and one scope.
+// Takes another user's ids for file access, for one thread and one scope.
 
 #include <sys/fsuid.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Whether this build is sanitized. Sanitizers trace their own process, and need what a hardened
-// process gives up.
+// Tells whether this build is sanitized. Sanitizers trace their own process, and need rights that a
+// hardened process gives up.
 
 namespace sys {
 

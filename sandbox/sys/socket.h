@@ -1,6 +1,6 @@
 #pragma once
-// SEQPACKET messages with descriptors: the only wire between the daemon, template zygotes and
-// cells. Every message is one fixed-size struct; what it carries in descriptors is named by
+// SEQPACKET messages with descriptors: the only wire between the daemon, template zygotes
+// and cells. Every message is one fixed-size struct; its descriptors are identified by
 // position.
 
 #include <sys/socket.h>

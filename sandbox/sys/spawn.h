@@ -1,7 +1,7 @@
 #pragma once
-// Starting a program of the host: with an environment made from nothing, named descriptors and a
-// session of its own.
-// The child is held by pidfd, so it is never confused with a recycled pid (pidfd_open, Linux 5.3).
+// Starts a program of the host: with an environment made from nothing, named descriptors and a
+// session of its own. The child is held by pidfd, so it is never confused with a recycled pid
+// (pidfd_open, Linux 5.3).
 
 #include <signal.h>
 

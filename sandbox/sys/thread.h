@@ -1,6 +1,6 @@
 #pragma once
-// Starting a thread where the machine may have no room for one, which std::thread tells by an
-// exception. Daemon and command line only.
+// Starts a thread and returns an error where the machine has no room for one; std::thread would
+// throw. Daemon and command line only.
 
 #include <functional>
 #include <thread>

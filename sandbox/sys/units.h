@@ -1,5 +1,5 @@
 #pragma once
-// Units live in types. Sizes are binary: 1 K is 1024 bytes.
+// Types for quantities with a unit. Sizes are binary: 1 K is 1024 bytes.
 
 #include <chrono>
 #include <compare>
