@@ -1,6 +1,6 @@
 #pragma once
-// What an image says of how its programs are meant to be started: the part of an OCI configuration
-// that zygo keeps, or what a packed Python environment is. Plain values; a root file system without
+// The configuration of an image for the start of its programs: the part of an OCI configuration
+// that zygo keeps, or that of a packed Python environment. Plain values; a root file system without
 // a configuration has all of them empty.
 
 #include <map>

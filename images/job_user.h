@@ -1,7 +1,7 @@
 #pragma once
 // The user that an image names for its programs, as numbers. Asked once when an engine starts, in
-// the daemon. What an image says of users is a stranger's; the number decides nothing about rights:
-// it is what a job sees of itself.
+// the daemon. An image's user tables are untrusted. The number decides nothing about rights: a job
+// only sees itself as that user.
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
-// Images made of layers: an OCI image layout and what `docker save` writes, as directories. Every
-// blob's SHA-256 is checked before anything of it is believed; layers are applied the lowest first,
-// with their whiteouts. Of an index of several the image for this machine is taken.
+// Images made of layers: an OCI image layout and the output of `docker save`, as directories. Every
+// blob's SHA-256 is checked before its contents are used; layers are applied the lowest first, with
+// their whiteouts. From an index of several the image for this machine is taken.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Packed environments: a Python environment of many files as one archive, in a place that is slow
 // to walk, and unpacked once into the store of each host that uses it. The archive's first member
-// says what it becomes, so that a host that has it already reads no further.
+// identifies the result, so that a host that has it already reads no further.
 
 #include <string>
 

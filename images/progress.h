@@ -1,6 +1,6 @@
 #pragma once
-// What an import tells while it works, and how it is asked to end early. Called from the importing
-// thread, some thousand times a gigabyte: whoever shows it decides how often.
+// Reports the progress of an import and can ask it to end early. Called from the importing thread,
+// some thousand times a gigabyte: the display decides how often it shows it.
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 // A Python environment (a venv, a conda environment) as an image that holds its directories and
 // nothing of the host's /usr: what it is made of, and the root of a template that uses it, in which
-// every directory has the path it was made at. What of it lies below /usr stays the host's, and is
-// looked for before the first use.
+// every directory has the path it was made at. Its files below /usr stay the host's; their presence
+// is checked before the first use.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
-// What an image is imported from, told apart by content: an OCI image layout or a root file system,
-// each as a directory or as a tar archive of any compression, what `docker save` writes, and a
-// packed environment (pack.h).
+// The source of an import, recognised by content: an OCI image layout or a root file system, each
+// as a directory or as a tar archive of any compression, the output of `docker save`, and a packed
+// environment (pack.h).
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// While it lives the calling thread has the locale C.UTF-8: libarchive converts names by it.
+// Gives the calling thread the locale C.UTF-8 while it exists: libarchive converts names by it.
 
 #include <locale.h>
 

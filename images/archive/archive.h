@@ -1,9 +1,9 @@
 #pragma once
-// Tar archives of strangers, unpacked below one directory by a TreeWriter. libarchive reads (tar in
+// Untrusted tar archives, unpacked below one directory by a TreeWriter. libarchive reads (tar in
 // all its dialects; gzip, bzip2, xz, lzma, lzip, zstd, lz4, compress), we write. Never starts a
-// program. Refused, with an error that names archive and member: what TreeWriter refuses, and what
-// is no tar archive, ends early or is damaged. Devices, fifos and sockets are skipped and counted;
-// owners, set-id bits and extended attributes are dropped.
+// program. Everything that TreeWriter refuses, and a file that is no tar archive, ends early or is
+// damaged, gives an error that names archive and member. Devices, fifos and sockets are skipped and
+// counted; owners, set-id bits and extended attributes are dropped.
 
 #include <string>
 

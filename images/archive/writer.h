@@ -1,6 +1,6 @@
 #pragma once
 // Writes a directory of ours as a tar archive with zstd, the same bytes for the same files: names
-// in the order of their bytes, no owners, times in whole seconds and of regular files only.
+// sorted by their bytes, no owners, times in whole seconds and of regular files only.
 
 #include <string>
 #include <string_view>

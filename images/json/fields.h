@@ -1,7 +1,7 @@
 #pragma once
-// A JSON value with the place it stands at, so that what is wrong is named:
-// "index.json: manifests[1].digest: must be a string". What is wrong on the way to a member is told
-// when the member is read. Never throws. Borrows the value.
+// A JSON value with its path, so that an error names the place: "index.json: manifests[1].digest:
+// must be a string". An error on the path to a member is reported when the member is read. Never
+// throws. Borrows the value.
 
 #include <cstdint>
 #include <map>

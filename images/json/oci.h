@@ -1,7 +1,7 @@
 #pragma once
 // The documents of an OCI image layout and of `docker save`, as plain values: index, manifest,
-// configuration, manifest.json. Written by strangers: every wrong field is named in the error.
-// Pure. https://github.com/opencontainers/image-spec
+// configuration, manifest.json. Untrusted: every wrong field is named in the error. Pure.
+// https://github.com/opencontainers/image-spec
 
 #include <cstdint>
 #include <optional>

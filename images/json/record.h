@@ -1,6 +1,6 @@
 #pragma once
-// The store's own files, as JSON: what was imported (config.json beside the root file system) and
-// what a name stands for (names/NAME.json). Pure. A wrong field is named in the error.
+// The store's own files, as JSON: the import (config.json beside the root file system) and the
+// digest of a name (names/NAME.json). Pure. A wrong field is named in the error.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
-// A directory of the host, copied as a root file system: what TreeWriter refuses is refused, hard
-// links among its files stay hard links, holes stay holes. Other file systems mounted in it are
-// left out (/proc of a running chroot). Nothing is followed out of it.
+// Copies a directory of the host as a root file system: TreeWriter's refusals apply, hard links
+// among its files stay hard links, holes stay holes. Other file systems mounted in it are left out
+// (/proc of a running chroot). Nothing is followed out of it.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a root file system is, as one SHA-256: of every path its type, its mode, and its content's
-// digest or a link's target, directory by directory, names in the order of their bytes. Times and
-// owners count for nothing.
+// The identity of a root file system as one SHA-256: for every path its type, its mode, and its
+// content's digest or a link's target, directory by directory, names in the order of their bytes.
+// Times and owners count for nothing.
 
 #include <string>
 

@@ -1,12 +1,12 @@
 #pragma once
-// TreeWriter: makes a root file system below one directory, out of members whose names a stranger
-// chose. Every step goes from the directory's descriptor, component by component, and follows no
-// symbolic link, so that nothing outside is ever touched, whatever the names say. Used by an
-// import, in its thread; nobody else writes in that directory meanwhile.
+// TreeWriter: makes a root file system below one directory, out of members with untrusted names.
+// Every step goes from the directory's descriptor, component by component, and follows no symbolic
+// link, so that nothing outside is ever touched, whatever the names say. Used by an import, in its
+// thread; nobody else writes in that directory meanwhile.
 //
-// A directory may be a link that a lower layer has left (/lib -> usr/lib): what an upper one puts
-// below it goes where the link leads inside of the root, as it does for the image's programs. A
-// link of the same archive is never gone through.
+// A directory may be a link that a lower layer has left (/lib -> usr/lib): files of an upper layer
+// below it go where the link leads inside of the root, as for the image's programs. A link of the
+// same archive is never followed.
 //
 // Everything becomes the caller's. Modes are reduced to two: 0755 for directories and for files
 // that anyone may execute, 0644 for other files. A job has another uid and must be able to read its
