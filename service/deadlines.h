@@ -1,5 +1,5 @@
 #pragma once
-// Deadlines: any number of things to be done later, on one timer. Loop thread only.
+// Deadlines: any number of delayed actions on one timer. Loop thread only.
 
 #include <cstdint>
 #include <functional>

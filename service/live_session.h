@@ -1,8 +1,8 @@
 #pragma once
-// LiveSession: one WebSocket and the one job that its client takes part in. Waits for the job,
-// brings it to the dispatcher, feeds its stdin, passes its output on as fast as the client takes
-// it, says how it ended, and closes. The job is withdrawn when the client is gone. Loop thread
-// only; shared by the service and its callbacks.
+// LiveSession: one WebSocket and its one job with live input and output. Waits for the job, brings
+// it to the dispatcher, feeds its stdin, passes its output on as fast as the client takes it, says
+// how it ended, and closes. The job is withdrawn when the client is gone. Loop thread only; shared
+// by the service and its callbacks.
 
 #include <functional>
 #include <memory>

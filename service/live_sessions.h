@@ -1,5 +1,5 @@
 #pragma once
-// LiveSessions: all jobs that clients take part in over WebSockets. Opens them, tells them when
+// LiveSessions: all jobs with live input and output over WebSockets. Opens them, tells them when
 // there is news of their jobs, and when the service ends. Loop thread only.
 
 #include <functional>

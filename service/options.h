@@ -1,5 +1,5 @@
 #pragma once
-// What an operator says of a service, and what the service tells but others know.
+// The operator's options of a service, and the facts that it reports for others.
 
 #include <functional>
 #include <memory>

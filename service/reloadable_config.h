@@ -1,6 +1,6 @@
 #pragma once
-// ReloadableConfig: what of a service's configuration can be put in the place of the old while it
-// runs. All the rest is settled at the start.
+// ReloadableConfig: the part of a service's configuration that can be replaced while it runs. All
+// the rest is fixed at the start.
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Router: which handler a request's method and path belong to. Pure but for the handlers.
+// Router: finds the handler of a request's method and path. Pure but for the handlers.
 
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-// SessionProtocol: what is said over a WebSocket about one job, in one API's words. A session
+// SessionProtocol: the messages over a WebSocket about one job, in one API. A session
 // (live_session.h) carries; a protocol reads the client's messages and writes ours, knows nothing
 // of sockets, clocks or the dispatcher, and is the only part that parses what a client sends.
 

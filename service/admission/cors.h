@@ -1,6 +1,6 @@
 #pragma once
-// Cors: which pages of others may send requests from a browser. None, unless the operator names
-// their origins. Pure.
+// Cors: decides which foreign pages may send requests from a browser. None may, unless the operator
+// names their origins. Pure.
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// The body of a request that came in a content coding, as the handlers want it: inflated. Between
-// admission and the handler. Loop thread; what is long is inflated on another.
+// Inflates the body of a request that came in a content coding. Runs between admission and the
+// handler. Loop thread; long bodies are inflated on another.
 
 #include <cstddef>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-// FairQueue: which job is next. The clients take turns, whatever each has queued and however urgent
-// it calls it; within one client a higher priority goes first, then the oldest. Pure.
+// FairQueue: chooses the next job. The clients take turns, whatever the number and priority of
+// their jobs; within one client a higher priority goes first, then the oldest. Pure.
 
 #include <cstddef>
 #include <cstdint>

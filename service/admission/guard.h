@@ -1,5 +1,5 @@
 #pragma once
-// Guard: says who may send a request. A unix socket's own mode has decided already; over TCP a
+// Guard: decides who may send a request. A unix socket's own mode has decided already; over TCP a
 // client shows a token, or, where the service has none, comes by a name and from a page that it
 // knows. Borrows what it reads, which a reload may change. Loop thread only.
 

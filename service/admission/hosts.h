@@ -1,5 +1,5 @@
 #pragma once
-// Hosts: by which names a service without tokens may be called. A page in somebody's browser can
+// Hosts: the names by which a service without tokens may be called. A page in a user's browser can
 // have its own name point to this host (DNS rebinding); its requests are then of its own origin,
 // but still carry its name. Pure.
 

@@ -1,7 +1,7 @@
 #pragma once
-// Readers: what clients have sent and takes time to be read or inflated, and answers that take time
-// to be deflated, on threads of libuv's pool. Few at once, so that cores and threads are left for
-// others, and the clients take turns. Loop thread only; shared with what is under way.
+// Readers: read and inflate long bodies of clients, and deflate long answers, on threads of libuv's
+// pool. Few at once, so that cores and threads are left for others, and the clients take turns.
+// Loop thread only; shared with what is under way.
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// Why a job is not taken, as answers: the same words on every way to the dispatcher. Pure.
+// Reasons for refusing a job, as answers: the same words on all paths to the dispatcher. Pure.
 
 #include <string>
 

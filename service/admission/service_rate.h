@@ -1,6 +1,6 @@
 #pragma once
-// ServiceRate: how many jobs a second the workers get done, from how long the last ones took. Says
-// how long those in the queue will wait. Pure.
+// ServiceRate: the number of jobs that the workers complete per second, measured on the last ones.
+// Estimates the wait of queued jobs. Pure.
 
 #include <cstddef>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// Tenancy: whose a client's job is. Pure; the tokens are borrowed, and may change meanwhile.
+// Tenancy: the tenant of a client's job. Pure; the tokens are borrowed, and may change meanwhile.
 
 #include <cstdint>
 #include <optional>

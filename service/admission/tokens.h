@@ -1,6 +1,6 @@
 #pragma once
-// Tokens: who may do what, from a file of lines NAME TOKEN [SCOPE,...]. Only digests of tokens are
-// kept, and compared in constant time. Pure.
+// Tokens: the permissions of clients, from a file of lines NAME TOKEN [SCOPE,...]. Only digests of
+// tokens are kept, and compared in constant time. Pure.
 
 #include <cstdint>
 #include <optional>

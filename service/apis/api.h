@@ -1,5 +1,5 @@
 #pragma once
-// Api: one HTTP API of somebody else that the service speaks if its operator says so. A folder here
+// Api: one foreign HTTP API that the service speaks if its operator enables it. A folder here
 // implements it, and registry.cc has a line for it; nothing else knows it. It reads requests in its
 // own words, lets the service run their jobs, and answers in its own words. Loop thread only.
 

@@ -1,6 +1,6 @@
 #pragma once
-// ForeignJobs: the way of a job from the API of somebody else to the dispatcher, and of its result
-// back in that API's words. Loop thread only.
+// ForeignJobs: takes a job from a foreign API to the dispatcher, and returns its result in that
+// API's format. Loop thread only.
 
 #include <functional>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
-// InstalledRuntimes: which languages this host can run, as JSON. Asking every tool for its version
-// takes a while, so it happens once, on another thread, when the first client wants to know. Loop
-// thread only.
+// InstalledRuntimes: the languages that this host can run, as JSON. Asking every tool for its
+// version takes a while, so it happens once, on another thread, when the first client wants to
+// know. Loop thread only.
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// What the readers of foreign requests share. A request is a tree; what lies deeper than any
-// request means is left out, so that nobody who walks the tree can be led too deep.
+// The parts that readers of foreign requests share. A request is a tree; values deeper than any
+// valid request are left out, which bounds the depth of every walk.
 
 #include <nlohmann/json.hpp>
 #include <string>

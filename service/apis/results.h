@@ -1,5 +1,5 @@
 #pragma once
-// What the words of foreign APIs share about results. Pure.
+// The parts of results that foreign APIs share. Pure.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>

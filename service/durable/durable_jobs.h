@@ -1,8 +1,8 @@
 #pragma once
 // DurableJobs: jobs that are in the ledger, from their acceptance, or from the start of the
 // service, until their verdict is there, too. Takes them to the dispatcher little by little,
-// clients in turns, and tells nobody of a verdict before it is on the disk. What has no verdict
-// when the service ends is run again by the next. Loop thread only.
+// clients in turns, and tells nobody of a verdict before it is on the disk. The next service runs
+// the jobs that have no verdict when this one ends. Loop thread only.
 
 #include <deque>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-// What goes into the ledger made of what came over HTTP, and jobs made of it again. Pure; may take
-// its time, so it is done away from the loop.
+// Makes entries of the ledger from HTTP requests, and jobs from entries. Pure; may take long, so it
+// runs on another thread than the loop's.
 
 #include <functional>
 #include <string>

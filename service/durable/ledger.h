@@ -1,8 +1,8 @@
 #pragma once
-// Ledger: durable requests, their jobs and verdicts, in one SQLite file. What a function that
-// writes has returned without an error is on the disk. A verdict is written once and never changed.
-// Blocks; one thread at a time (the ledger writer sees to it). Bodies come from strangers and are
-// not looked into.
+// Ledger: durable requests, their jobs and verdicts, in one SQLite file. When a function that
+// writes returns without an error, its data is on the disk. A verdict is written once and never
+// changed. Blocks; one thread at a time (the ledger writer ensures it). Bodies are untrusted and
+// not parsed.
 
 #include <optional>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
-// LedgerWriter: keeps the ledger for the loop. Collects what is to be written while the disk is
-// busy and writes it in one commit, on a thread of libuv's pool; one errand at a time, in order, so
-// what is read was written before. Loop thread only; the ledger is touched by errands alone.
+// LedgerWriter: writes the ledger for the loop. Collects entries while the disk is busy and writes
+// them in one commit, on a thread of libuv's pool; one errand at a time, in order, so a read sees
+// earlier writes. Loop thread only; the ledger is touched by errands alone.
 
 #include <functional>
 #include <memory>

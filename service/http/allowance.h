@@ -1,8 +1,8 @@
 #pragma once
-// Allowance: how many bytes of strangers the service holds at once: request bodies, the jobs made
-// of them, what running jobs have written, results that nobody has taken. Of all clients together,
-// and of each so that room is left for the others. Any thread. A Share gives back what it holds
-// when it ends, and may outlive its Allowance.
+// Allowance: bounds the bytes that the service holds for clients: request bodies, the jobs made of
+// them, output of running jobs, results that nobody has taken. For all clients together, and for
+// each so that room is left for the others. Any thread. A Share gives back what it holds when it
+// ends, and may outlive its Allowance.
 
 #include <cstddef>
 #include <memory>

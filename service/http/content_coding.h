@@ -1,6 +1,6 @@
 #pragma once
-// Content codings (RFC 9110, 8.4 and 12.5.3): what a request's body came in, and what its client
-// takes. Pure; the headers were written by strangers.
+// Content codings (RFC 9110, 8.4 and 12.5.3): that of a request's body, and those that its client
+// accepts. Pure; the headers are untrusted.
 
 #include <string_view>
 

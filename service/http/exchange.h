@@ -1,7 +1,7 @@
 #pragma once
-// Exchange: one request and the way back to whoever sent it. The connection makes it, a handler
-// keeps it as long as it likes (shared), and answers once: whole, or as a stream of pieces. When
-// the client is gone, or the answer is complete, nothing it is told has an effect any more. Loop
+// Exchange: one request and the way back to its sender. The connection makes it, a handler keeps
+// it as long as it likes (shared), and answers once: whole, or as a stream of pieces. When the
+// client is gone, or the answer is complete, nothing it is told has an effect any more. Loop
 // thread only.
 
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 // Frames: the bytes of a WebSocket (RFC 6455) as messages, and messages as bytes; the server's side
-// of it. The only place that knows wslay. No I/O and no clock: the websocket feeds it what has come
-// and sends what it gives. What it is fed comes from strangers.
+// of it. The only place that knows wslay. No I/O and no clock: the websocket feeds it received
+// bytes and sends its output. Its input is untrusted.
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,6 @@
 #pragma once
-// The opening handshake of a WebSocket (RFC 6455, 4.2), the server's side: may this request become
-// one, and in which words. Pure; the request comes from strangers.
+// The opening handshake of a WebSocket (RFC 6455, 4.2), the server's side: decides whether a
+// request becomes one, and by which subprotocol. Pure; the request is untrusted.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// Where the service listens: addresses as they are written on the command line, sockets bound to
-// them, and sockets that systemd has bound already. Used at start-up only.
+// The listening sockets: addresses as they are written on the command line, sockets bound to them,
+// and sockets that systemd has bound already. Used at start-up only.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 // An HTTP request and an answer, as plain values, and the one small grammar that is ours: the
-// target. Pure. What they hold was written by strangers.
+// target. Pure. Their contents are untrusted.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 // RequestParser: bytes of a connection in, one request at a time out, bounded. The only place that
-// knows llhttp. No I/O; the connection feeds it and asks what has become of it.
+// knows llhttp. No I/O; the connection feeds it and asks for the outcome.
 
 #include <cstddef>
 #include <memory>

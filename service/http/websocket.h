@@ -1,8 +1,8 @@
 #pragma once
-// WebSocket: one upgraded connection, as messages. Sends pings to a client that is silent and gives
-// one up that does not answer; refuses messages that are too long or come too slowly; says close
-// once, and ends. Whoever listens is told of the end exactly once. Loop thread only; shared,
-// because the exchange's callbacks hold it while the connection lasts.
+// WebSocket: one upgraded connection, as messages. Sends pings to a client that is silent and
+// disconnects one that does not answer; refuses messages that are too long or come too slowly;
+// sends close once, and ends. The listener is told of the end exactly once. Loop thread only;
+// shared, because the exchange's callbacks hold it while the connection lasts.
 
 #include <memory>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
-// The access log: one line for each answer, to stderr; a probe of health that found it well has
-// none. Never waits for its reader: a line that would block is dropped, and the next one says how
-// many were. Loop thread only.
+// The access log: one line for each answer, to stderr; a successful health check has none. Never
+// waits for its reader: a line that would block is dropped, and the next one says how many were.
+// Loop thread only.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// What is remembered of a job that did not end well: label, evidence, usage. Never its program, its
-// output, or what a test expected. Pure.
+// The record of a job that did not end well: label, evidence, usage. Never its program, its output,
+// or what a test expected. Pure.
 
 #include <string>
 

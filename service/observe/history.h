@@ -1,6 +1,6 @@
 #pragma once
 // History: the last minutes as one sample a second, the times of the last jobs at each station, and
-// the last failures. Pure: whoever tells it something says when that was. Bounded.
+// the last failures. Pure: the caller passes the time of each event. Bounded.
 
 #include <array>
 #include <deque>

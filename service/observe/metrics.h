@@ -1,5 +1,5 @@
 #pragma once
-// Metrics: what the service has counted, as Prometheus text (exposition format 0.0.4). Pure values
+// Metrics: the counters of the service as Prometheus text (exposition format 0.0.4). Pure values
 // and formatting; labels may come from programs, so their length and number are bounded.
 
 #include <array>

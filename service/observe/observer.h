@@ -1,6 +1,6 @@
 #pragma once
-// Observer: what the service counts and remembers of jobs and answers, for metrics and statistics.
-// Loop thread only.
+// Observer: counts and remembers jobs and answers, for metrics and statistics. Loop thread
+// only.
 
 #include <functional>
 #include <string>

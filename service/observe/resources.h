@@ -1,6 +1,6 @@
 #pragma once
-// Resources: what the service's own process takes of the host, for metrics. What the host does not
-// tell is 0.
+// Resources: the host's resources that the service's own process uses, for metrics. Unknown figures
+// are 0.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Stats: what the page and `zygo top` show, as one JSON object. Pure.
+// Stats: the data of the page and of `zygo top`, as one JSON object. Pure.
 
 #include <string>
 #include <vector>

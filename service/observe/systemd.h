@@ -1,6 +1,6 @@
 #pragma once
-// What a supervisor such as systemd is told: "READY=1", "STOPPING=1" (sd_notify(3)). Does nothing
-// where nobody listens.
+// Notifies a supervisor such as systemd: "READY=1", "STOPPING=1" (sd_notify(3)). Does nothing where
+// none listens.
 
 #include <string_view>
 

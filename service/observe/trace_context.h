@@ -1,7 +1,7 @@
 #pragma once
 // Trace context of the W3C (headers traceparent and tracestate): taken from a request, told to its
-// results, to the log and in the answer. What is malformed counts as not being there. Pure, but for
-// the span id, which is random.
+// results, to the log and in the answer. A malformed header counts as absent. Pure, but for the
+// span id, which is random.
 
 #include <optional>
 #include <string>

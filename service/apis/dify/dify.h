@@ -1,7 +1,7 @@
 #pragma once
-// dify-sandbox's POST /v1/sandbox/run in terms of ours: its request becomes a job, and our
-// result its answer. Codes and texts are the original's (langgenius/dify-sandbox). Pure; bytes
-// come from strangers.
+// dify-sandbox's POST /v1/sandbox/run in terms of ours: its request becomes a job, and our result
+// its answer. Codes and texts are the original's (langgenius/dify-sandbox). Pure; the bytes are
+// untrusted.
 
 #include <string_view>
 #include <variant>

@@ -1,6 +1,6 @@
 #pragma once
 // The small grammar of go-judge's requests: fields of its objects, paths of its files. Internal to
-// request.cc. Pure; bytes come from strangers.
+// request.cc. Pure; the bytes are untrusted.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // FileStore: contents that clients of go-judge's API hand in or have kept, each under a short id of
-// its own. In memory, bounded; what nobody has used for some time leaves, what is in use never
-// does, and all of it goes with the service. Time is an argument. Thread-safe.
+// its own. In memory, bounded; files that were unused for some time are removed, files in use never
+// are, and all of them end with the service. Time is an argument. Thread-safe.
 
 #include <cstdint>
 #include <list>

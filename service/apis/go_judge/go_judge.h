@@ -2,7 +2,7 @@
 // go-judge's REST API in terms of ours: each command of a request becomes a job of the template
 // `command`, our results its answer. Texts and status codes are the original's (criyle/go-judge
 // 1.11), except where it hides how a program ended. Pure but for the files that a request names,
-// which `Places` finds; bytes come from strangers. Any thread.
+// which `Places` finds; the bytes are untrusted. Any thread.
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
-// What is said over go-judge's /ws: requests with an id of the client's, their answers in order of
-// completion, and cancellations. The requests themselves are those of /run (go_judge.h). Pure;
-// bytes come from strangers.
+// The messages of go-judge's /ws: requests with an id of the client's, their answers in order of
+// completion, and cancellations. The requests themselves are those of /run (go_judge.h). Pure; the
+// bytes are untrusted.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// A file out of a form (RFC 7578, multipart/form-data). Pure; bytes come from strangers.
+// A file out of a form (RFC 7578, multipart/form-data). Pure; the bytes are untrusted.
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
-// The words of go-judge's /stream: one command whose stdin comes in, and whose output goes out, as
-// binary messages. The first byte says what a message is; that of a client's first is 1, and a
-// request of /run follows. What is no such message ends the connection, as in the original, but by
-// name (criyle/go-judge 1.11). Pure but for what `House` does; bytes come from strangers.
+// The messages of go-judge's /stream: one command whose stdin comes in, and whose output goes out,
+// as binary messages. The first byte says what a message is; that of a client's first is 1, and a
+// request of /run follows. Any other message ends the connection, as in the original, but with a
+// reason (criyle/go-judge 1.11). Pure but for `House`; the bytes are untrusted.
 
 #include <atomic>
 #include <functional>

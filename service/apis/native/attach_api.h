@@ -1,5 +1,5 @@
 #pragma once
-// AttachApi: jobs that a client takes part in, over a WebSocket, in the native words. Loop thread
+// AttachApi: jobs with live input and output over a WebSocket, in the native protocol. Loop thread
 // only.
 
 #include "service/apis/native/context.h"

@@ -1,7 +1,7 @@
 #pragma once
-// The native words of a job that one takes part in: /v1/attach (docs/http.md). The first message is
-// a job, as POST /v1/jobs takes it; then stdin and cancel come in, and the output goes out as it is
-// written, and at last the result. Pure.
+// The native messages of a job with live input and output: /v1/attach (docs/http.md). The first
+// message is a job, as POST /v1/jobs takes it; then stdin and cancel come in, and the output goes
+// out as it is written, and at last the result. Pure.
 
 #include <functional>
 

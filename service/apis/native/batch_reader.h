@@ -1,7 +1,7 @@
 #pragma once
 // BatchReader: the jobs in the body of a batch, one after another, each with an id of its own. Used
-// by batches that are answered as they run, and by those that are kept. Pure; the body was written
-// by strangers.
+// by batches that are answered as they run, and by those that are kept. Pure; the body is
+// untrusted.
 
 #include <algorithm>
 #include <optional>

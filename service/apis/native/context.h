@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of the native API use of the service; all of it outlives them.
+// The parts of the service that the native API uses; all of them outlive it.
 
 #include <functional>
 

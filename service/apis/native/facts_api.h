@@ -1,5 +1,5 @@
 #pragma once
-// FactsApi: what the service tells about itself: health, version, languages, metrics. Loop thread
+// FactsApi: facts about the service itself: health, version, languages, metrics. Loop thread
 // only.
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// Operations: what clients of the native API may ask for, as data. The service answers by these
-// tables, and the OpenAPI document is made of them.
+// Operations: the requests that clients of the native API may send, as data. The service answers by
+// these tables, and the OpenAPI document is made from them.
 
 #include <cstdint>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
-// The words of Piston's `connect`: `init`, `data` and `signal` come in; `runtime`, `stage`, `data`,
-// `exit` and `error` go out, with the original's close codes (engineer-man/piston 3.1.1). Unlike
-// there, a signal reaches the program, input that comes before the program runs is kept for it, and
-// no character is broken in two. Pure.
+// The messages of Piston's `connect`: `init`, `data` and `signal` come in; `runtime`, `stage`,
+// `data`, `exit` and `error` go out, with the original's close codes (engineer-man/piston 3.1.1).
+// Unlike there, a signal reaches the program, input that comes before the program runs is kept for
+// it, and no character is broken in two. Pure.
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 // Piston's API v2 in terms of ours: `runtimes` and `execute`. A request becomes a job, under the
-// rules of our schema, and our result becomes its answer. Status codes and texts are
-// those of the original (engineer-man/piston 3.1.1), except where it loses output or hides how a
-// program ended. Pure; bytes come from strangers.
+// rules of our schema, and our result becomes its answer. Status codes and texts are those of the
+// original (engineer-man/piston 3.1.1), except where it loses output or hides how a program ended.
+// Pure; the bytes are untrusted.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
-// The program in what a language model has written: a fenced block of Markdown, one that is not
-// closed, or, where there is no fence, what looks like code. Pure, and linear in the text, which
-// comes from strangers.
+// Finds the program in a language model's answer: a fenced block of Markdown, one that is not
+// closed, or, where there is no fence, text that looks like code. Pure, and linear in the text,
+// which is untrusted.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 // SandboxFusion's POST /run_jupyter in terms of ours: the cells of a notebook are calls of one
 // function of a job, which runs them one after another in one process (notebook.py). There is no
-// kernel and no IPython. Pure; bytes come from strangers.
+// kernel and no IPython. Pure; the bytes are untrusted.
 
 #include <string_view>
 #include <variant>

@@ -1,7 +1,7 @@
 #pragma once
-// What the requests and answers of SandboxFusion's API have in common: its languages, its fields
-// and what pydantic says of wrong ones, and the account of one run. Pure; bytes come from
-// strangers.
+// The common parts of SandboxFusion's requests and answers: its languages, its fields and
+// pydantic's messages about wrong ones, and the account of one run. Pure; the bytes are
+// untrusted.
 
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -2,7 +2,7 @@
 // SandboxFusion's POST /run_code in terms of ours: its request becomes a job, under the rules of
 // our schema, and our result becomes its answer. Status codes, texts and the rules for `status` are
 // those of the original (bytedance/SandboxFusion), except where it loses output or blames a program
-// for its own trouble. Pure; bytes come from strangers.
+// for its own trouble. Pure; the bytes are untrusted.
 
 #include <string>
 #include <string_view>

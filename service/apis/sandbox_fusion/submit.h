@@ -2,7 +2,7 @@
 // SandboxFusion's POST /submit in terms of ours, for the one kind of dataset that brings its data
 // along: CommonOJDataset, whose problems are read from standard input and answered on standard
 // output. A completion of a language model becomes a program, its test cases become the tests of
-// one job, and our result becomes their EvalResult. Pure; bytes come from strangers.
+// one job, and our result becomes their EvalResult. Pure; the bytes are untrusted.
 
 #include <memory>
 #include <string_view>
