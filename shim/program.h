@@ -1,6 +1,6 @@
 #pragma once
-// The one thing that differs between zygotes: what a job's process becomes. shim/python runs a
-// Python program in this process; shim/exec executes a program of the image in its place;
+// The one part that differs between zygotes: how a job's process becomes its program. shim/python
+// runs a Python program in this process; shim/exec executes a program of the image in its place;
 // shim/warm runs a program of another interpreter. Each zygote links one of them.
 
 #include <cstddef>

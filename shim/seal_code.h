@@ -1,6 +1,6 @@
 #pragma once
-// The template's last act: its code can neither be unmapped nor replaced by anything else at its
-// addresses, in itself and in all its forks.
+// Seals the template's code, as its last step: the code can neither be unmapped nor replaced at its
+// addresses, in the template and in all its forks.
 
 namespace shim {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Step: where something of ours failed, in whichever process. A number on the wire, a word in
+// Step: the step of zygo's own work that failed, in any process. A number on the wire, a word in
 // results.
 
 #include <cstdint>

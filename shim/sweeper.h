@@ -1,9 +1,9 @@
 #pragma once
 // Where a cell has no pid namespace, nothing takes a job's processes along when pid 1 dies, and
-// kill(-1) from pid 1 would reach the whole host. A sweeper does the sweeping instead: a process
-// forked when the cell is made, outside the cell's filter and of no job's reach, that waits on a
-// line to it. It sweeps on request, and once more when the line closes: whatever ends the cell,
-// nothing of its job is left.
+// kill(-1) from pid 1 would reach the whole host. A sweeper does this instead: a process forked
+// when the cell is made, outside the cell's filter and the reach of jobs, that waits on a socket.
+// It kills on request, and once more when the socket closes: however the cell ends, nothing of its
+// job is left.
 //
 //   by user   (level contained)  kill(-1) with the job's uid as effective one and an id nobody else
 //                                has as real and saved one: it reaches the job's processes and no

@@ -1,7 +1,7 @@
 #pragma once
 // The typed value format: how a job's inputs enter the sandbox and how its value leaves it. Bytes
 // from a job are hostile: a reader checks every length, bounds depth, and never runs code. Written
-// and read on both sides of the wall: shim/python (Python objects) and runtime (JSON).
+// and read on both sides of the sandbox: shim/python (Python objects) and runtime (JSON).
 //
 // A value is one tag byte followed by its content. Integers are little-endian. `u32` counts bytes
 // (strings) or items (containers).

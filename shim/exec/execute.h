@@ -1,6 +1,6 @@
 #pragma once
-// A program of the image, or one that came with the job, in the job's own process: what zygo-exec
-// does with every request, and a warm interpreter with those that it does not run itself.
+// Executes a program of the image, or one that came with the job, in the job's own process: for all
+// requests to zygo-exec, and for those that a warm interpreter does not run itself.
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Hot pages: those of the image that most jobs of a habit write to, found once by trial jobs. Each
 // job copies them before its program runs: all by one system call, or by touching one after the
-// other. Either costs less than to come by them one by one (a page that is read first takes two
+// other. Either costs less than a fault for each of them (a page that is read first takes two
 // faults); which of them costs least depends on the host, so the template tries both.
 
 #include "shim/heap/page_tally.h"

@@ -1,13 +1,13 @@
 #pragma once
 // The heap image. A fork copies the page tables of every area that its parent has written to: that
-// is most of the price of a fork from an interpreter full of modules. So the last act of a template
-// is to move its private memory into a file, mapped privately at the same addresses: an area of a
-// file that nobody has written to since is not copied by a fork but faulted in from the page cache,
-// and neighbouring areas of one file become one.
+// is most of the price of a fork from an interpreter full of modules. So a template's last step
+// moves its private memory into a file, mapped privately at the same addresses: an area of a file
+// that nobody has written to since is not copied by a fork but faulted in from the page cache, and
+// neighbouring areas of one file become one.
 //
-// What must not move, because a file mapping differs from anonymous memory: large malloc blocks
-// (realloc moves or grows them by mremap, past the file's end), areas of foreign allocators (a
-// purge by MADV_DONTNEED brings back the file's bytes, not zeros), the stack. These stay as they
+// Some memory must not move, because a file mapping differs from anonymous memory: large malloc
+// blocks (realloc moves or grows them by mremap, past the file's end), areas of foreign allocators
+// (a purge by MADV_DONTNEED brings back the file's bytes, not zeros), the stack. These stay as they
 // are.
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// Which pages of the image trial jobs write to, and how many of them do.
+// Counts, for each page of the image, the trial jobs that write to it.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 // Settling the allocators: a job's write set begins with the pages of the free memory that it is
-// given first. What an interpreter has freed while it imported lies scattered over all its heap, so
-// before the image is taken all of it is given away, once and for all; every job then begins on
-// fresh memory, where what it takes lies side by side.
+// given first. Memory that an interpreter freed while it imported lies scattered over all its heap,
+// so before the image is taken all of it is put out of use; every job then begins on fresh memory,
+// where its allocations lie side by side.
 
 namespace shim {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Making a template ready for its forks: the heap image, and the pages that trial jobs write to.
+// Prepares a template for its forks: the heap image, and the pages that trial jobs write to.
 
 #include "shim/heap/image.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// The audit hook: notes in the answer's region what the program was doing when it last did
-// something that a sandbox may refuse, and at which line. In the template, and until a program
-// starts, it does nothing. It never raises.
+// The audit hook: notes in the answer's region the last operation of the program that a sandbox may
+// refuse, and its line. In the template, and until a program starts, it does nothing. It never
+// raises.
 
 #include "shim/value_format.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// What we keep from a clean interpreter: references taken in the template, used in the job after
-// the program has run. Nothing here is looked up by name later, so a program that patches modules,
-// classes or builtins changes nothing for us. Filled once by prepare_interpreter().
+// References to a clean interpreter: taken in the template, used in the job after the program has
+// run. Nothing here is looked up by name later, so a program that patches modules, classes or
+// builtins changes nothing for us. Filled once by prepare_interpreter().
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // decodes the request, runs the program as `__main__`, and leaves its answer in the region shared
 // with the cell. Callers: serve() in the template. One thread, GIL held, never a Finalize.
 //
-// What the program sees: a script is `__main__` in every respect. In call mode its module is
+// The program's view: a script is `__main__` in every respect. In call mode its module is
 // registered as "__main__" and as "program" and its `__name__` is "program", so that pickle and
 // dataclasses work while an `if __name__ == "__main__":` block does not run. Both are compiled
 // under the file name "main.py"; the working directory is the first entry of sys.path.

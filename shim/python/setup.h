@@ -1,5 +1,5 @@
 #pragma once
-// What a job's process needs before its program starts, and what the template keeps for it.
+// Prepares a job's process for its program, from objects that the template keeps.
 
 #include "shim/python/values/decode.h"
 

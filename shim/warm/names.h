@@ -1,5 +1,5 @@
 #pragma once
-// What zygo-exec tells zygo-warm.so, by the environment of the interpreter between them.
+// The variables by which zygo-exec informs zygo-warm.so, in the environment of the interpreter.
 
 namespace shim {
 

@@ -1,5 +1,5 @@
 #pragma once
-// The way from encoded values (value_format.h) to Python objects. Runs in the job's process.
+// Decodes values (value_format.h) to Python objects. Runs in the job's process.
 
 #include "shim/python/ref.h"
 #include "shim/request.h"
