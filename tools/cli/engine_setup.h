@@ -1,6 +1,6 @@
 #pragma once
-// From the common options to an engine's: level, layers, templates. What cannot be is a Refusal
-// with the exit code that goes with it. Pure; main hands in what exists (Parts), tests hand in
+// Turns the common options into an engine's: level, layers, templates. An impossible
+// combination is a Refusal with its exit code. Pure; main passes the real Parts, tests pass
 // fakes.
 
 #include <functional>

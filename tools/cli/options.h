@@ -1,5 +1,5 @@
 #pragma once
-// What the command line says, as plain values. Made by command_line, read by the commands.
+// The options of the command line as plain values. Made by command_line, read by the commands.
 
 #include <cstdint>
 #include <map>

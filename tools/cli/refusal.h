@@ -1,6 +1,6 @@
 #pragma once
-// How a command that runs no program ends: with an answer on stdout, or with a refusal on stderr
-// and the exit code that goes with it.
+// The end of a command that runs no program: an answer on stdout, or a refusal on stderr with its
+// exit code.
 
 #include <string>
 #include <string_view>

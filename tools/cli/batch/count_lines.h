@@ -1,5 +1,5 @@
 #pragma once
-// How many jobs a file holds, so that progress can have a share and an ETA.
+// Counts the jobs of a file, so that progress can have a share and an ETA.
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 // Guests: other processes that share the engine of a `zygo batch`, such as the forked children of
-// the program that started it. Whoever holds the other end of the door, a SEQPACKET socket, sends a
-// stream socket over it and has a batch of its own there: its jobs, ids and results never meet
+// the program that started it. A holder of the other end of the door, a SEQPACKET socket, sends a
+// stream socket over it and gets a batch of its own there: its jobs, ids and results never meet
 // those of another stream, and they are cancelled when its socket closes. The descriptor is the
 // right to enter, and the peer must have our uid besides. Owns a thread for each guest; all else is
 // done on the main thread, which watches the door.

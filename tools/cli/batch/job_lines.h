@@ -1,8 +1,8 @@
 #pragma once
-// JobLines: from a line of the input to a job that may run, or to the result that it has already:
-// BadJob for what is malformed, twice there or too long, nothing at all for what --resume skips; or
-// to the wish that an earlier job be cancelled.
-// Gives ids to jobs without one and remembers them all, unless any will do. Pure but for that
+// JobLines: turns a line of the input into a job that may run, or into a result at
+// once: BadJob for a line that is malformed, repeats an id or is too long, and none for
+// a line that --resume skips; or into a request to cancel an earlier job. Gives ids to
+// jobs without one and remembers them all, unless any will do. Pure but for that
 // memory.
 
 #include <string>

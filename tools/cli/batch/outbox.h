@@ -1,8 +1,8 @@
 #pragma once
 // Outbox: where finished jobs go, and the count of those that are under way. Shards call finished()
 // from their threads; the batch loop asks whether there is room for more. A job is under way from
-// began() until its result has left through the writer: that is what bounds the memory of a batch.
-// Shared by the loop and by the callbacks that the engine holds, so it outlives both.
+// began() until its result has left through the writer: this bounds the memory of a batch. Shared
+// by the loop and by the callbacks that the engine holds, so it outlives both.
 
 #include <atomic>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
-// What a batch shows on stderr: a bar on a terminal, a line every few seconds elsewhere, and the
-// table of outcomes at the end. The formatting is pure; Progress decides when, with time as an
+// The progress of a batch on stderr: a bar on a terminal, a line every few seconds elsewhere, and
+// the table of outcomes at the end. The formatting is pure; Progress decides when, with time as an
 // argument.
 
 #include <deque>

@@ -1,5 +1,5 @@
 #pragma once
-// --resume: what an earlier run left in its results file.
+// --resume: reads the results file of an earlier run.
 
 #include <cstddef>
 #include <string>

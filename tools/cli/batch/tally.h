@@ -1,5 +1,5 @@
 #pragma once
-// Tally: how many results of each label. Pure value. Labels may come from programs (names of
+// Tally: the number of results of each label. Pure value. Labels may come from programs (names of
 // exception classes), so their length and number are bounded.
 
 #include <cstddef>

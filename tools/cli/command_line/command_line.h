@@ -1,7 +1,7 @@
 #pragma once
 // The command line: every option, its help and its examples. With `grammar`, `manual`,
 // `completion`, `documents`, `environment` and `config_file` the only place that knows CLI11.
-// Says what is wrong on stderr by itself; the caller gets either the wish or an exit code.
+// Reports errors on stderr by itself; the caller gets either the request or an exit code.
 
 #include <string>
 #include <variant>

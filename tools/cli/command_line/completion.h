@@ -1,6 +1,6 @@
 #pragma once
-// Completions for shells, made out of what the command line knows of itself: commands, options,
-// the words that an option takes, files where it takes a file. Pure.
+// Completions for shells, made from the command line's own grammar: commands, options, the words
+// that an option takes, files where it takes a file. Pure.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What may stand behind an option or for an argument, for completions.
+// The possible values of options and arguments, for completions.
 
 #include <string>
 #include <vector>

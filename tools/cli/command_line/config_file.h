@@ -1,8 +1,8 @@
 #pragma once
 // --config FILE: a JSON object whose keys are long options without the dashes and whose values are
-// what one would write behind them: {"memory": "256M", "wall": 2, "quiet": true, "preload":
-// ["numpy"]}. The command line wins over the file. Options of other commands are skipped, so that
-// one file can serve all; a key that is an option of no command is an error.
+// those of the options: {"memory": "256M", "wall": 2, "quiet": true, "preload": ["numpy"]}. The
+// command line wins over the file. Options of other commands are skipped, so that one file can
+// serve all; a key that is an option of no command is an error.
 
 #include <string>
 

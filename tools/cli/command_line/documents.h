@@ -1,7 +1,7 @@
 #pragma once
-// Commands that write down what the command line is: `zygo completion` and `zygo manual`. What they
-// write is made while the command line is parsed, since only then there is one; it is written
-// later, like everything that a command does.
+// Commands that document the command line: `zygo completion` and `zygo manual`. Their text is made
+// while the command line is parsed, since the grammar exists only then; it is written later, like
+// all output of a command.
 
 #include <optional>
 #include <string>

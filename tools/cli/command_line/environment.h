@@ -1,8 +1,8 @@
 #pragma once
-// Options by the environment, for those who start containers and units: ZYGO_QUEUE=500 is --queue
-// 500, ZYGO_ALLOW_ANYONE=yes a flag, ZYGO_LISTEN=A,B one that may be repeated. `zygo serve` reads
-// all of its options so, every other command those that all commands have. The command line wins
-// over the environment, and both win over --config. An empty variable counts as none.
+// Options by the environment, for containers and units: ZYGO_QUEUE=500 is --queue 500,
+// ZYGO_ALLOW_ANYONE=yes a flag, ZYGO_LISTEN=A,B one that may be repeated. `zygo serve` reads all of
+// its options so, every other command those that all commands have. The command line wins over the
+// environment, and both win over --config. An empty variable counts as none.
 
 #include <string>
 

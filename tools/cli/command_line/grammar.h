@@ -1,6 +1,6 @@
 #pragma once
-// What --help shows of a command, as data: for manual pages, completions and variables, which are
-// made out of it and so cannot say anything else.
+// The contents of a command's --help, as data: manual pages, completions and variables are made
+// from it, and so agree with it.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// Manual pages, made out of what the command line knows of itself: man(7) source, one page a
-// command. Nothing in a page is written twice, so none can go stale. Pure.
+// Manual pages, made from the command line's own grammar: man(7) source, one page a command. They
+// repeat no text by hand, so none can go stale. Pure.
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// An option whose text is read by one of our parsers: what that refuses, the command line refuses.
+// An option whose text is read by one of our parsers: its error is an error of the command line.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// `zygo doctor`: what isolation this host gives, layer by layer, what is lost without a layer, and
-// the command or setting that gives what is missing.
+// `zygo doctor`: the isolation that this host gives, layer by layer, the loss without each layer,
+// and the command or setting that enables it.
 
 #include <optional>
 #include <string>

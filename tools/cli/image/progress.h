@@ -1,5 +1,5 @@
 #pragma once
-// What an import shows on stderr: a bar on a terminal, a line every few seconds elsewhere. The
+// The progress of an import on stderr: a bar on a terminal, a line every few seconds elsewhere. The
 // formatting is pure; ImportProgress decides when, with time as an argument.
 
 #include <optional>

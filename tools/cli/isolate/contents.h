@@ -1,7 +1,7 @@
 #pragma once
-// The files of a directory of the host, on their way into a job's scratch and back. What comes back
-// was made by the program: its names and contents are hostile, no link is followed and nothing is
-// written outside of the directory.
+// The files of a directory of the host, on their way into a job's scratch and back. The files that
+// come back were made by the program: their names and contents are hostile, no link is followed and
+// nothing is written outside of the directory.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// From isolate's options to a job: the program, its limits, its environment, the files of its
+// Turns isolate's options into a job: the program, its limits, its environment, the files of its
 // directories. Reads the host's files, runs nothing.
 
 #include <optional>

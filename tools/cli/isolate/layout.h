@@ -1,7 +1,7 @@
 #pragma once
-// What a sandbox is made of: which directories of the host go into the program's scratch and come
-// back, and which are mounted, read-only. Two places can be written to, /box and /tmp; a rule may
-// say which directory of the host is behind them.
+// The layout of a sandbox: the directories of the host that are copied into the program's scratch
+// and back, and those that are mounted, read-only. Two places can be written to, /box and /tmp; a
+// rule may say which directory of the host is behind them.
 
 #include <optional>
 #include <string>

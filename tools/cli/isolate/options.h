@@ -1,6 +1,6 @@
 #pragma once
-// The command line of isolate(1) as plain values: what its clients write, in its words. Options
-// that zygo cannot keep are refused by name here, never passed over. docs/isolate.md has the list.
+// The command line of isolate(1) as plain values, under its own names. Options that zygo cannot
+// keep are refused by name here, never passed over. docs/isolate.md has the list.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// How a run ended, in isolate's words: the status of its meta file, its line on stderr, its exit
-// code. Pure.
+// Reports the end of a run in isolate's terms: the status of its meta file, its line on stderr, its
+// exit code. Pure.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// submissions/submissions.yaml: what the format of 2023 says that example submissions end as,
-// beyond the folders they lie in. Errors name the pattern and the field. Pure.
+// submissions/submissions.yaml: the expected results of example submissions in the format of 2023,
+// beyond those of their folders. Errors name the pattern and the field. Pure.
 
 #include <optional>
 #include <string>

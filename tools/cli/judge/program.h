@@ -1,6 +1,6 @@
 #pragma once
 // A program of a package, or one beside it: a source in a language, with the files that belong to
-// it. Submissions and validators are both read so.
+// it. Submissions and validators are both read in this way.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// What an example submission is to end as: its folder says so, or a line in it. Pure.
+// The expected result of an example submission, from its folder or from a line in it. Pure.
 
 #include <optional>
 #include <string>

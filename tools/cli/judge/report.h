@@ -1,5 +1,5 @@
 #pragma once
-// What `zygo judge` tells: a table for people, a JSON object per submission for programs. Pure.
+// The output of `zygo judge`: a table for people, a JSON object per submission for programs. Pure.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
-// Scoring of the problem package format from 2023-07 on: what a group's test_group.yaml says of
-// scores and whether it fits the other groups; score and verdict of a submission from the results
-// of its tests. grading.h calls it, and has the values. Pure.
+// Scoring of the problem package format from 2023-07 on: the scores in a group's test_group.yaml,
+// checked against the other groups; score and verdict of a submission from the results of its
+// tests. grading.h calls it, and has the values. Pure.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// How the output of a test is judged: by the default validator of the format (a comparator of
+// Judges the output of a test: by the default validator of the format (a comparator of
 // runtime/judging/compare), or by the package's own program (a Checker, protocol icpc).
 
 #include <optional>

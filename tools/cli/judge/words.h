@@ -1,5 +1,5 @@
 #pragma once
-// The words of a contest for how a submission ended. Pure.
+// A contest's words for the result of a submission. Pure.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
-// LiveOutput: what a program prints, on our own stdout and stderr as it comes; its result has all
-// of it once more, at its end. On a terminal control characters are shown, not obeyed, and a
-// character whose end has not come is held back.
+// LiveOutput: passes a program's output to our own stdout and stderr as it comes; the result has
+// all of it once more. On a terminal control characters are shown, not obeyed, and an incomplete
+// character is held back.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// What `zygo run --observe` shows: a table of system calls and the profile that would do. Pure.
+// The output of `zygo run --observe`: a table of system calls and a sufficient profile. Pure.
 
 #include <string>
 

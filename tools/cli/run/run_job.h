@@ -1,5 +1,5 @@
 #pragma once
-// From the options of `zygo run` to a Job. Reads the files that the command line names.
+// Turns the options of `zygo run` into a Job. Reads the files that the command line names.
 
 #include <variant>
 

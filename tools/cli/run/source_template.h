@@ -1,5 +1,5 @@
 #pragma once
-// Which template a program is for that the command line names: by its file's ending, else by its
+// Finds the template of a program that the command line names: by its file's extension, else by its
 // first line ("#!/usr/bin/env ruby"), else the default, Python's.
 
 #include <string>

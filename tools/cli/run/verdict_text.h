@@ -1,5 +1,5 @@
 #pragma once
-// How `zygo run` tells an ending: the exit code and the one line on stderr. Pure.
+// The verdict as `zygo run` reports it: the exit code and the one line on stderr. Pure.
 
 #include <string>
 

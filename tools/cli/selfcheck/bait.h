@@ -1,6 +1,6 @@
 #pragma once
-// Bait: what attempts go for on the host, and the means to notice that one got there. A canary file
-// with a secret, a folder and a file that anybody may write, a process, listeners, System V
+// Bait: the targets of attempts on the host, and the means to notice that one was reached. A canary
+// file with a secret, a folder and a file that anybody may write, a process, listeners, System V
 // objects, a variable of zygo's environment, a descriptor that was left open by mistake.
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 #pragma once
-// From how an attempt ended to whether the sandbox held it. Pure and total. An ending that proves
-// nothing is a failure of the check: only what was seen to be refused counts as held.
+// Decides from the end of an attempt whether the sandbox held it. Pure and total. An ending that
+// proves nothing is a failure of the check: only an observed refusal counts as held.
 
 #include <optional>
 #include <string>

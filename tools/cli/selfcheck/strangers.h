@@ -1,6 +1,6 @@
 #pragma once
-// Processes that outlive the engine. Whatever a job leaves on the host becomes a child of ours, so
-// that nothing can slip away unseen.
+// Processes that outlive the engine. A process that a job leaves on the host becomes a child of
+// ours, so that none is missed.
 
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Folder: files below one directory, read without ever leaving it. What it holds is a stranger's:
+// Folder: files below one directory, read without ever leaving it. Its contents are untrusted:
 // links that lead out (absolute ones too), devices and pipes are refused, listings and sizes are
 // bounded. Owns the descriptor of the directory. Every error names the path below the directory.
 

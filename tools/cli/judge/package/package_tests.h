@@ -1,5 +1,5 @@
 #pragma once
-// The tests of a package, and of a scoring problem their groups: what lies in data/sample and
+// The tests of a package, and the groups of a scoring problem: the contents of data/sample and
 // data/secret.
 
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What every version of the package format says below `limits` of problem.yaml. Pure.
+// The fields below `limits` of problem.yaml that all versions of the format share. Pure.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What problem.yaml says, and what testdata.yaml says in version "legacy" of the problem package
+// The fields of problem.yaml, and those of testdata.yaml in version "legacy" of the problem package
 // format (problem_2023.h: later ones). Errors name the field, as in "limits.memory: ..."; the
 // caller adds the file. Pure.
 
