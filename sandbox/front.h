@@ -29,7 +29,7 @@ sys::Result<Layers> confine_front(const FrontPlan& plan);
 // The filter as bytes (see compile_filter).
 sys::Result<std::string> compile_front_filter();
 
-// What zygo's own processes give up on this host, found by processes that do so.
+// The rights that zygo's own processes give up on this host, found by trial processes.
 struct OwnFences {
   Layers engine, front;
 };

@@ -14,7 +14,7 @@ namespace sandbox {
 // 0: not built, not enabled at boot, or hidden by a filter. Linux 5.13 has 1; 6.18 has 7.
 int landlock_abi();
 
-// What stays allowed; the descriptors may be O_PATH and are borrowed. Everything else that the
+// The rights that stay; the descriptors may be O_PATH and are borrowed. Everything else that the
 // running kernel can refuse is refused: TCP bind and connect (ABI 4), device ioctls (5), signals to
 // and abstract sockets of processes outside the domain (6).
 struct LandlockRules {

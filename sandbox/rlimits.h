@@ -25,7 +25,7 @@ struct Rlimits {
   bool operator==(const Rlimits&) const = default;
 };
 
-// Of a program that is executed, once its files are there.
+// Limits of a program that is executed, once its files are there.
 struct ProgramRlimits {
   std::optional<sys::Bytes> file_size = {};
   std::optional<sys::Bytes> stack = {};  // the largest number: what the hard limit gives

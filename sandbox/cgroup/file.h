@@ -35,8 +35,8 @@ class ControlFile {
 // The figure of the line "key figure" in a text such as memory.events. Pure.
 std::optional<uint64_t> field_of(std::string_view text, std::string_view key);
 
-// What becomes of processes that are still in a group when it is to be removed. Killing needs v2
-// and Linux 5.14 (cgroup.kill); it reaches the groups below too.
+// The treatment of processes that are still in a group when it is removed. Killing needs v2 and
+// Linux 5.14 (cgroup.kill); it reaches the groups below too.
 enum class Leftovers : uint8_t { kSpared, kKilled };
 
 // Sole owner of one group's directory, which the destructor removes with the empty groups below it:

@@ -7,7 +7,7 @@
 
 namespace sandbox {
 
-// What a directory held, itself not counted. A file with several names occupies its bytes once.
+// Contents of a directory, itself not counted. A file with several names occupies its bytes once.
 struct Contents {
   uint64_t bytes = 0;  // occupied, not apparent
   uint64_t entries = 0;

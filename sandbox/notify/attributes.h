@@ -13,9 +13,9 @@ namespace sandbox {
 // Whether the call is one of these, in a cell where this decides.
 bool changes_attributes(const CellView& cell, const Notice& notice);
 
-// Of such a call. It takes as long as the file's system does, so not from a loop. Outside of
-// scratch it is refused and named, but a lock: that is answered as if it had been had, for nothing
-// else of the job could hold it.
+// Rules on such a call. It takes as long as the file system does, so it never runs on a loop.
+// Outside of scratch the call is refused and named, except a lock: that is answered as if it was
+// taken, because nothing else of the job could hold it.
 Ruling rule_on_attributes(const CellView& cell, const Notice& notice);
 
 }  // namespace sandbox

@@ -28,7 +28,7 @@ struct Notice {
   std::optional<uint32_t> reader = {};  // whose ids may read its memory, where ours do not do
 };
 
-// What a ruling must know of the cell. Nothing is owned.
+// The facts about a cell that a ruling needs. Owns nothing.
 struct CellView {
   int init_pid = -1;  // pid 1 of the cell, by its number in the daemon's pid namespace
   int root_fd = -1;   // O_PATH of the root as pid 1 sees it (/proc/PID/root): its mounts count
@@ -36,7 +36,7 @@ struct CellView {
   // Where the scratch is no file system of its own: its real path. Everything beneath is scratch.
   std::string scratch_path = {};
   Profile profile = Profile::kDefault;
-  // Whose the files are that a job makes, where they are not ours.
+  // The owner of files that a job makes, where it is not our user.
   std::optional<uint32_t> owner = {};
 };
 
@@ -47,7 +47,7 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
-// What a call that the profile allows is notified for: the filter of this cell counts or compares
+// The reason for which an allowed call is notified: the filter of this cell counts or compares
 // (FilterVariant), and only the caller of rule() has the count.
 enum class Asks : uint8_t {
   kNothing,

@@ -53,7 +53,7 @@ ProbeAnswer try_pidfd(const void*);
 ProbeAnswer try_sched_idle(const void*);
 ProbeAnswer try_oom_score(const void*);
 ProbeAnswer try_core_scheduling(const void*);
-// What confines a job, one upon the other: descriptors, no_new_privs, capabilities, Landlock, both
+// Tries all that confines a job, combined: descriptors, no_new_privs, capabilities, Landlock, both
 // kinds of filters, limits.
 ProbeAnswer try_confinement(const void* ruleset_fd);
 

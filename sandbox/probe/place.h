@@ -11,7 +11,7 @@ namespace sandbox {
 enum class Place : uint8_t { kHost, kService, kContainer, kKubernetes };
 std::string_view name_of(Place place);  // "host", "service", "container", "kubernetes"
 
-// What gives a place away, as it was found.
+// The clues to a place, as they were found.
 struct PlaceClues {
   bool docker_file = false;             // /.dockerenv
   bool disk_root = false;               // the root is a disk's own file system, not an overlay

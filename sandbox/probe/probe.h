@@ -30,8 +30,8 @@ struct LayerReport {
 // can try for groups of its own only before it has moved.
 std::vector<LayerReport> probe_host(const CgroupRoot* running = nullptr);
 
-// What a start waits for: the layers that need no cgroup, and what they are built on. Tried
-// together first, in a few children; one by one only where something is missing.
+// The probes that a start waits for: the layers that need no cgroup, and the abilities they need.
+// Tried together first, in a few children; one by one only where something is missing.
 std::vector<LayerReport> probe_layers();
 
 // Whether templates can have cookies, which no level needs and nobody has who does not ask.
@@ -39,8 +39,8 @@ LayerReport probe_core_scheduling();
 
 Layers available_layers(const std::vector<LayerReport>& reports);
 
-// What a report stands on at a level: a layer that the level may put in force, or an ability that
-// such a layer is built on.
+// True for a row of the report at a level: a layer that the level may put in force, or an ability
+// that such a layer needs.
 bool counts_at(Level level, std::string_view name);
 
 // The names of what a level needs and the reports deny. Empty: the level can be had.

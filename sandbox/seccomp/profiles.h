@@ -66,10 +66,10 @@ std::string_view profile_text(Profile profile);
 // of ours: file, line and what was expected.
 const sys::Result<RuleGroups>& rules_of(Profile profile);
 
-// What the supervisor forbids itself (profiles/supervisor.policy): conditionless calls only.
+// Calls that the supervisor forbids itself (profiles/supervisor.policy), without conditions.
 const sys::Result<RuleGroups>& supervisor_rules();
 
-// What a process that reads requests may do (profiles/front.policy); all else fails with EPERM.
+// Calls that the front may make (profiles/front.policy); all else fails with EPERM.
 const sys::Result<RuleGroups>& front_rules();
 
 bool applies(const RuleGroup& group, const FilterVariant& variant);
@@ -77,7 +77,7 @@ bool applies(const RuleGroup& group, const FilterVariant& variant);
 // The variant with what the profile implies: where programs are made in scratch and run, code is.
 FilterVariant variant_of(Profile profile, FilterVariant variant);
 
-// What the groups say about a native call: the policy without libseccomp and BPF.
+// The groups' rule for a native call: the policy without libseccomp and BPF.
 struct Settled {
   Treatment treatment = Treatment::kNotify;
   int error = 0;

@@ -21,7 +21,7 @@ namespace sandbox {
 // No kernel has so many calls; engines refuse whatever is beyond those that they know.
 inline constexpr int kBeyondAllCalls = 512;
 
-// What a host cannot give, and the filter makes up for. All false and empty: nothing is missing.
+// Features that a host lacks and the filter replaces. All false and empty: none is missing.
 struct FilterVariant {
   // Calls that a filter around us answers with an errno, which outranks a notification: nobody
   // would hear of them. Where the profile notifies, these are trapped instead (TRAP outranks both),
@@ -35,7 +35,7 @@ struct FilterVariant {
   bool dumpable = false;    // the daemon may look into a job only while it is dumpable: it stays so
   // The image is no read-only mount: what changes a file by descriptor is asked about.
   bool shared_files = false;
-  // What runs makes machine code (a JIT): memory that could be written may be executed. Profiles
+  // The program makes machine code (a JIT): memory that could be written may be executed. Profiles
   // that run programs of their scratch imply it.
   bool makes_code = false;
   bool operator==(const FilterVariant&) const = default;
@@ -61,7 +61,7 @@ int load_filter_raw(std::span<const std::byte> bpf);
 // Loads a filter without notifications for all threads of this process and all that they will fork.
 sys::Result<void> load_for_process(std::string_view bpf);
 
-// What the filter does with one call.
+// The filter's action for one call.
 struct Action {
   uint32_t action = 0;  // SECCOMP_RET_*, without data
   uint16_t data = 0;    // the errno of SECCOMP_RET_ERRNO
