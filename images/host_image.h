@@ -17,7 +17,7 @@ sys::Result<sandbox::ImagePlan> host_image(const std::string& python, const std:
 // The same without an interpreter: for programs of /usr.
 sandbox::ImagePlan host_image(const std::string& shim);
 
-// What every template on the host's own files sees, and nothing for an interpreter elsewhere.
+// The files that every template on the host's own files sees; none for an interpreter elsewhere.
 sandbox::ImagePlan files_of_host(const std::string& shim);
 // The directories that an interpreter loads from, by its own word, and what links among them lead
 // to. Runs it.
@@ -35,7 +35,7 @@ struct HostPaths {
 };
 HostPaths paths_of(const sandbox::ImagePlan& plan);
 
-// What every root has beside its files: devices, and what programs expect of /proc and of standard
+// The parts of every root beside its files: devices, and entries for /proc and the standard
 // streams. `add_devices` points /dev/shm to /tmp.
 void add_devices(sandbox::ImagePlan& plan);
 void add_proc(sandbox::ImagePlan& plan);

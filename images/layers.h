@@ -13,8 +13,8 @@ namespace images {
 
 enum class SourceKind : uint8_t { kTree, kLayout, kSaved };
 
-// What the directory holds: an OCI layout has files oci-layout and index.json, that of `docker
-// save` a manifest.json that lists layers. Anything else is a root file system (kTree).
+// The kind of the directory's content: an OCI layout has files oci-layout and index.json, that of
+// `docker save` a manifest.json that lists layers. Anything else is a root file system (kTree).
 sys::Result<SourceKind> kind_of(int directory);
 
 // `kind` is kLayout or kSaved; `label` names the directory in errors.

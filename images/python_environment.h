@@ -15,8 +15,8 @@ namespace images {
 
 enum class EnvironmentKind : uint8_t { kVenv, kConda };
 
-// What the environment at `path` is made of, by its interpreter's own word: starts it. Values of
-// `directories` are the host's, without links. The error says what is no environment, or why it
+// The parts of the environment at `path`, as its interpreter reports them: starts it. Values of
+// `directories` are the host's, without links. An error says that it is no environment, or why it
 // cannot be packed.
 sys::Result<PythonEnvironment> describe_environment(const std::string& path, EnvironmentKind kind);
 

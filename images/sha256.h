@@ -30,7 +30,7 @@ class Sha256 {
 };
 
 std::string sha256_of(std::string_view bytes);
-// Of the whole file, wherever its offset stands.
+// Digest of the whole file, regardless of its offset.
 sys::Result<std::string> sha256_of_file(int file, const Watch& watch = {});
 // "sha256:" and 64 lower-case hexadecimal digits.
 bool is_sha256(std::string_view digest);

@@ -14,14 +14,14 @@
 
 namespace images {
 
-// Which machine an image is for, in Go's words: "linux", "amd64".
+// The machine that an image is for, in Go's terms: "linux", "amd64".
 struct Platform {
   std::string os, architecture;
   bool operator==(const Platform&) const = default;
 };
 Platform host_platform();
 
-// Of a blob.
+// Descriptor of a blob.
 struct Descriptor {
   std::string media_type, digest;  // the digest is "sha256:" and 64 hexadecimal digits
   uint64_t size = 0;               // bytes

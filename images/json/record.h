@@ -22,7 +22,7 @@ sys::Result<ContentRecord> parse_content(std::string_view text, std::string_view
 // The configuration alone, always in the same words: it is part of an image's digest.
 std::string to_json(const ImageConfig& config);
 
-// What a packed environment says of itself, in the first member of its archive.
+// The description of a packed environment, in the first member of its archive.
 struct PackRecord {
   std::string digest;  // of the image that it becomes
   ImageConfig config;  // with an environment
