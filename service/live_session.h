@@ -20,7 +20,7 @@ namespace service {
 
 class LiveSession : public WebSocketListener, public std::enable_shared_from_this<LiveSession> {
  public:
-  // What it needs of the service.
+  // The parts of the service that it needs.
   struct House {
     Dispatcher& dispatcher;
     runtime::Loop& loop;

@@ -16,7 +16,7 @@ namespace service {
 
 class LiveSessions {
  public:
-  // What it needs of the service; all of it outlives the sessions.
+  // The parts of the service that they need; all of them outlive the sessions.
   struct House {
     Dispatcher& dispatcher;
     runtime::Loop& loop;

@@ -55,9 +55,9 @@ struct Facts {
   std::function<sys::Result<std::string>()> selfcheck;
   // The configuration as it is now; on another thread. Empty: it is as it was at the start.
   std::function<sys::Result<ReloadableConfig>()> reread = {};
-  // Whoever takes part in the service's loop, from before its first turn. Empty: nobody.
+  // Called with the service's loop before its first turn. Empty: not called.
   std::function<void(runtime::Loop&)> join = {};
-  // Who started the service hears how far it is. Empty: nobody listens.
+  // Reports the state of the service to its starter. Empty: not reported.
   std::function<void(runtime::ServiceState)> tell = {};
 };
 

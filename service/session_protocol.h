@@ -25,7 +25,7 @@ struct Goodbye {
   std::string reason;
 };
 
-// What one message of a client means.
+// The meaning of one message of a client.
 struct Heard {
   std::optional<runtime::Job> job;
   // How the job is run, with whoever takes part in it, if not as any job.

@@ -19,7 +19,7 @@ class Cors {
   bool anyone() const { return anyone_; }
   const std::vector<std::string>& origins() const { return origins_; }
   bool allows(const Request& request) const;  // it comes from such a page
-  // What an answer to it says besides; nothing for all other requests.
+  // Further headers of the answer to it; none for all other requests.
   Headers headers(const Request& request) const;
   // A browser asks before it sends such a request.
   bool is_preflight(const Request& request) const;

@@ -53,8 +53,8 @@ struct Finished {
 class Dispatcher {
  public:
   using Ticket = FairQueue::Ticket;
-  // What becomes of an order once it is its turn, if not one job of the engine's. Tells the end
-  // once, on any thread. A job that it starts has the `watch` of the order's.
+  // Runs an order when it is its turn, if it is not one job of the engine's. Reports the end once,
+  // on any thread. A job that it starts has the `watch` of the order's.
   using Told = std::function<void(Finished)>;
   // `tenant` is that of each job that it starts.
   using Run = std::function<void(runtime::Engine&, const std::string& tenant,
@@ -80,7 +80,7 @@ class Dispatcher {
   };
   struct Options {
     size_t queue = 1000;
-    // Whose a client's job is, which says `asked`; an error refuses the job. None: nobody's.
+    // The tenant of a client's job that names `asked`; an error refuses the job. None: no tenant.
     std::function<sys::Result<std::string>(const std::string& client, const std::string& asked)>
         tenant_of;
     std::function<void(const Finished&)> ended;  // of every job, before its `done`

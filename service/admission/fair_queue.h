@@ -19,7 +19,7 @@ class FairQueue {
   using Ticket = uint64_t;
 
   void push(Ticket ticket, const std::string& client, int priority);
-  // Of the clients that `may`, if that is given.
+  // Takes only from clients that `may`, if that is given.
   std::optional<Ticket> pop(const std::function<bool(const std::string& client)>& may = nullptr);
   bool remove(Ticket ticket);  // false: it is not here
   size_t size() const { return places_.size(); }

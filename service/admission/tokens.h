@@ -38,10 +38,10 @@ class Tokens {
   // Clients on unix sockets are called so; no token is.
   static constexpr std::string_view kUidPrefix = "uid:";
 
-  // Of the holder of that name, if there is one.
+  // Permission of the holder of that name, if there is one.
   bool may(const std::string& name, Scope scope) const;
   bool empty() const { return entries_.empty(); }
-  // Of an Authorization header: "Bearer TOKEN".
+  // Finds the holder by an Authorization header: "Bearer TOKEN".
   const Holder* find(std::string_view authorization) const;
 
  private:

@@ -21,7 +21,7 @@
 
 namespace service {
 
-// What an API may use of the service; all of it outlives the API.
+// The parts of the service that an API may use; all of them outlive the API.
 struct ApiContext {
   ForeignJobs& jobs;
   LiveSessions& sessions;

@@ -11,7 +11,7 @@
 
 namespace service {
 
-// What an operator may set of single APIs.
+// The operator's options of single APIs.
 struct ApiOptions {
   piston::Options piston;
   GoJudgeApi::Options go_judge;

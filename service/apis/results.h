@@ -29,7 +29,7 @@ std::string text_of_detail(const runtime::Verdict& verdict);
 
 // "full", ...; null: the job never reached a cell.
 nlohmann::ordered_json level_of(const runtime::JobResult& result);
-// What is ours in an answer of theirs: id, label, by, detail, level.
+// zygo's own part of a foreign answer: id, label, by, detail, level.
 nlohmann::ordered_json facts_of(const runtime::JobResult& result);
 
 // A compiler that was too slow, where it is said of a build.

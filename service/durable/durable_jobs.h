@@ -36,7 +36,7 @@ class DurableJobs {
 
   DurableJobs(runtime::Loop& loop, Deadlines& deadlines, Dispatcher& dispatcher,
               std::shared_ptr<Ledger> ledger, Options options);
-  // What an earlier service left. Before anything else.
+  // Takes the jobs that an earlier service left. Called before anything else.
   void take_over(std::vector<Waiting> left);
   void start();  // to run them
   void feed();   // there may be room at the dispatcher
@@ -48,7 +48,7 @@ class DurableJobs {
             std::function<void(sys::Result<std::optional<Progress>>)> then);
   void read_verdicts(int64_t request, size_t after, size_t bytes,
                      std::function<void(sys::Result<std::vector<VerdictEntry>>)> then);
-  // Of all jobs of a request.
+  // The state of all jobs of a request.
   State state_of(int64_t request) const;
   void withdraw(int64_t request);
   // Called for each verdict of the request that comes from now on, until unwatch().

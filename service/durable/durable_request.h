@@ -12,7 +12,7 @@
 
 namespace service {
 
-// What lies under the jobs of a service.
+// The defaults of a service's jobs.
 struct ServiceDefaults {
   runtime::JobDefaults parsed;
   std::string text;  // what it was parsed from; empty: nothing
@@ -33,7 +33,7 @@ struct LoadedJob {
 };
 LoadedJob job_of(const StoredJob& stored, const KnowsTemplate& knows_template);
 
-// Of a job that never ran.
+// The result of a job that never ran.
 Finished cancelled_unseen(const runtime::Job& job, bool expired);
 
 }  // namespace service

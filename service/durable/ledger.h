@@ -60,7 +60,7 @@ struct VerdictEntry {
   bool expired = false;  // it could not be started in time
 };
 
-// What a job is made of again.
+// The stored data from which a job is made again.
 struct StoredJob {
   int64_t number = 0;
   std::string name, body, defaults, template_name;
@@ -104,7 +104,7 @@ class Ledger {
   size_t bytes() const { return counts_.bytes; }
 
  private:
-  // What is counted, of what is on the disk.
+  // Counts of the data on the disk.
   struct Counts {
     size_t waiting = 0;          // jobs
     uint64_t bytes = 0;          // of everything

@@ -80,7 +80,7 @@ class Allowance {
 // So many bytes more, for the same client, until the last copy goes. Null: that is too much.
 std::shared_ptr<void> held_share(const Allowance::Share& like, size_t bytes);
 
-// What is held for one job that runs, and for its result while that is written.
+// The bytes held for one running job, and for its result while that is written.
 class JobHolding : public runtime::Holding {
  public:
   explicit JobHolding(Allowance::Share share) : share_(std::move(share)) {}

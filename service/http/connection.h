@@ -26,7 +26,7 @@ struct ConnectionLimits {
   size_t unsent = size_t{1} << 20;  // above this much, answers in pieces pause
 };
 
-// What a connection needs of the server.
+// The server as a connection sees it.
 class ConnectionHost {
  public:
   virtual ~ConnectionHost() = default;

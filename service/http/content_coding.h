@@ -10,7 +10,7 @@ namespace service {
 
 enum class Coding : uint8_t { kIdentity, kGzip, kUnknown };
 
-// Of a request's body, by all of its Content-Encoding headers. More than one coding is kUnknown.
+// Reads all Content-Encoding headers of a request. More than one coding is kUnknown.
 Coding coding_of_body(const Headers& headers);
 
 // Does the client take gzip, and like it no less than identity? Without Accept-Encoding: no.

@@ -18,7 +18,7 @@
 
 namespace service {
 
-// Who is on the other side of a connection.
+// The other side of a connection.
 struct Peer {
   std::string name;  // its address without the port, or "uid:1000" on a unix socket
   bool is_unix = false;
@@ -50,7 +50,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // 101: from here on the connection carries bytes of another protocol. write() sends them as they
   // are, end() closes, and `arrived` gets what the client sends, perhaps before this returns.
   void upgrade(const Headers& headers, std::function<void(std::string_view)> arrived);
-  // Of an upgraded one: nothing is read until resume(), and a client that goes is noticed.
+  // For an upgraded one: nothing is read until resume(); a client that leaves is noticed.
   void pause();
   void resume();
 

@@ -14,7 +14,7 @@ struct wslay_event_context;
 
 namespace service {
 
-// Of RFC 6455, 7.4.1. Those from 4000 on are an application's own.
+// Codes of RFC 6455, 7.4.1. Those from 4000 on are an application's own.
 enum CloseCode : uint16_t {
   kCloseNormal = 1000,
   kCloseGoingAway = 1001,

@@ -35,7 +35,7 @@ class Inflater {
   // Reads at most `slice` bytes more, and makes at most `slice` more and what one read gives.
   State step(size_t slice);
 
-  // Of kDone, once: the bytes, and the share that counts them and nothing else.
+  // After kDone, once: the bytes, and the share that counts them and nothing else.
   std::string take_bytes();
   Allowance::Share take_share();
 

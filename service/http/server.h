@@ -23,8 +23,8 @@ class Server : private ConnectionHost {
     std::function<void(const Exchange&)> finished;
     std::function<void(const Peer&, int status)> refused;
     std::function<void()> changed;  // a connection has ended
-    // Whose request it is: a token's name, or else the peer's. And whether it only asks if the
-    // service is well, for which there is always room. None: the peer's; there are no such.
+    // The client of a request: a token's name, or else the peer's. And whether it is a health
+    // check, for which there is always room. None: the peer's; there are no health checks.
     std::function<std::string(const Request&, const Peer&)> client_of = {};
     std::function<bool(const Request&)> is_probe = {};
     // As ConnectionHost::aside(). None: it is done here and now.

@@ -16,7 +16,7 @@ std::variant<runtime::Job, Response> read_run(std::string_view body,
 
 Response run_response(const runtime::JobResult& result);
 
-// Of python3: what a program may import is the template's affair, so the list is empty.
+// For python3: the template decides what a program may import, so the list is empty.
 Response dependencies_response();
 
 Response overloaded();

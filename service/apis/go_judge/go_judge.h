@@ -60,7 +60,7 @@ struct Command {
   uint64_t copy_out_most = 0;    // of each file
   bool truncate = false;         // a larger one
   uint64_t cpu_ns = 0, memory_bytes = 0;  // as asked for; 0: our own limits hold
-  // Of /stream: its client writes to it, and reads of it, while it runs.
+  // For /stream: its client writes to the command and reads from it while it runs.
   bool streams_in = false, streams_out = false, streams_err = false;
   std::shared_ptr<const std::atomic<bool>> cancelled;  // by that client; none: nobody can
 };

@@ -28,7 +28,7 @@ class GoJudgeSocket : public WebSocketListener, public std::enable_shared_from_t
     std::string cancelled;  // what is said of one that was withdrawn before it began
     std::function<void(Response)> ended;
   };
-  // What it needs of the API.
+  // The parts of the API that it needs.
   struct House {
     Dispatcher& dispatcher;
     runtime::Loop& loop;

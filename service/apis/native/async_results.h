@@ -45,7 +45,7 @@ class AsyncResults {
   void set_ticket(const std::string& id, Dispatcher::Ticket ticket);
   void drop(const std::string& id);
   void end(const std::string& id, Finished finished);
-  // Of this client; null: there is none.
+  // Finds a job of this client; null: there is none.
   const Job* find(const std::string& id, const std::string& client) const;
   // `then` is called once, when the job ends, or after `patience` (none: however long it takes).
   void wait(const std::string& id, std::optional<sys::Milliseconds> patience,

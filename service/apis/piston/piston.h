@@ -18,7 +18,7 @@ namespace service::piston {
 
 inline constexpr std::string_view kName = "piston";
 
-// What an operator may set; as the original has it.
+// The operator's limits, as in the original.
 struct Limits {
   int64_t run_timeout_ms = 3000, compile_timeout_ms = 10'000;  // the most, and the usual
   int64_t output_bytes = 1024;                                 // of each stream

@@ -22,7 +22,7 @@ struct Language {
   std::string_view runtime;  // ours; empty: none of them
 };
 
-// What is wrong with a request, in the words of pydantic: a list of all that is.
+// All errors of a request, in the words of pydantic.
 class Complaints {
  public:
   using Where = std::vector<std::string>;
@@ -74,7 +74,7 @@ class Fields {
 const Language& python();
 // The template of ours. Not of a language that is none of ours.
 std::string template_of(const Language& language, const runtime::JobDefaults& defaults);
-// What is run of a text: the original makes a program of PHP that has no tag.
+// The source that is run: as in the original, PHP without a tag becomes a program.
 std::string source_of(const Language& language, const std::string& code);
 Response not_offered(const Language& language);
 
@@ -104,7 +104,7 @@ struct Account {
 Account account_of(const Ran& ran);
 // As base64, by their names; those that the client named by a full path, by that, too.
 ordered_json files_of(const runtime::JobResult& result);
-// What is ours in an answer.
+// zygo's own part of an answer.
 ordered_json our_facts(const runtime::JobResult& result);
 ordered_json run_code_answer(const runtime::JobResult& result);
 ordered_json run_code_answer(const runtime::TestResult& test,

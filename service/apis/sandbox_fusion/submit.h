@@ -13,7 +13,7 @@
 
 namespace service::sandbox_fusion {
 
-// What the answer needs of the request.
+// The data of the request that the answer needs.
 struct SubmittedCases;
 
 struct Submission {
