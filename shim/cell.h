@@ -57,7 +57,7 @@ struct Cell {
 // Serves job orders until the socket closes.
 [[noreturn]] void serve_jobs(Cell& cell);
 
-// What travels with a JobOrder; -1 where the order has none.
+// The descriptors of a JobOrder; -1 where the order has none.
 struct JobFds {
   int input = -1, output = -1, errors = -1, program = -1, request = -1;
 };
@@ -65,7 +65,7 @@ struct JobFds {
 // The child's path of one job, after the fork. Never returns.
 [[noreturn]] void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds);
 
-// What a child writes into the report pipe: a failure, or kRunning when the program is about to
+// The message of a child in the report pipe: a failure, or kRunning when the program is about to
 // run.
 struct SetupReport {
   SetupFailure failure;

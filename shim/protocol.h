@@ -74,7 +74,7 @@ struct CellOrder {
   uint32_t init_id = 0;
   uint32_t job_id = 0;
   uint32_t sweeper_id = 0;  // only without a pid namespace
-  // What the cell's user namespace calls the job; its uid is never 0, which is pid 1's there.
+  // The job's ids inside the cell's user namespace; the uid is never 0, which is pid 1's there.
   uint32_t inside_uid = kJobId;
   uint32_t inside_gid = kJobId;
   uint32_t readable_job = 0;  // the daemon reads a job's memory only while it is dumpable
@@ -91,7 +91,7 @@ struct CellOrder {
   // and sends both. Empty: the cell makes its own.
   char scratch_path[128] = {};
   bool has_scratch() const { return scratch_path[0] != 0; }
-  // Of pid 1; a job may have gid 0, which means nothing where uid 0 alone has capabilities.
+  // The gid of pid 1; a job may have gid 0, which means nothing where uid 0 alone has capabilities.
   uint32_t inside_init_gid() const { return inside_gid == 0 ? kJobId : 0; }
 };
 // Positions of the descriptors that travel with a CellOrder. The last two only with a scratch path;
@@ -127,8 +127,8 @@ struct CellReady {
 // job's first process, if it is there still.
 enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3, kSignal = 4 };
 
-// What a program will do, judged by its looks: which pages are copied for it beforehand. It decides
-// about speed alone.
+// The likely behaviour of a program, judged by its source: decides which pages are copied for it
+// beforehand. It affects speed only.
 enum class Habit : uint32_t { kScript, kCall, kNumpyScript, kNumpyCall };
 constexpr size_t kHabits = 4;
 

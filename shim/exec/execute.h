@@ -16,7 +16,7 @@ Request require_program(std::string_view bytes);
 // scratch is too small, and reported otherwise; neither returns.
 void prepare_scratch(const Request& request, const AnswerSpace& space);
 
-// What the program finds as its environment; kept for ever.
+// The program's environment; never freed.
 char** lasting_environment(const Request& request, const char* home);
 
 [[noreturn]] void execute(const Request& request, const AnswerSpace& space);

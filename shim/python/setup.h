@@ -8,7 +8,7 @@ namespace shim {
 // In the template.
 bool keep_signals();
 bool keep_reserve();
-// What most jobs will find unchanged: the thread's id, and the working directory in sys.path.
+// Facts that stay true in most jobs: the thread's id, and the working directory in sys.path.
 bool keep_thread_id();
 bool keep_path();
 
