@@ -17,7 +17,7 @@
 
 namespace cli {
 
-// What a command needs of the rest of zygo.
+// The parts of zygo that a command needs.
 struct Parts {
   std::vector<runtime::TemplateSpec> builtin_templates;
   std::function<sys::Result<std::unique_ptr<runtime::Engine>>(runtime::EngineOptions)> start_engine;

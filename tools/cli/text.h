@@ -10,9 +10,9 @@ namespace cli {
 
 enum class Lines { kKeep, kEscape };
 
-// What a terminal may be shown. Control characters (C0, DEL, C1), bidirectional overrides and bytes
-// that are not UTF-8 become visible escapes: "\x1b", "\u202e", "\xff". Newlines and tabs stay with
-// Lines::kKeep; everything else that moves a cursor, "\r" included, is escaped.
+// Makes text safe for a terminal. Control characters (C0, DEL, C1), bidirectional overrides and
+// bytes that are not UTF-8 become visible escapes: "\x1b", "\u202e", "\xff". Newlines and tabs stay
+// with Lines::kKeep; everything else that moves a cursor, "\r" included, is escaped.
 std::string escape_controls(std::string_view bytes, Lines lines);
 
 // At most `columns` characters, the last one "…" when something was cut. Counts code points.

@@ -34,7 +34,7 @@ class LineReader {
   void append(std::string_view bytes);
   void finish() { finished_ = true; }
 
-  // What follows the last line is no line: parts of these sizes, which the next one comes with.
+  // The bytes after the last line are parts of these sizes, which belong to the next line.
   void expect(std::vector<uint64_t> sizes);
   // So many bytes are thrown away, and the next line says why.
   void pass_over(uint64_t bytes, std::string why);

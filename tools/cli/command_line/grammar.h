@@ -18,7 +18,7 @@ std::vector<const CLI::Option*> shown_arguments(const CLI::App& app);
 // "zygo image import", or with other words between.
 std::string path_of(const CLI::App& app, const std::string& between = " ");
 bool takes_value(const CLI::Option& option);
-// What stands for the value in --help: "TIME".
+// The placeholder of the value in --help: "TIME".
 std::string placeholder_of(const CLI::Option& option);
 // "--wall"; an option without a long name: "-x".
 std::string name_of(const CLI::Option& option);

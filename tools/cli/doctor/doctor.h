@@ -21,7 +21,7 @@ struct Checkup {
   std::string python;                   // the path
   std::string python_version;           // empty: it did not answer
   std::optional<sandbox::Level> asked;  // --level: shown instead of the best one
-  // What zygo's own processes give up here; none: it could not be found out.
+  // The rights that zygo's own processes give up here; none: unknown.
   std::optional<sandbox::OwnFences> own;
 };
 

@@ -13,7 +13,7 @@
 
 namespace cli {
 
-// What went in: enough to tell whether it has changed.
+// A file that went in: enough to tell whether it has changed.
 struct Taken {
   std::string path, digest;
   bool executable = false;

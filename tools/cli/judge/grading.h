@@ -97,7 +97,7 @@ struct Graded {
 
 // The first test that is still to be run; none: the result is certain.
 std::optional<size_t> next_test(const std::vector<TestGroup>& groups, const TestScores& scores);
-// Of the tests that next_test() asked for; results of others make no difference.
+// Grades the tests that next_test() asked for; results of others make no difference.
 Graded grade(const std::vector<TestGroup>& groups, const TestScores& scores);
 
 // Whether a score lies in the range; sums of decimal fractions are not exact.

@@ -15,7 +15,7 @@ namespace cli {
 
 inline constexpr const char* kNextPass = "feedback/nextpass.in";
 
-// What a pass that has ended means for the test. Pure.
+// The effect of an ended pass on the test. Pure.
 struct PassEnd {
   runtime::Verdict verdict;                  // of the test, unless there is a next pass
   std::optional<std::string> next;           // its input

@@ -18,8 +18,8 @@ using Promise = std::vector<Word>;
 // "partially_accepted" promises PAC, which only scoring problems know.
 Promise promise_of(std::string_view folder);
 
-// Of a line with "@EXPECTED_RESULTS@: RESULT, RESULT", as judging systems read it: the last one
-// counts. Nothing without such a line; an error names a result that nobody knows.
+// Reads a line "@EXPECTED_RESULTS@: RESULT, RESULT", as judging systems do: the last one counts.
+// Nothing without such a line; an error names a result that nobody knows.
 sys::Result<std::optional<Promise>> promise_in(std::string_view source);
 
 std::string text_of(const Promise& promise);  // "AC"; "TLE or RTE"; "any"

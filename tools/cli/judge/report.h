@@ -10,7 +10,7 @@
 
 namespace cli {
 
-// What the submissions were measured by.
+// The time limit of the submissions, and its origin.
 struct Measure {
   sys::Milliseconds time_limit{0};
   std::optional<int64_t> slowest_us;  // the time limit is derived from it

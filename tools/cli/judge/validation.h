@@ -23,7 +23,7 @@ sys::Result<void> check_flags(const Package& package);
 sys::Result<std::optional<runtime::Checker>> read_checker(
     const Folder& folder, const Package& package, const std::vector<runtime::TemplateSpec>& known);
 
-// What lies beside the submission in this test.
+// The files beside the submission in this test.
 sys::Result<std::vector<runtime::InputFile>> load_files(const Folder& folder,
                                                         const PackageTest& test);
 

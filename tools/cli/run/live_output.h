@@ -14,9 +14,9 @@ class LiveOutput {
  public:
   // False: nobody reads one of them any more (EPIPE), or it cannot be written to (errno).
   bool write(std::string_view out, std::string_view err);
-  // What the result has that was not written yet.
+  // Writes the output of the result that was not written yet.
   bool write_rest(const runtime::JobResult& result);
-  // What it is for has gone, as a program sees that is ended by SIGPIPE.
+  // Notes that the reader has gone, as SIGPIPE would tell a program.
   void lose_reader() { has_reader_ = false; }
   bool has_reader() const { return has_reader_; }
   bool ends_open() const { return ends_open_; }  // a line that somebody may see goes on

@@ -18,7 +18,7 @@ struct EmbeddedProgram {
 // prelude, neighbour, and the attempts in order; made at build time from the .py files here.
 std::span<const EmbeddedProgram> selfcheck_programs();
 
-// What stands in the heading, the program's first string: a title, then lines "Key: a, b".
+// The heading, the program's first string: a title, then lines "Key: a, b".
 struct Attempt {
   std::string name = {}, title = {};
   std::string source = {};                               // what runs, the prelude in front

@@ -26,8 +26,8 @@ class Bait {
   std::string facts() const;  // JSON, for the attempts; without the secret
   std::vector<pid_t> processes() const { return {victim_, objects_.keeper()}; }  // our own
   const std::string& secret() const { return secret_; }
-  // What has happened to the bait since the last time; empty: nothing. Puts all in order again, so
-  // that one attempt's damage is not taken for the next one's.
+  // Reports the damage to the bait since the last call; empty: none. Restores the bait, so that one
+  // attempt's damage is not taken for the next one's.
   std::string take_damage();
 
  private:

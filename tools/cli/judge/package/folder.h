@@ -23,7 +23,7 @@ class Folder {
 
   static sys::Result<Folder> open(const std::string& directory);
 
-  // What stands at `path` ("" is the directory itself); kNothing where there is nothing.
+  // The kind of `path` ("" is the directory itself); kNothing where there is nothing.
   sys::Result<Kind> kind_of(const std::string& path) const;
   // Sorted by name, byte for byte; names that begin with a dot are left out.
   sys::Result<std::vector<Entry>> list(const std::string& path) const;

@@ -50,8 +50,8 @@ struct GroupSettings {
 };
 
 sys::Result<ProblemSettings> read_problem_yaml(std::string_view text);
-// Of a pass-fail problem, whose verdict is that of the first test that fails, what is said about
-// grading makes no difference.
+// In a pass-fail problem the first test that fails decides the verdict, so fields about grading
+// make no difference.
 sys::Result<GroupSettings> read_testdata_yaml(std::string_view text, ProblemType type);
 
 }  // namespace cli

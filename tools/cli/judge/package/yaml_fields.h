@@ -23,9 +23,9 @@ sys::Result<void> expect_map(const std::string& field, const YamlValue& value);
 sys::Result<std::string> text_in(const std::string& field, const YamlValue& value);
 sys::Result<double> number_in(const std::string& field, const YamlValue& value, double least,
                               double most);
-// Of one string: its words.
+// The words of one string.
 sys::Result<std::vector<std::string>> words_in(const std::string& field, const YamlValue& value);
-// Of a sequence of strings.
+// The items of a sequence of strings.
 sys::Result<std::vector<std::string>> strings_in(const std::string& field, const YamlValue& value);
 // One name, or one per language: the English one, else the first.
 sys::Result<std::string> name_in(const YamlValue& value);
