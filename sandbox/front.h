@@ -1,7 +1,7 @@
 #pragma once
-// The fences of a process that reads requests of strangers and runs nothing: `zygo serve` parses
-// HTTP, JSON and the APIs of others behind them. With all of them in force, an attacker in this
-// process can answer its clients and submit the jobs that any client may submit.
+// The fences of a process that reads untrusted requests and runs nothing: `zygo serve` parses HTTP,
+// JSON and the APIs of others behind them. With all of them in force, an attacker in this process
+// can answer its clients and submit the jobs that any client may submit.
 
 #include <string>
 #include <vector>

@@ -113,7 +113,7 @@ class CellCgroup {
   // For clone3(CLONE_INTO_CGROUP), Linux 5.7: the directory on v2, or -1.
   int clone_into_fd() const { return v2_directory_.get(); }
 
-  // Below what is in use and cannot be reclaimed: EBUSY, and the old limit stays. No swap.
+  // A limit below the memory in use that cannot be reclaimed: EBUSY, the old one stays. No swap.
   sys::Result<void> set_memory_limit(sys::Bytes limit);
   sys::Result<void> set_pids_limit(uint64_t count);
   // Whether the whole group gets the CPU only when no group beside it wants it (cpu.idle, Linux

@@ -29,8 +29,8 @@ struct FileReach {
 // The worst of the call's paths.
 FileReach reach_of(const FileCall& call, const CellView& cell, const Notice& notice);
 
-// The file that a call with one path means, for who acts on it himself: a descriptor (O_PATH), the
-// number of one of the caller's own where the path names that, or the errno of what is not there.
+// The file that a call with one path names, for code that acts on it itself: a descriptor (O_PATH),
+// the number of one of the caller's own where the path names that, or the errno of a missing file.
 struct FileTarget {
   sys::OwnedFd file;
   std::optional<int> descriptor = {};

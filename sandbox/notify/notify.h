@@ -90,9 +90,9 @@ bool prepare_listener(int listener);
 // code EPIPE when the last process under the filter is gone: the listener will never speak again.
 sys::Result<std::optional<Notice>> receive_notice(int listener);
 
-// Looks into the job's memory and file system, and waits there for whoever holds a lock of the
-// kernel: a job may, and be of the lowest class. So a loop that others wait for asks
-// rule_by_registers(), and leaves to another thread what that says nothing of.
+// Reads the job's memory and file system, and waits there for kernel locks, which a job of the
+// lowest class may hold. So a loop with deadlines asks rule_by_registers(), and leaves calls that
+// it does not settle to another thread.
 Ruling rule(int listener, const CellView& cell, const Notice& notice);
 // As rule(), but for the words of a ruling that asks; nothing if registers do not tell.
 std::optional<Ruling> rule_by_registers(const CellView& cell, const Notice& notice);

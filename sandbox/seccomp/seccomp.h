@@ -51,8 +51,8 @@ sys::Result<std::string> compile_observer(int descriptor);
 
 // Loads the filter for the calling thread and everything it will fork, and returns the listener
 // (CLOEXEC). Needs no_new_privs or CAP_SYS_ADMIN; a process can have only one listener (EBUSY).
-// From then on a call that is neither allowed nor quiet blocks until somebody answers: whoever
-// holds the listener must not live under the filter. Success allocates nothing.
+// From then on a call that is neither allowed nor quiet blocks until it is answered: the holder of
+// the listener must not run under the filter. Success allocates nothing.
 sys::Result<sys::OwnedFd> load_filter(std::span<const std::byte> bpf);
 
 // The same for code that may not allocate even to fail: the listener, or -errno.
