@@ -23,7 +23,7 @@ sys::Result<PythonEnvironment> describe_environment(const std::string& path, Env
 // Everything that templates on the host's own files see, and the environment's directories.
 sys::Result<sandbox::ImagePlan> environment_image(const Image& image, const std::string& shim);
 
-// Whether the host has what the environment rests on. The error says what it lacks, and what helps.
+// Checks that the host has the files that the environment needs. An error names the missing ones.
 sys::Result<void> check_needs(const PythonEnvironment& python);
 
 }  // namespace images
