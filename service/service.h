@@ -63,7 +63,7 @@ class Service {
   const Facts facts_;
   Phase phase_ = Phase::kWarmingUp;
   Guard guard_;
-  // Errands on other threads end with the loop: what they come back to goes after it.
+  // Errands on other threads end with the loop, so the members that they use outlive it.
   Allowance held_;
   InstalledRuntimes runtimes_;
   runtime::Loop loop_;

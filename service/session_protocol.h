@@ -28,7 +28,7 @@ struct Goodbye {
 // The meaning of one message of a client.
 struct Heard {
   std::optional<runtime::Job> job;
-  // How the job is run, with whoever takes part in it, if not as any job.
+  // Runs the job with live input and output, if not as any job.
   std::function<Dispatcher::Run(const std::shared_ptr<runtime::LiveIo>&)> run;
   Dispatcher::Words words;    // of the job's result, any thread; none: our JSON
   uint64_t bytes = 0;         // that the job holds, if they are more than its message
@@ -47,12 +47,12 @@ class SessionProtocol {
   // Are messages text, and their contents? If not, output is passed on without regard to
   // characters.
   virtual bool is_text() const { return true; }
-  // Bytes of a stranger. A job comes of it at most once.
+  // Reads untrusted bytes. Yields a job at most once.
   virtual Heard hear(const Frames::Message& message) = 0;
   // The next message may make us wait for disks: it is heard on another thread, and nothing else is
   // asked meanwhile.
   virtual bool hears_aside() const { return false; }
-  // How long the first job may keep us waiting, and what is said then.
+  // The longest wait for the first job, and the answer after it.
   virtual sys::Milliseconds patience() const = 0;
   virtual Goodbye too_late() = 0;
 

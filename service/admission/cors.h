@@ -31,7 +31,7 @@ class Cors {
 };
 
 // A request of the page that this service itself has given out, at an address that stands for this
-// host and nothing else: a name could have been made to point here by whoever owns it.
+// host and nothing else: a name's owner could have made it point here.
 bool is_own_page(const Request& request);
 
 }  // namespace service

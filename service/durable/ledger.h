@@ -96,8 +96,8 @@ class Ledger {
   // them that has about so many bytes.
   sys::Result<std::vector<VerdictEntry>> verdicts(int64_t request, size_t after, size_t bytes);
 
-  // Lets go of some of what has been kept long enough, or is too much: the oldest that has ended.
-  // When to come again, by the system's clock; nothing: there is nothing to wait for.
+  // Removes some of the oldest ended requests that are past their time or over the size limit.
+  // Returns the time of the next call, by the system's clock; nothing: there is none to wait for.
   sys::Result<std::optional<int64_t>> forget(int64_t now_ms);
 
   const Limits& limits() const { return limits_; }

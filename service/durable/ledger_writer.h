@@ -22,10 +22,10 @@ class LedgerWriter {
   // `then` is called once, when it is on the disk or has been refused. An error: it is not on the
   // disk, and nobody need know of it.
   void accept(DurableRequest arrival, std::function<void(sys::Result<Receipt>)> then);
-  // `then` is called once, when it is on the disk: as long as it cannot be written it is kept, and
-  // tried again and again.
+  // `then` is called once, when the verdict is on the disk: until it can be written it is kept, and
+  // written with a later errand.
   void record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then);
-  // Runs `work` on another thread after what is to be written, then `then`.
+  // Runs `work` on another thread after all earlier writes, then `then`.
   void read(std::function<void(Ledger&)> work, std::function<void()> then);
   void tidy();  // forgets what is due, now and from now on
 

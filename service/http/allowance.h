@@ -16,7 +16,7 @@
 namespace service {
 
 // May one client, who has `mine` of something already, have so much of it that `left` is free
-// afterwards? It may have all but an eighth of what the others leave. So whoever comes last still
+// afterwards? It may have all but an eighth of what the others leave. So a further client always
 // finds room, and where there are fewer than seven of something, one client may have them all.
 constexpr bool leaves_room(size_t mine, size_t left) { return mine / 7 <= left; }
 

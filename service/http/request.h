@@ -48,8 +48,8 @@ Response busy_response(int status, std::string_view code, std::string_view messa
 
 std::string_view reason_of(int status);
 
-// "/a%20b?x=1&y" taken apart. False for what is no path of ours: not beginning with "/", a broken
-// percent sign, a NUL, or not UTF-8.
+// "/a%20b?x=1&y" taken apart. False for an invalid path: not beginning with "/", a broken percent
+// sign, a NUL, or not UTF-8.
 bool read_target(std::string_view target, Request& into);
 
 // A number of seconds, "0.5" or "30"; nothing for anything else, and for more than `most`.

@@ -26,7 +26,7 @@ class GoJudgeApi : public Api {
   GoJudgeApi(const ApiContext& context, Options options);
 
   Routes routes() override;
-  // Nothing new is taken by /ws; its clients are told when what they have sent is answered.
+  // /ws takes no new requests; its clients are told when their earlier ones are answered.
   void begin_end() override;
 
  private:

@@ -40,7 +40,7 @@ struct Operation {
 template <class Part>
 using Operations = std::vector<Operation<Part>>;
 
-// HEAD asks for what has one answer, and that at once; it has the headers of GET.
+// HEAD is offered for operations with one immediate answer; it has the headers of GET.
 template <class Part>
 void add_routes(Part& part, const Operations<Part>& operations, Routes& routes) {
   for (const auto& [about, perform] : operations) {

@@ -34,7 +34,7 @@ struct Language {
   bool pinned = false;          // the version is only what clients call it
 };
 
-// A version that clients ask for, of which the operator says that what is here will do.
+// A version that clients ask for, and for which the operator offers the installed one.
 struct Pin {
   std::string language;  // by name or alias
   Version version;
@@ -47,8 +47,8 @@ struct Options {
   std::vector<Pin> pins;
 };
 
-// From the JSON of GET /v1/runtimes: what is installed here and says its version; and the same once
-// more under each version that is pinned.
+// From the JSON of GET /v1/runtimes: the installed languages with a known version, and each once
+// more under every pinned version.
 std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins = {});
 
 Response runtimes_response(const std::vector<Language>& languages);
