@@ -4,10 +4,10 @@
 
 namespace shim {
 
-// Seals what is executable and what cannot be written of the same files (mseal(2), Linux 6.10;
-// older kernels have nothing of the kind, and nothing is done). Memory that programs free, grow or
-// give back stays as it is: sealed, that would fail. A program that takes the process's place by
-// execve begins without seals.
+// Seals executable areas and the unwritable areas of the same files (mseal(2), Linux 6.10; does
+// nothing on older kernels, which lack it). Memory that programs free, grow or give back stays as
+// it is: sealed, that would fail. A program that takes the process's place by execve begins without
+// seals.
 void seal_code();
 
 }  // namespace shim

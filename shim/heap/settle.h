@@ -10,8 +10,8 @@ namespace shim {
 // mmap. A block that mmap serves cannot be part of the image.
 void prefer_heap_to_mmap();
 
-// In the template, as the last that it does with its allocators. The GIL held. What it takes is
-// never freed: address space and pages of the image, not memory of a job.
+// Called in the template as its last use of the allocators, with the GIL held. Takes address space
+// and pages of the image that are never freed, not memory of a job.
 void settle_allocators();
 
 }  // namespace shim

@@ -102,7 +102,7 @@ struct Numpy {
   PyObject* dtype_size;    // getter
   PyObject* scalar_item;   // unbound
 };
-// Null without an exception: numpy is not loaded, or is not what it says.
+// Null without an exception: numpy is not loaded, or is another module of that name.
 const Numpy* loaded_numpy();
 // Imports it where needed. Null with an exception set.
 const Numpy* import_numpy();

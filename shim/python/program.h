@@ -27,12 +27,12 @@ bool prepare_interpreter();
 // a program. The caller must never return into Python. False: no memory.
 [[nodiscard]] bool leave_bootstrap();
 
-// In a trial child of the template: called last, when all is said and done.
+// In a trial child of the template: the hook is called last, before exit.
 void set_before_exit(void (*hook)());
 
 // In the template: the sources that its setup code lists as `__trials__`, programs of call mode
-// that jobs of this template are like, each with a function `f` of one argument. What is no text
-// there is passed over.
+// that jobs of this template are like, each with a function `f` of one argument. Items that are no
+// text are skipped.
 std::vector<std::string> trials_of_setup();
 
 }  // namespace shim
