@@ -30,8 +30,8 @@ struct Contents {
 // directories.
 sys::Result<Contents> take_in(const HostFolder& folder);
 
-// Makes the directory what `left` says, as far as the program may write there. `taken` is what went
-// in; the rest of what is there is left alone. Files that did not change are not touched.
+// Makes the directory equal to `left`, as far as the program may write there. `taken` are the files
+// that went in; other files in it stay. Files that did not change are not touched.
 sys::Result<void> bring_back(const HostFolder& folder, const std::vector<Taken>& taken,
                              const std::vector<runtime::InputFile>& left);
 

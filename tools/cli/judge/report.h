@@ -17,7 +17,7 @@ struct Measure {
   double multiplier = 1;
 };
 
-// A submission beside what is promised of it, where it is an example.
+// A submission, and the promised result where it is an example.
 struct Row {
   Judged judged;
   std::optional<Promise> promise;

@@ -10,8 +10,8 @@ namespace cli {
 // Waits for the result. When `stop` (may be null) says so, the job is cancelled and so labelled.
 runtime::JobResult run_one(runtime::Engine& engine, runtime::Job job, const StopSignals* stop);
 
-// The same, and what it prints goes to `output` as it comes. The job is cancelled, too, when nobody
-// reads our stdout any more.
+// The same, and the program's output goes to `output` as it comes. The job is also cancelled when
+// our stdout has no reader any more.
 runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const StopSignals* stop,
                             LiveOutput& output);
 

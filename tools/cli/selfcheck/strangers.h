@@ -9,7 +9,7 @@
 namespace cli {
 
 // From now on orphans below us become our children. Before the engine starts. Returns the children
-// that there are already: whoever started us may have left us some.
+// that exist already: our starter may have left us some.
 std::vector<pid_t> adopt_orphans();
 
 // Once the engine is gone: ends all children but the known ones. Returns how many there were that
