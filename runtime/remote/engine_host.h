@@ -65,7 +65,6 @@ class EngineHost {
   Engine& engine_;
   const std::shared_ptr<EngineDesk> desk_;
   const Options options_;
-  uint64_t last_ = 0;
   unsigned questions_ = 0;
   Engine::Counts told_;
   bool over_ = false;
