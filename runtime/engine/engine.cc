@@ -9,7 +9,7 @@
 #include "runtime/engine/host_config.h"
 #include "runtime/engine/shard.h"
 #include "runtime/judging/suite.h"
-#include "runtime/scheduler/admission_queue.h"
+#include "runtime/scheduler/admission/admission_queue.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/freed_memory.h"

@@ -13,7 +13,7 @@
 #include "images/python_environment.h"
 #include "runtime/builds/machine_code.h"
 #include "runtime/host/library.h"
-#include "runtime/scheduler/tenant_templates.h"
+#include "runtime/scheduler/pools/tenant_templates.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe/filter.h"

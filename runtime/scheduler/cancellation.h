@@ -2,10 +2,10 @@
 // Cancellation: ends tasks whose callers withdraw them, wherever they are: in the queue, waiting
 // for a template or a cell, running. On the scheduler's thread.
 
-#include "runtime/scheduler/admission_queue.h"
-#include "runtime/scheduler/cell_pool.h"
+#include "runtime/scheduler/admission/admission_queue.h"
+#include "runtime/scheduler/pools/cell_pool.h"
+#include "runtime/scheduler/pools/template_pool.h"
 #include "runtime/scheduler/replies.h"
-#include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
 

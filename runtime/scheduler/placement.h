@@ -17,13 +17,13 @@
 #include <utility>
 
 #include "runtime/scheduler/catalogue.h"
-#include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/pools/cell_pool.h"
+#include "runtime/scheduler/pools/template_pool.h"
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
 #include "runtime/scheduler/shortage.h"
-#include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
 

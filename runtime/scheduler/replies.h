@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/scheduler/admission_queue.h"
-#include "runtime/scheduler/capacity.h"
+#include "runtime/scheduler/admission/admission_queue.h"
+#include "runtime/scheduler/admission/capacity.h"
 #include "runtime/scheduler/catalogue.h"
 #include "runtime/scheduler/machine.h"
 

@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "runtime/cell/handles.h"
-#include "runtime/scheduler/admission_queue.h"
+#include "runtime/scheduler/admission/admission_queue.h"
+#include "runtime/scheduler/admission/capacity.h"
+#include "runtime/scheduler/admission/peers.h"
 #include "runtime/scheduler/cancellation.h"
-#include "runtime/scheduler/capacity.h"
 #include "runtime/scheduler/catalogue.h"
-#include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
-#include "runtime/scheduler/peers.h"
 #include "runtime/scheduler/placement.h"
+#include "runtime/scheduler/pools/cell_pool.h"
+#include "runtime/scheduler/pools/template_pool.h"
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
 #include "runtime/scheduler/shortage.h"
-#include "runtime/scheduler/template_pool.h"
 
 namespace runtime {
 

@@ -10,10 +10,10 @@
 
 #include <utility>
 
-#include "runtime/scheduler/admission_queue.h"
-#include "runtime/scheduler/capacity.h"
+#include "runtime/scheduler/admission/admission_queue.h"
+#include "runtime/scheduler/admission/capacity.h"
+#include "runtime/scheduler/admission/peers.h"
 #include "runtime/scheduler/machine.h"
-#include "runtime/scheduler/peers.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
 

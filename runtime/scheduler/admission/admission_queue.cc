@@ -1,4 +1,4 @@
-#include "runtime/scheduler/admission_queue.h"
+#include "runtime/scheduler/admission/admission_queue.h"
 
 #include <utility>
 

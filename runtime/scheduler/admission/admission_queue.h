@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/scheduler/shares.h"
+#include "runtime/scheduler/admission/shares.h"
 #include "runtime/scheduler/task.h"
 
 namespace runtime {

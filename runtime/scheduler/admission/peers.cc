@@ -1,4 +1,4 @@
-#include "runtime/scheduler/peers.h"
+#include "runtime/scheduler/admission/peers.h"
 
 #include <algorithm>
 

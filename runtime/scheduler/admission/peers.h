@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/scheduler/admission_queue.h"
-#include "runtime/scheduler/capacity.h"
+#include "runtime/scheduler/admission/admission_queue.h"
+#include "runtime/scheduler/admission/capacity.h"
 #include "runtime/scheduler/machine.h"
 
 namespace runtime {

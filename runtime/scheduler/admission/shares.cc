@@ -1,4 +1,4 @@
-#include "runtime/scheduler/shares.h"
+#include "runtime/scheduler/admission/shares.h"
 
 #include <algorithm>
 

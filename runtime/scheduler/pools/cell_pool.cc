@@ -1,4 +1,4 @@
-#include "runtime/scheduler/cell_pool.h"
+#include "runtime/scheduler/pools/cell_pool.h"
 
 #include <algorithm>
 #include <iterator>

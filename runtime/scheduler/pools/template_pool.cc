@@ -9,12 +9,12 @@
 // (tenant_templates.h), and what nobody used for long goes by itself. The common templates are not
 // counted and stay.
 
-#include "runtime/scheduler/template_pool.h"
+#include "runtime/scheduler/pools/template_pool.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/scheduler/tenant_templates.h"
+#include "runtime/scheduler/pools/tenant_templates.h"
 
 namespace runtime {
 

@@ -13,8 +13,8 @@
 
 #include "runtime/cell/handles.h"
 #include "runtime/scheduler/catalogue.h"
-#include "runtime/scheduler/cell_pool.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/pools/cell_pool.h"
 
 namespace runtime {
 

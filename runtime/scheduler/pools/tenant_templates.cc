@@ -1,4 +1,4 @@
-#include "runtime/scheduler/tenant_templates.h"
+#include "runtime/scheduler/pools/tenant_templates.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 
 #include "runtime/builds/blobs.h"
 #include "runtime/json/job_json.h"
-#include "runtime/scheduler/tenant_templates.h"
+#include "runtime/scheduler/pools/tenant_templates.h"
 
 namespace runtime {
 namespace {

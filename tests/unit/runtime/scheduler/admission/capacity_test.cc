@@ -1,4 +1,4 @@
-#include "runtime/scheduler/capacity.h"
+#include "runtime/scheduler/admission/capacity.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
