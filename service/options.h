@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "runtime/loop/loop.h"
 #include "runtime/remote/protocol.h"
 #include "service/admission/cors.h"

@@ -1,6 +1,6 @@
 #include "service/admission/refusals.h"
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
 namespace service {
 

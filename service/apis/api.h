@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "runtime/loop/loop.h"
 #include "sandbox/policy.h"
 #include "service/admission/guard.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
 namespace service {
 

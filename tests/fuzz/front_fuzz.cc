@@ -1,7 +1,7 @@
 // What a process that is somebody else's by now may send to the engine: a message is read whole or
 // not at all, and a job that is read and that nothing is objected to makes a well-formed request.
 
-#include "runtime/json/job_check.h"
+#include "runtime/json/job/job_check.h"
 #include "runtime/remote/job_wire.h"
 #include "runtime/remote/protocol.h"
 #include "runtime/values/value.h"

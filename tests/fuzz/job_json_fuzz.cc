@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json/job_json.h"
-#include "runtime/json/job_writer.h"
+#include "runtime/json/job/job_json.h"
+#include "runtime/json/job/job_writer.h"
 #include "runtime/json/json_reader.h"
 #include "runtime/json/result_json.h"
 #include "runtime/values/value.h"

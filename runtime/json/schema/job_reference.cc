@@ -1,7 +1,7 @@
 // The reference page of jobs, written from the table that validates them.
 
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_json.h"
 
 namespace runtime {
 
@@ -14,7 +14,7 @@ A job is one JSON object: a line of `zygo batch`, the body of `POST /v1/jobs`, o
 `{"source": "print(1)"}`. Unknown fields, wrong types, values out of range and repeated keys are
 errors (`BadJob`) that name the path. Sizes are binary: 1 kb is 1024 bytes.
 
-This page is generated from the table that validates jobs: change `runtime/json/job_fields.cc`, then
+This page is generated from the table that validates jobs: change `runtime/json/job/job_fields.cc`, then
 run `ZYGO_REGENERATE=1 zygo_unit_tests` in the root of the repository.
 
 | field | type | default | meaning |

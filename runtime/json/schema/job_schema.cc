@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_parts.h"
-#include "runtime/json/job_tests.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_parts.h"
+#include "runtime/json/job/job_tests.h"
 #include "runtime/json/schema/schema.h"
 #include "runtime/json/schema/words.h"
 

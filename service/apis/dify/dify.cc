@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "runtime/json/job_builder.h"
+#include "runtime/json/job/job_builder.h"
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"
 

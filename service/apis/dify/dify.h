@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "service/http/request.h"
 
 namespace service::dify {

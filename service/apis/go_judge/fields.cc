@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/json/job_parts.h"
+#include "runtime/json/job/job_parts.h"
 #include "service/apis/go_judge/go_judge.h"
 
 namespace service::go_judge {

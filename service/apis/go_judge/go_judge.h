@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "sandbox/policy.h"
 #include "service/apis/go_judge/file_store.h"
 #include "service/http/request.h"

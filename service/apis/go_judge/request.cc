@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/engine.h"
-#include "runtime/json/job_parts.h"
+#include "runtime/json/job/job_parts.h"
 #include "service/apis/go_judge/fields.h"
 #include "service/apis/go_judge/go_judge.h"
 #include "service/apis/parsed.h"

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "service/http/request.h"
 #include "service/session_protocol.h"
 

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "sandbox/sys/result.h"
 
 namespace service {

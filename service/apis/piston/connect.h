@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "service/apis/piston/piston.h"
 #include "service/session_protocol.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "runtime/job/input_path.h"
-#include "runtime/json/job_builder.h"
+#include "runtime/json/job/job_builder.h"
 #include "runtime/judging/signal_names.h"
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"

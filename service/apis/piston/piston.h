@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "service/apis/piston/semver.h"
 #include "service/http/request.h"
 

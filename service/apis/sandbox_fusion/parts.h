@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/json/job_builder.h"
+#include "runtime/json/job/job_builder.h"
 #include "service/http/request.h"
 
 namespace service::sandbox_fusion {

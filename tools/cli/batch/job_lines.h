@@ -11,7 +11,7 @@
 
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "tools/cli/batch/line_reader.h"
 #include "tools/cli/batch/resume.h"
 

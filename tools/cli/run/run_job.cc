@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_json.h"
 #include "runtime/values/python_coding.h"
 #include "runtime/values/utf8.h"
 #include "sandbox/sys/file.h"

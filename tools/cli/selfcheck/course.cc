@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "images/sha256.h"
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "sandbox/sys/file.h"
 
 namespace cli {

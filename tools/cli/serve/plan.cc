@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/serve/reload.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/builds/blobs.h"
-#include "runtime/json/job_check.h"
+#include "runtime/json/job/job_check.h"
 #include "runtime/loop/helpers.h"
 #include "sandbox/sys/file.h"
 #include "service/http/allowance.h"

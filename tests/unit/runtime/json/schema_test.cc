@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_json.h"
 
 namespace runtime {
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "runtime/json/result_json.h"
 #include "runtime/remote/protocol.h"
 #include "runtime/remote/wire.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "runtime/builds/blobs.h"
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "runtime/scheduler/pools/tenant_templates.h"
 
 namespace runtime {

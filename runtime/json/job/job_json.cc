@@ -1,10 +1,10 @@
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_parts.h"
-#include "runtime/json/job_rules.h"
-#include "runtime/json/job_tests.h"
-#include "runtime/json/job_value.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_parts.h"
+#include "runtime/json/job/job_rules.h"
+#include "runtime/json/job/job_tests.h"
+#include "runtime/json/job/job_value.h"
 
 namespace runtime {
 

@@ -1,13 +1,13 @@
-#include "runtime/json/job_check.h"
+#include "runtime/json/job/job_check.h"
 
 #include <cmath>
 #include <utility>
 
 #include "images/sha256.h"
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_parts.h"
-#include "runtime/json/job_rules.h"
-#include "runtime/json/job_tests.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_parts.h"
+#include "runtime/json/job/job_rules.h"
+#include "runtime/json/job/job_tests.h"
 #include "runtime/values/value.h"
 
 namespace runtime {

@@ -1,12 +1,12 @@
-#include "runtime/json/job_builder.h"
+#include "runtime/json/job/job_builder.h"
 
 #include <utility>
 
 #include "runtime/job/input_path.h"
-#include "runtime/json/job_fields.h"
-#include "runtime/json/job_parts.h"
-#include "runtime/json/job_rules.h"
-#include "runtime/json/job_tests.h"
+#include "runtime/json/job/job_fields.h"
+#include "runtime/json/job/job_parts.h"
+#include "runtime/json/job/job_rules.h"
+#include "runtime/json/job/job_tests.h"
 #include "runtime/values/json_text.h"
 #include "runtime/values/value.h"
 

@@ -1,9 +1,9 @@
-#include "runtime/json/job_tests.h"
+#include "runtime/json/job/job_tests.h"
 
 #include <set>
 
-#include "runtime/json/job_parts.h"
-#include "runtime/json/job_value.h"
+#include "runtime/json/job/job_parts.h"
+#include "runtime/json/job/job_value.h"
 #include "runtime/judging/compare.h"
 #include "runtime/values/json_text.h"
 

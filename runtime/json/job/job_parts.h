@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/job/input_path.h"
-#include "runtime/json/job_fields.h"
+#include "runtime/json/job/job_fields.h"
 #include "runtime/json/json_reader.h"
 
 namespace runtime {

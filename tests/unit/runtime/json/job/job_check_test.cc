@@ -1,10 +1,10 @@
-#include "runtime/json/job_check.h"
+#include "runtime/json/job/job_check.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "sandbox/sys/units.h"
 
 namespace runtime {

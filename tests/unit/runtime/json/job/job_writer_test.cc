@@ -1,8 +1,8 @@
-#include "runtime/json/job_writer.h"
+#include "runtime/json/job/job_writer.h"
 
 #include <catch2/catch.hpp>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
 namespace runtime {
 namespace {

@@ -1,7 +1,7 @@
 // Fields of a job that name further files and what their compiler is told.
 #include <catch2/catch.hpp>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
 namespace runtime {
 

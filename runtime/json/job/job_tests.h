@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/json/job_fields.h"
+#include "runtime/json/job/job_fields.h"
 #include "runtime/json/json_reader.h"
 
 namespace runtime {

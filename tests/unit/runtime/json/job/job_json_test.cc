@@ -1,4 +1,4 @@
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/json/job_fields.h"
+#include "runtime/json/job/job_fields.h"
 #include "runtime/json/json_reader.h"
 #include "runtime/values/value.h"
 

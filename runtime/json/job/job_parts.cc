@@ -1,4 +1,4 @@
-#include "runtime/json/job_parts.h"
+#include "runtime/json/job/job_parts.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "runtime/json/job_writer.h"
+#include "runtime/json/job/job_writer.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/json/job_fields.h"
+#include "runtime/json/job/job_fields.h"
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"

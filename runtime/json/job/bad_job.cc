@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 #include "runtime/json/json_reader.h"
 
 namespace runtime {

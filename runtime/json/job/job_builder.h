@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/json/job_json.h"
+#include "runtime/json/job/job_json.h"
 
 namespace runtime {
 

@@ -1,6 +1,6 @@
-#include "runtime/json/job_rules.h"
+#include "runtime/json/job/job_rules.h"
 
-#include "runtime/json/job_parts.h"
+#include "runtime/json/job/job_parts.h"
 
 namespace runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/json/job_fields.h"
+#include "runtime/json/job/job_fields.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "runtime/json/job_value.h"
+#include "runtime/json/job/job_value.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "runtime/json/job_builder.h"
+#include "runtime/json/job/job_builder.h"
 
 #include <catch2/catch.hpp>
 #include <functional>
