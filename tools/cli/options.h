@@ -14,8 +14,11 @@
 #include "service/admission/cors.h"
 #include "service/admission/hosts.h"
 #include "service/admission/tenancy.h"
-#include "service/apis/registry.h"
 #include "service/observe/access_log.h"
+
+namespace service {
+struct KnownApi;
+}
 
 namespace cli {
 
@@ -96,6 +99,7 @@ struct HealthOptions {
 };
 
 struct DocumentOptions {
+  std::string shell, page;                   // what is asked for
   std::string text;                          // for stdout, or
   std::string folder;                        // where to write
   std::map<std::string, std::string> files;  // these

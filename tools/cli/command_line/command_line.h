@@ -1,7 +1,7 @@
 #pragma once
-// The command line: every option, its help and its examples. With `grammar`, `manual`,
-// `completion`, `documents`, `environment` and `config_file` the only place that knows CLI11.
-// Reports errors on stderr by itself; the caller gets either the request or an exit code.
+// The command line of zygo: every command, its options, help and examples. This folder is the only
+// place that knows CLI11; core/parser.h reads. Reports errors on stderr by itself; the caller gets
+// either the request or an exit code.
 
 #include <string>
 #include <variant>

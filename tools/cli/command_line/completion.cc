@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/cli/command_line/completion_values.h"
-#include "tools/cli/command_line/grammar.h"
+#include "tools/cli/command_line/core/grammar.h"
 
 namespace cli {
 namespace {

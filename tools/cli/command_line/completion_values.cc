@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "sandbox/policy.h"
-#include "tools/cli/command_line/grammar.h"
+#include "tools/cli/command_line/core/grammar.h"
 
 namespace cli {
 namespace {

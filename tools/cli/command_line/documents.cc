@@ -18,25 +18,6 @@
 namespace cli {
 namespace {
 
-constexpr const char* kCompletionExamples =
-    R"~(Prints a script for the shell to read. Installed packages have it where shells look by themselves.
-
-Examples:
-  source <(zygo completion bash)
-  zygo completion bash > ~/.local/share/bash-completion/completions/zygo
-  zygo completion zsh > ~/.zfunc/_zygo
-  zygo completion fish > ~/.config/fish/completions/zygo.fish
-)~";
-
-constexpr const char* kManualExamples =
-    R"~(Prints the manual page of zygo or of one command, as source for man; with -o writes those of all
-commands, and the completions, into a folder like /usr/local/share.
-
-Examples:
-  zygo manual zygo-run | man -l -
-  zygo manual -o /usr/local/share
-)~";
-
 // Where each shell looks below a folder such as /usr/share.
 const std::pair<const char*, const char*> kShells[] = {
     {"bash", "bash-completion/completions/zygo"},
@@ -52,40 +33,37 @@ std::string names_of(const std::map<std::string, std::string>& pages) {
 
 }  // namespace
 
-Documents::Documents(CLI::App& app) : app_(app) {
-  completion_ = app.add_subcommand("completion", "Completions for a shell");
-  completion_->footer(kCompletionExamples);
-  completion_->set_help_flag("-h,--help", "This text");
-  completion_->add_option("SHELL", shell_, "bash, zsh or fish")
+void add_completion(CLI::App& app, CommandLine& line) {
+  app.add_option("SHELL", line.document.shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("");
-  manual_ = app.add_subcommand("manual", "Manual pages")->group("");
-  manual_->footer(kManualExamples);
-  manual_->set_help_flag("-h,--help", "This text");
-  manual_->add_option("PAGE", page_, "E.g. zygo-run")->type_name("");
-  manual_->add_option("-o,--output", folder_, "Folder for all of them")->type_name("PATH");
 }
 
-std::optional<DocumentOptions> Documents::asked() const {
-  DocumentOptions wanted;
-  if (completion_->parsed()) {
-    wanted.text = completion_script(app_, shell_).value_or("");
-    return wanted;
-  }
-  if (!manual_->parsed()) return std::nullopt;
-  const std::map<std::string, std::string> pages = manual_pages(app_, ZYGO_VERSION);
-  if (folder_.empty()) {
-    const auto page = pages.find((page_.empty() ? "zygo" : page_) + ".1");
+std::string finish_completion(const CLI::App& app, CommandLine& line) {
+  line.document.text = completion_script(app, line.document.shell).value_or("");
+  return "";
+}
+
+void add_manual(CLI::App& app, CommandLine& line) {
+  app.group("");  // not shown
+  app.add_option("PAGE", line.document.page, "E.g. zygo-run")->type_name("");
+  app.add_option("-o,--output", line.document.folder, "Folder for all of them")->type_name("PATH");
+}
+
+std::string finish_manual(const CLI::App& app, CommandLine& line) {
+  DocumentOptions& wanted = line.document;
+  const std::map<std::string, std::string> pages = manual_pages(app, ZYGO_VERSION);
+  if (wanted.folder.empty()) {
+    const auto page = pages.find((wanted.page.empty() ? "zygo" : wanted.page) + ".1");
     if (page == pages.end())
-      throw CLI::ValidationError(page_, "is no page; there are " + names_of(pages));
+      throw CLI::ValidationError(wanted.page, "is no page; there are " + names_of(pages));
     wanted.text = page->second;
-    return wanted;
+    return "";
   }
-  wanted.folder = folder_;
   for (const auto& [name, text] : pages) wanted.files["man/man1/" + name] = text;
-  for (const auto& [shell, path] : kShells) wanted.files[path] = *completion_script(app_, shell);
-  return wanted;
+  for (const auto& [shell, path] : kShells) wanted.files[path] = *completion_script(app, shell);
+  return "";
 }
 
 int document_command(const CommandLine& line) {

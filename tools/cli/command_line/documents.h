@@ -3,34 +3,32 @@
 // while the command line is parsed, since the grammar exists only then; it is written later, like
 // all output of a command.
 
-#include <optional>
-#include <string>
-
-#include "tools/cli/options.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/cli/command_line/core/parser.h"
+#include "tools/cli/command_line/help_text.h"
 
 namespace cli {
 
-class Documents {
- public:
-  // Adds the commands; after all others.
-  explicit Documents(CLI::App& app);
-  Documents(const Documents&) = delete;
-  Documents& operator=(const Documents&) = delete;
+void add_completion(CLI::App& app, CommandLine& into);
+std::string finish_completion(const CLI::App& app, CommandLine& line);
+void add_manual(CLI::App& app, CommandLine& into);
+// Throws CLI::Error where there is no such page.
+std::string finish_manual(const CLI::App& app, CommandLine& line);
 
-  // After the command line was parsed: what is to be written, if one of them was asked for. Throws
-  // CLI::Error where there is no such page.
-  std::optional<DocumentOptions> asked() const;
-
- private:
-  CLI::App& app_;
-  CLI::App* completion_;
-  CLI::App* manual_;
-  std::string shell_, page_, folder_;
-};
+// After all others.
+inline constexpr Syntax kCompletionSyntax{.path = "completion",
+                                          .help = "Completions for a shell",
+                                          .footer = kCompletionExamples,
+                                          .command = Command::kDocument,
+                                          .add = add_completion,
+                                          .finish = finish_completion,
+                                          .has_common = false};
+inline constexpr Syntax kManualSyntax{.path = "manual",
+                                      .help = "Manual pages",
+                                      .footer = kManualExamples,
+                                      .command = Command::kDocument,
+                                      .add = add_manual,
+                                      .finish = finish_manual,
+                                      .has_common = false};
 
 int document_command(const CommandLine& line);
 

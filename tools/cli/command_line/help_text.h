@@ -229,6 +229,25 @@ Examples:
   zygo batch --python /shared/ml.tar.zst --preload numpy,torch jobs.ndjson -o results.ndjson
 )~";
 
+inline constexpr const char* kCompletionExamples =
+    R"~(Prints a script for the shell to read. Installed packages have it where shells look by themselves.
+
+Examples:
+  source <(zygo completion bash)
+  zygo completion bash > ~/.local/share/bash-completion/completions/zygo
+  zygo completion zsh > ~/.zfunc/_zygo
+  zygo completion fish > ~/.config/fish/completions/zygo.fish
+)~";
+
+inline constexpr const char* kManualExamples =
+    R"~(Prints the manual page of zygo or of one command, as source for man; with -o writes those of all
+commands, and the completions, into a folder like /usr/local/share.
+
+Examples:
+  zygo manual zygo-run | man -l -
+  zygo manual -o /usr/local/share
+)~";
+
 inline constexpr const char* kIsolateHelp =
     R"~(Usage: zygo isolate [OPTIONS] --init | --run -- PROGRAM [ARGUMENTS] | --cleanup
    or: the same behind a link to zygo that is called isolate

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/cli/command_line/environment.h"
-#include "tools/cli/command_line/grammar.h"
+#include "tools/cli/command_line/core/environment.h"
+#include "tools/cli/command_line/core/grammar.h"
 
 namespace cli {
 namespace {

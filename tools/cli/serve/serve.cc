@@ -11,6 +11,7 @@
 #include "runtime/json/job/job_check.h"
 #include "runtime/loop/helpers.h"
 #include "sandbox/sys/file.h"
+#include "service/apis/registry.h"
 #include "service/http/allowance.h"
 #include "service/http/listener.h"
 #include "service/observe/access_log.h"

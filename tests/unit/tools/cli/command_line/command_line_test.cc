@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "sandbox/sys/file.h"
+#include "tools/cli/command_line/core/batch_options.h"
 #include "tools/cli/engine_setup.h"
 
 namespace cli {
@@ -172,6 +173,31 @@ TEST_CASE("the option --setup defines a template that runs the file, with or wit
   const Refusal refusal = std::get<Refusal>(engine_options(common, kBuiltin, 0));
   CHECK(refusal.code == kExitUsage);
   CHECK(refusal.sentence.find("--setup: ") == 0);
+}
+
+TEST_CASE("a program with one command reads it as zygo does, and says where the others are",
+          "[cli][options]") {
+  const Program program{
+      .commands = {&kBatchSyntax, 1}, .footer = kBatchExamples, .others = "others are elsewhere"};
+
+  const auto wish = parse_command_line(program, {"batch", "--workers", "3", "jobs.ndjson"});
+  std::string trouble;
+  const auto refused = parse_command_line(program, {"serve"}, &trouble);
+
+  REQUIRE(std::holds_alternative<CommandLine>(wish));
+  CHECK(std::get<CommandLine>(wish).command == Command::kBatch);
+  CHECK(std::get<CommandLine>(wish).batch.workers == 3);
+  CHECK(std::get<int>(refused) == kExitUsage);
+  CHECK(trouble == "unknown command or option \"serve\"; others are elsewhere");
+}
+
+TEST_CASE("isolate behind an option is refused, since its words are not zygo's", "[cli][options]") {
+  std::string trouble;
+
+  const auto wish = parse_command_line({"--json", "isolate"}, &trouble);
+
+  CHECK(std::get<int>(wish) == kExitUsage);
+  CHECK(trouble == "isolate has to be the first word");
 }
 
 }  // namespace cli

@@ -1,5 +1,5 @@
 #pragma once
-// The options of `zygo top`.
+// The options of `zygo serve`.
 
 #include "tools/cli/options.h"
 
@@ -9,6 +9,6 @@ class App;
 
 namespace cli {
 
-void add_top(CLI::App& app, TopOptions& into);
+void add_serve(CLI::App& app, CommandLine& into);
 
 }  // namespace cli

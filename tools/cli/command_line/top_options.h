@@ -1,5 +1,5 @@
 #pragma once
-// The options of `zygo serve`.
+// The options of `zygo top`.
 
 #include "tools/cli/options.h"
 
@@ -9,6 +9,6 @@ class App;
 
 namespace cli {
 
-void add_serve(CLI::App& app, ServeOptions& into);
+void add_top(CLI::App& app, CommandLine& into);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-#include "tools/cli/command_line/environment.h"
+#include "tools/cli/command_line/core/environment.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/cli/command_line/grammar.h"
+#include "tools/cli/command_line/core/grammar.h"
 #include "tools/cli/text.h"
 
 namespace cli {

@@ -1,4 +1,4 @@
-#include "tools/cli/command_line/config_file.h"
+#include "tools/cli/command_line/core/config_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,12 @@
-#include "tools/cli/top/top_options.h"
+#include "tools/cli/command_line/top_options.h"
 
-#include "tools/cli/command_line/parsed_option.h"
+#include "tools/cli/command_line/core/parsed_option.h"
 #include "tools/cli/units.h"
 
 namespace cli {
 
-void add_top(CLI::App& app, TopOptions& into) {
+void add_top(CLI::App& app, CommandLine& line) {
+  TopOptions& into = line.top;
   app.add_option("--url", into.url,
                  "The service: http://HOST:PORT or unix:PATH (default http://127.0.0.1:8000)")
       ->type_name("URL");

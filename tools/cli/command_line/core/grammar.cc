@@ -1,4 +1,4 @@
-#include "tools/cli/command_line/grammar.h"
+#include "tools/cli/command_line/core/grammar.h"
 
 namespace cli {
 

@@ -1,11 +1,12 @@
-#include "tools/cli/serve/options.h"
+#include "tools/cli/command_line/serve_options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "tools/cli/command_line/parsed_option.h"
+#include "service/apis/registry.h"
+#include "tools/cli/command_line/core/parsed_option.h"
 #include "tools/cli/units.h"
 
 namespace cli {
@@ -136,7 +137,8 @@ void add_serve_durable(CLI::App& app, ServeOptions& into) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, ServeOptions& into) {
+void add_serve(CLI::App& app, CommandLine& line) {
+  ServeOptions& into = line.serve;
   app.add_option("--listen", into.listen,
                  "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
       ->type_name("ADDRESS")

@@ -1,0 +1,108 @@
+#include "tools/cli/command_line/run_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "runtime/job/limits.h"
+#include "tools/cli/command_line/core/parsed_option.h"
+#include "tools/cli/units.h"
+
+namespace cli {
+namespace {
+
+sys::Result<sandbox::Profile> parse_profile(const std::string& text) {
+  if (auto profile = sandbox::profile_named(text)) return *profile;
+  return sys::Error::because(
+      fmt::format("\"{}\" is not a profile; choose pure, default, subprocess or build", text));
+}
+
+// "10s", "512M", "64"
+std::string words_of(const runtime::LimitRule& rule) {
+  const int64_t usual = rule.get(runtime::Limits{});
+  if (rule.unit() == "ms") return fmt::format("{}s", usual / 1000);
+  return std::to_string(usual) + (rule.unit() == "mb" ? "M" : rule.unit() == "kb" ? "K" : "");
+}
+
+// `shared`: other limits have the option, too, and other defaults.
+void add_limit(CLI::App& app, const runtime::LimitRule& rule, bool shared, RunOptions& into) {
+  const std::string option(rule.option);
+  const std::string help =
+      std::string(rule.help) + (shared ? "" : " (default " + words_of(rule) + ")");
+  const auto put = [&into, key = rule.option](runtime::LimitRule::Amount amount) {
+    into.limits[key] = amount;
+  };
+  const auto put_parsed = [option, put](const auto& value) {
+    if (!value) throw CLI::ValidationError(option, value.error().text());
+    put(*value);
+  };
+  const auto usual = rule.amount_in({});
+  if (std::holds_alternative<sys::Milliseconds>(usual)) {
+    app.add_option_function<std::string>(
+           option, [=](const std::string& text) { put_parsed(parse_duration(text)); }, help)
+        ->type_name("TIME");
+  } else if (std::holds_alternative<sys::Bytes>(usual)) {
+    app.add_option_function<std::string>(
+           option, [=](const std::string& text) { put_parsed(parse_size(text)); }, help)
+        ->type_name("SIZE");
+  } else {
+    const auto put_count = [put](uint32_t count) { put(count); };
+    whole_number(app.add_option_function<uint32_t>(option, put_count, help),
+                 static_cast<unsigned>(rule.min), static_cast<unsigned>(rule.max));
+  }
+}
+
+void add_limits(CLI::App& app, RunOptions& into) {
+  app.option_defaults()->group("Limits");
+  for (const runtime::LimitRule& rule : runtime::kLimits) {
+    if (rule.help.empty()) continue;
+    const bool shared =
+        std::ranges::count(runtime::kLimits, rule.option, &runtime::LimitRule::option) > 1;
+    add_limit(app, rule, shared, into);
+  }
+  app.option_defaults()->group("Options");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, CommandLine& line) {
+  RunOptions& into = line.run;
+  app.add_option("PROGRAM", into.program,
+                 "Source file; - reads it from stdin. Its extension chooses the template")
+      ->type_name("");
+  app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
+      ->type_name("");
+  add_limits(app, into);
+  parsed_option(app, "--profile", "NAME", "Operations allowed: pure, default, subprocess, build",
+                into.profile, parse_profile);
+  whole_number(app.add_option("--determinism", into.determinism,
+                              "Run N times under different seeds and compare"),
+               1u, 8u);
+  CLI::Option* call = app.add_option("--call", into.func, "Call FUNC after running the definitions")
+                          ->type_name("FUNC");
+  CLI::Option* inputs = app.add_option("--inputs", into.inputs, "JSON array: one call per element")
+                            ->type_name("FILE");
+  call->needs(inputs);
+  inputs->needs(call);
+  app.add_flag("--array", into.array, "Nested lists of integers become numpy arrays")->needs(call);
+  app.add_option("--stdin", into.stdin_file, "The program's stdin, instead of zygo's own")
+      ->type_name("FILE")
+      ->excludes(call);
+  app.add_option("--compiler-flag", into.compiler_flags,
+                 "A word for the compiler, e.g. --compiler-flag=-O3; repeatable")
+      ->type_name("FLAG")
+      ->allow_extra_args(false);
+  app.add_flag("--command", into.is_command,
+               "PROGRAM is no file but a program of the image, by name or path");
+  app.add_flag("--observe", into.observe,
+               "Count every system call, and say which profile the program needs (slow)");
+}
+
+std::string finish_run(const CLI::App&, CommandLine& line) {
+  if (line.run.program.empty() && line.common.image.empty())
+    return "PROGRAM is required (with --image, its own command is run without one)";
+  return "";
+}
+
+}  // namespace cli

@@ -1,0 +1,17 @@
+#pragma once
+// The options of `zygo run`.
+
+#include <string>
+
+#include "tools/cli/options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cli {
+
+void add_run(CLI::App& app, CommandLine& into);
+std::string finish_run(const CLI::App& app, CommandLine& line);
+
+}  // namespace cli
