@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 try:
     import numpy as np
@@ -34,8 +35,8 @@ from arc_grader.errors import GraderError  # noqa: E402
 from arc_grader.grading import Difference, Graded, Span  # noqa: E402
 from arc_grader.jobs import Candidate, extract_program, job_lines  # noqa: E402
 from arc_grader.judge import Verdict, judge, outputs_sha256, to_grid  # noqa: E402
-from arc_grader.runner import Runner, programs_of  # noqa: E402
-from zygo import Pool, Result  # noqa: E402
+from arc_grader.runner import Runner, find_zygo, programs_of  # noqa: E402
+from zygo import Pool, Result, binary  # noqa: E402
 from zygo.grade import grids  # noqa: E402
 from zygo.grade import Outcome, Program, Report  # noqa: E402
 from zygo.job import encode  # noqa: E402
@@ -67,6 +68,19 @@ def tagged(kind: str, data: Any, **more: Any) -> dict[str, Any]:
 
 def bundled_tasks() -> dict[str, Task]:
     return load_tasks(DATA / "arc-agi_evaluation_challenges.json", DATA / "arc-agi_evaluation_solutions.json")
+
+
+class Finding(unittest.TestCase):
+    def test_a_checkout_where_only_the_command_batch_was_built_is_served_by_it_until_all_is(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, PATH=folder):
+            os.environ.pop("ZYGO_BIN", None)
+            module, built = Path(folder, "tools/python/zygo/binary.py"), Path(folder, "build/release/bin")
+            with mock.patch.object(binary, "__file__", str(module)):
+                self.assertRaises(GraderError, find_zygo, None)
+                for name in ("zygo-batch", "zygo"):
+                    built.mkdir(parents=True, exist_ok=True)
+                    (built / name).touch(mode=0o755)
+                    self.assertEqual(find_zygo(None), str((built / name).resolve()))
 
 
 class Extraction(unittest.TestCase):

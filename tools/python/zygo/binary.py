@@ -11,7 +11,9 @@ from .errors import NoRuntime
 
 
 def find(binary: Optional[str] = None) -> str:
-    """`binary`, $ZYGO_BIN, beside the package (a wheel, then a build of this checkout), or in PATH: what comes first."""
+    """`binary`, $ZYGO_BIN, beside the package (a wheel, then a build of this checkout), or in PATH: what comes first.
+
+    Of a checkout where only `tools/try` was built it is zygo-batch, whose one command is all that this package needs."""
     named = binary or os.environ.get("ZYGO_BIN")
     if named:
         if not os.access(named, os.X_OK):
@@ -20,7 +22,8 @@ def find(binary: Optional[str] = None) -> str:
     package = Path(__file__).resolve().parent
     beside = [package / "_runtime/bin/zygo"]
     if len(package.parents) > 2:
-        beside.append(package.parents[2] / "build/release/bin/zygo")
+        built = package.parents[2] / "build/release/bin"
+        beside += [built / "zygo", built / "zygo-batch"]
     for candidate in beside:
         if os.access(candidate, os.X_OK):
             return str(candidate)
