@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "runtime/builds/runtime_spec.h"
-#include "runtime/cell/answer.h"
 #include "runtime/cell/cell_ids.h"
 #include "runtime/cell/handles.h"
-#include "runtime/cell/late_start.h"
+#include "runtime/cell/memory/answer.h"
+#include "runtime/cell/memory/shared_memory.h"
 #include "runtime/cell/observer.h"
 #include "runtime/cell/output_files.h"
-#include "runtime/cell/shared_memory.h"
-#include "runtime/cell/standing.h"
+#include "runtime/cell/rules/late_start.h"
+#include "runtime/cell/rules/standing.h"
 #include "runtime/cell/terminate.h"
 #include "runtime/cell/zygote.h"
 #include "runtime/host/scratch.h"

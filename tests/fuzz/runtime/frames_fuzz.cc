@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "runtime/cell/answer.h"
+#include "runtime/cell/memory/answer.h"
 #include "runtime/cell/wire_decode.h"
 #include "tests/fuzz/input.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/cell/late_start.h"
+#include "runtime/cell/rules/late_start.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "runtime/cell/answer.h"
+#include "runtime/cell/memory/answer.h"
 
 #include <sys/mman.h>
 

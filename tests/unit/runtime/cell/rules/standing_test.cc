@@ -1,4 +1,4 @@
-#include "runtime/cell/standing.h"
+#include "runtime/cell/rules/standing.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/cell/shared_memory.h"
+#include "runtime/cell/memory/shared_memory.h"
 #include "sandbox/sys/result.h"
 #include "shim/value_format.h"
 

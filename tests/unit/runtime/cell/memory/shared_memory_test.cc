@@ -1,4 +1,4 @@
-#include "runtime/cell/shared_memory.h"
+#include "runtime/cell/memory/shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

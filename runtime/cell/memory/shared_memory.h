@@ -1,8 +1,8 @@
 #pragma once
-// The only memory that a cell's processes and the daemon share: what a job is asked (RequestMemory)
-// and what it answers (SharedAnswer, runtime/cell/answer.h). By construction none of it speaks of
-// another job: no file of it can grow or shrink, so a mapping shows what it was made for and
-// nothing behind; what serves several jobs is zeros between them.
+// The only memory that a cell's processes and the daemon share: the request of a job
+// (RequestMemory) and its answer (SharedAnswer, answer.h). Neither can hold anything of another
+// job: the files cannot grow or shrink, so a mapping shows its own job's bytes and nothing behind
+// them, and memory that serves several jobs is zeroed between them.
 
 #include <string_view>
 
