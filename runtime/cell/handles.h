@@ -52,7 +52,8 @@ struct RunResult {
 class TemplateHandle {
  public:
   enum class State : uint8_t { kStarting, kReady, kRefused, kFailed };
-  // Dropping it ends the template and every cell of it.
+  // Dropping it ends the template and every cell of it, and waits until a template that still lives
+  // has ended. A loop that others share calls end() first and drops it when is_ending() is false.
   virtual ~TemplateHandle() = default;
 
   virtual State state() const = 0;
@@ -64,9 +65,10 @@ class TemplateHandle {
   virtual Evidence::Fault fault() const = 0;
   // In kFailed: it was there, and a signal ended it. Another one may well live.
   virtual bool was_killed() const = 0;
-  // Kills it, without waiting until its memory has been given back; kFailed follows.
+  // Kills it, without waiting until its memory has been given back; kFailed or kRefused follows. A
+  // template that has ended stays as it is.
   virtual void end() = 0;
-  virtual bool is_ending() const = 0;
+  virtual bool is_ending() const = 0;  // after end(), until it is gone
 };
 
 // The owner of a cell hears of it through these, in its own turn of the loop.

@@ -59,7 +59,9 @@ class Zygote : public TemplateHandle {
   Evidence::Fault fault() const override { return {shim::Step::kStartTemplate, error_, reason_}; }
   bool was_killed() const override { return killed_; }
   void end() override;
-  bool is_ending() const override { return ending_ && state_ != State::kFailed; }
+  bool is_ending() const override {
+    return ending_ && (state_ == State::kStarting || state_ == State::kReady);
+  }
 
   bool runs_in_place() const { return in_place_; }  // in kReady; see shim/protocol.h
 

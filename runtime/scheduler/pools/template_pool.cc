@@ -106,10 +106,14 @@ bool TemplatePool::is_outdated(const CellSlot& slot) const {
          (slot.early && current.state() == TemplateHandle::State::kReady);
 }
 
-// Where cells live in a template's pid namespace they die with it, so it goes last.
+// Where cells live in a template's pid namespace they die with it, so it goes last. It is killed,
+// and dropped when it is gone: to drop a living one would wait for its end, which takes as long as
+// it has memory, and the loop would wait, too.
 void TemplatePool::drop_retired() {
   std::erase_if(retired_, [this](const std::unique_ptr<TemplateHandle>& zygote) {
-    return !zygote->is_ending() && !cells_.has_cell_of(zygote.get());
+    if (cells_.has_cell_of(zygote.get())) return false;
+    if (!zygote->is_ending()) zygote->end();
+    return !zygote->is_ending();
   });
 }
 
@@ -143,7 +147,7 @@ bool TemplatePool::is_busy(const TemplateKey& key, const TemplateSlot& slot) con
 
 void TemplatePool::drop_template(Slots::iterator found) {
   cells_.bury_if([&found](const CellSlot& slot) { return slot.zygote == found->first; });
-  // Killed now and reaped when it is gone, which takes as long as it had memory.
+  // It is killed now, and drop_retired() drops it when it is gone.
   found->second.zygote->end();
   retired_.push_back(std::move(found->second.zygote));
   slots_.erase(found);
@@ -197,7 +201,10 @@ void TemplatePool::note_change(const TemplateKey& key) {
 }
 
 void TemplatePool::retire_all() {
-  for (auto& [key, slot] : slots_) retired_.push_back(std::move(slot.zygote));
+  for (auto& [key, slot] : slots_) {
+    retired_.push_back(std::move(slot.zygote));
+    if (slot.successor) retired_.push_back(std::move(slot.successor));
+  }
   slots_.clear();
   count();
   drop_retired();

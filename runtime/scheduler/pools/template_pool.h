@@ -56,7 +56,7 @@ class TemplatePool {
   bool is_outdated(const CellSlot& cell) const;
   void bury_outdated(const TemplateKey& key);
   bool has_lost(const CellSlot& cell) const;  // its template is gone, or no good
-  void drop_retired();
+  void drop_retired();  // ends those without cells, and drops those that have ended
   void retire_all();
 
   void drop_idle_tenants(sys::Nanoseconds unused_since);
@@ -82,7 +82,7 @@ class TemplatePool {
   size_t most_tenants_ = 0;
   bool ages_ = false;  // Machine::age_again() was asked
   Slots slots_;
-  std::list<std::unique_ptr<TemplateHandle>> retired_;  // until the last of their cells is gone
+  std::list<std::unique_ptr<TemplateHandle>> retired_;  // until their cells and they are gone
   std::vector<TemplateKey> changed_;
   std::atomic<size_t> alive_{0}, of_tenants_{0};
   std::atomic<uint64_t> dropped_{0};

@@ -33,7 +33,9 @@ class FakeTemplate : public TemplateHandle {
   Evidence::Fault fault() const override { return {shim::Step::kStartTemplate, error_, reason_}; }
   bool was_killed() const override { return killed_; }
   void end() override { ending_ = true; }
-  bool is_ending() const override { return ending_ && state_ != State::kFailed; }
+  bool is_ending() const override {
+    return ending_ && (state_ == State::kStarting || state_ == State::kReady);
+  }
 
   const std::string& name() const { return name_; }
   void become_ready() { become(State::kReady); }
@@ -194,6 +196,7 @@ class FakeMachine : public Machine {
   std::optional<sys::Nanoseconds> ask_at, age_at;
   int template_error = 0, cell_error = 0, input_error = 0;
   uint64_t ooms = 0, cells_made = 0;
+  unsigned dropped_alive = 0;          // templates whose end the loop would have waited for
   std::list<FakeTemplate*> templates;  // that the scheduler holds, oldest first; likewise:
   std::list<FakeCell*> cells;
   std::deque<std::pair<std::function<void()>, std::function<void()>>> asides;
@@ -207,6 +210,7 @@ inline FakeTemplate::FakeTemplate(FakeMachine& machine, std::string name,
 
 inline FakeTemplate::~FakeTemplate() {
   machine_.templates.remove(this);
+  if (state_ == State::kStarting || state_ == State::kReady) ++machine_.dropped_alive;
   for (FakeCell* cell : machine_.cells) {
     if (cell->parent == this) cell->parent = nullptr;
   }

@@ -59,6 +59,12 @@ class History {
     }
   }
 
+  unsigned templates_dropped_alive() const {
+    unsigned sum = 0;
+    for (const Seat& seat : seats_) sum += seat.machine.dropped_alive;
+    return sum;
+  }
+
   // All trouble is over, and what has come is answered. False: everybody waits for somebody else.
   bool settle() {
     for (Seat& seat : seats_) seat.machine.template_error = seat.machine.cell_error = 0;
@@ -203,8 +209,11 @@ class History {
       }
       if (!machine.asides.empty()) possible.push_back([&machine] { machine.come_back(); });
       for (fake::FakeTemplate* each : machine.templates) {
-        if (each->state() != TemplateHandle::State::kStarting) continue;
-        possible.push_back([each] { each->is_ending() ? each->die() : each->become_ready(); });
+        if (each->is_ending()) {
+          possible.push_back([each] { each->die(); });
+        } else if (each->state() == TemplateHandle::State::kStarting) {
+          possible.push_back([each] { each->become_ready(); });
+        }
       }
       for (fake::FakeCell* cell : machine.cells) add_progress_of(*cell, possible);
     }
@@ -309,6 +318,7 @@ void run_history(unsigned seed) {
   }
   REQUIRE(history.load() == 0);
   REQUIRE(history.stop());
+  REQUIRE(history.templates_dropped_alive() == 0);
 }
 
 TEST_CASE("in 1,000 random histories each job has one verdict", "[scheduler][histories]") {

@@ -99,7 +99,12 @@ TEST_CASE("a template is renewed after so many cells, beside the one that serves
   CHECK(last.is_ended());
   last.vanish();
   bench.turn();
-  CHECK(bench.machine.templates.size() == 1);
+  REQUIRE(bench.machine.templates.size() == 2);
+  CHECK(old->is_ending());  // nothing waits for its end ...
+  CHECK(bench.machine.dropped_alive == 0);
+  old->die();
+  bench.turn();
+  CHECK(bench.machine.templates.size() == 1);  // ... and it goes when it has ended
   CHECK(bench.machine.templates.front() != old);
   bench.run("of the new one").finish_well();
   CHECK(bench.label("of the new one") == "OK");
