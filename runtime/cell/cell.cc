@@ -23,13 +23,6 @@ using sys::Error;
 using sys::OwnedFd;
 using sys::Result;
 
-namespace {
-
-constexpr std::chrono::seconds kBirthPatience{60};  // a cell is made in milliseconds
-constexpr std::chrono::seconds kLeave{2};           // and goes in less
-
-}  // namespace
-
 CellShape shape_of(const Job& job) {
   return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value, job.observe};
 }
@@ -68,7 +61,7 @@ Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan p
   for (OwnedFd& fd : self->theirs_) fd.reset();
   self->socket_ready_->start();
   // An early order waits for as long as the template takes to start.
-  if (zygote.state() == Zygote::State::kReady) self->timer_->start(kBirthPatience);
+  if (zygote.state() == Zygote::State::kReady) self->timer_->start(CellLife::kBirthPatience);
   return cell;
 }
 
@@ -129,18 +122,20 @@ Result<shim::CellOrder> Cell::describe() const {
 }
 
 void Cell::on_born(const shim::CellBorn& born, OwnedFd pidfd) {
-  if (state_ == State::kDead) {  // what it said of itself came first, and was no good
-    if (pidfd) kill_by_pidfd(pidfd.get());
-    return;
-  }
-  if (born.failure.error != 0 || !pidfd) {
-    return lose({born.failure.step, born.failure.error, "the cell was not born", true});
+  switch (life_.on_born(born.failure.error == 0 && pidfd)) {
+    case CellLife::Birth::kUnwanted:
+      if (pidfd) kill_by_pidfd(pidfd.get());
+      return;
+    case CellLife::Birth::kFailed:
+      return lose({born.failure.step, born.failure.error, "the cell was not born", true});
+    case CellLife::Birth::kBorn:
+      break;
   }
   pidfd_ = std::move(pidfd);
   Cell* self = this;
   exit_ready_ = std::make_unique<Readable>(loop_, pidfd_.get(), [self] { self->on_gone(); });
   exit_ready_->start();
-  timer_->start(kBirthPatience);
+  timer_->start(CellLife::kBirthPatience);
   settle();
 }
 
@@ -150,28 +145,24 @@ void Cell::on_socket() {
   if (!received) {
     const int error = received.error().code();
     if (error == EAGAIN) return;
-    if (error == EMSGSIZE && state_ == State::kStarting)
+    if (error == EMSGSIZE && state() == State::kStarting)
       return lose({shim::Step::kCell, EMFILE, "no descriptor was left for what the cell sent"});
     return on_exit();
   }
   const bool hung_up = received->size == 0;
-  if (hung_up && state_ == State::kStarting &&
-      !pidfd_) {  // its template knows why, and will say so
-    socket_ready_->stop();
-    return;
-  }
+  if (hung_up && life_.waits_for_its_template()) return socket_ready_->stop();
   const auto frame = decode_cell_frame(std::span(bytes).first(received->size), received->fds.size(),
                                        sys::monotonic_now());
   if (!frame) return on_exit();
   if (const auto* done = std::get_if<shim::JobDone>(&*frame)) {
-    if (state_ == State::kRunning && done->nonce == nonce_) collect(*done);
+    if (life_.heeds(done->nonce == nonce_)) collect(*done);
     return;
   }
   if (const auto* held = std::get_if<shim::JobHeld>(&*frame)) {
-    if (state_ == State::kRunning && held->nonce == nonce_ && !held_) on_held();
+    if (life_.heeds(held->nonce == nonce_) && clock_.may_hold()) on_held();
     return;
   }
-  if (state_ != State::kStarting || root_) return on_exit();  // ready once
+  if (!life_.on_ready()) return on_exit();
   on_ready(std::get<shim::CellReady>(*frame), std::move(received->fds));
 }
 
@@ -193,10 +184,8 @@ void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
   settle();
 }
 
-// Two messages make a cell: the template's that it was born, with its pidfd, and its own that it is
-// ready. They come by different sockets, in either order.
 void Cell::settle() {
-  if (state_ != State::kStarting || !pidfd_ || !root_) return;
+  if (!life_.completes()) return;
   view_.init_pid = pid_of_pidfd(pidfd_.get());
   if (view_.init_pid <= 0) return on_exit();
   if (listener_) {
@@ -209,17 +198,15 @@ void Cell::settle() {
   timer_->stop();
   base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
   inherited_data_ = data_of(view_.init_pid);
-  state_ = State::kIdle;
   events_.ready();
 }
 
 void Cell::lose(Evidence::Fault fault) {
-  if (state_ == State::kDead) return;
-  bool running = state_ == State::kRunning;
-  state_ = State::kDead;
+  const CellLife::Loss loss = life_.lose();
+  if (loss == CellLife::Loss::kKnown) return;
   fault_ = std::move(fault);
   stop_watching();
-  if (!running) {
+  if (loss == CellLife::Loss::kOfCell) {
     const bool oom = cgroup_.oom_kills().value_or(oom_base_) > oom_base_;
     if (fault_.error == 0 && oom) fault_.error = ENOMEM;
     return events_.dead();
@@ -232,11 +219,11 @@ void Cell::lose(Evidence::Fault fault) {
     fault_ = outer_memory_is_full();
   }
   result_.evidence.oom_kills = static_cast<uint32_t>(kills);
-  if (kills == 0 && !killed_) result_.evidence.fault = fault_;
-  killed_ = true;  // drain() has nothing left to kill
+  if (kills == 0 && !clock_.is_doomed()) result_.evidence.fault = fault_;
+  clock_.end();
   drain();
   result_.evidence.limits = order_.job->limits;
-  result_.usage.wall_us = micros(sys::monotonic_now() - started_at_);
+  result_.usage.wall_us = micros(sys::monotonic_now() - clock_.started_at());
   result_.evidence.wall_ms = result_.usage.wall_us / 1000;
   result_.evidence.cpu_ms = result_.usage.cpu_us / 1000;  // as far as it was seen
   finish(false);
@@ -244,7 +231,7 @@ void Cell::lose(Evidence::Fault fault) {
 
 // By pid 1, which reaps the process and so cannot mean another one.
 void Cell::signal(int number) {
-  if (state_ != State::kRunning || killed_) return;
+  if (!life_.is_running() || clock_.is_doomed()) return;
   shim::JobOrder order;
   order.kind = shim::OrderKind::kSignal;
   order.signal = static_cast<uint32_t>(number);
@@ -253,7 +240,7 @@ void Cell::signal(int number) {
 
 // What it had to say of its end comes first, whatever the loop has seen first.
 void Cell::on_gone() {
-  if (state_ == State::kStarting) on_socket();
+  if (state() == State::kStarting) on_socket();
   on_exit();
 }
 
@@ -268,7 +255,7 @@ void Cell::stop_watching() {
 }
 
 void Cell::end(std::function<void()> gone) {
-  state_ = State::kDead;
+  life_.end();
   stop_watching();
   // Hung up but not closed: a descriptor lives as long as the handle that watched it, or its number
   // would come back to another cell before that handle is gone.
@@ -285,7 +272,7 @@ void Cell::end(std::function<void()> gone) {
   if (layers_.has(Layer::kPidNs)) {
     kill_by_pidfd(pidfd_.get());
   } else {
-    timer_->start(kLeave);
+    timer_->start(CellLife::kLeave);
   }
   // Readable once pid 1 has reaped its namespace and is dead itself: then the cgroup can go. A
   // watcher of its own, because this may be running inside the other one's callback.

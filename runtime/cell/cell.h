@@ -1,8 +1,9 @@
 #pragma once
-// Cell: the daemon's handle on one cell, a slot that runs one job at a time. It owns all that the
-// cell shares with the daemon (socket, output pipes, request and answer memory, cgroup, seccomp
-// listener, pidfd) and keeps the clock of the running job. Lives on its shard's loop. Its states
-// are those of a CellHandle.
+// Cell: the daemon's handle on one cell, a slot that runs one job at a time. It is the link to the
+// cell's processes: it owns all that they share with the daemon (socket, output pipes, request and
+// answer memory, cgroup, seccomp listener, pidfd) and the timer. It decides nothing about states
+// and time: it tells CellLife and RunClock what has happened, and does what they say. Lives on its
+// shard's loop. Its states are those of a CellHandle.
 
 #include <array>
 #include <deque>
@@ -21,7 +22,8 @@
 #include "runtime/cell/memory/shared_memory.h"
 #include "runtime/cell/observer.h"
 #include "runtime/cell/output_files.h"
-#include "runtime/cell/rules/late_start.h"
+#include "runtime/cell/rules/cell_life.h"
+#include "runtime/cell/rules/run_clock.h"
 #include "runtime/cell/rules/standing.h"
 #include "runtime/cell/terminate.h"
 #include "runtime/cell/zygote.h"
@@ -82,12 +84,12 @@ class Cell : public CellHandle {
                                                   Events events);
   ~Cell() override;
 
-  State state() const override { return state_; }
+  State state() const override { return life_.state(); }
   const CellShape& shape() const override { return plan_.shape; }
   sandbox::Layers layers() const override { return layers_; }
   const Evidence::Fault& fault() const override { return fault_; }
-  bool worn() const override { return worn_; }
-  bool is_fresh() const override { return jobs_ == 0; }
+  bool worn() const override { return life_.is_worn(); }
+  bool is_fresh() const override { return life_.is_fresh(); }
   sys::Result<void> set_limits(const Limits& limits) override;
   void cancel() override;
   void signal(int number) override;
@@ -100,10 +102,6 @@ class Cell : public CellHandle {
   void run(const RunOrder& order);
 
  private:
-  static constexpr sys::Nanoseconds kNever = sys::Nanoseconds::max();
-  static constexpr sys::Nanoseconds kWipePatience = std::chrono::seconds(30);
-  static constexpr sys::Nanoseconds kWatch = std::chrono::milliseconds(10);  // how often at most
-
   Cell(Loop& loop, CellPlan plan, Events events);
   sys::Result<void> make_channels();
   sys::Result<shim::CellOrder> describe() const;
@@ -123,19 +121,21 @@ class Cell : public CellHandle {
   // run.cc
   sys::Bytes most_data(const Limits& limits) const;
   sys::Result<void> send_order();
+  RunClock::Terms terms() const;
   void begin_clock(sys::Nanoseconds now);
-  void begin_wall_time(sys::Nanoseconds at);
-  void move_wall_time();
   void arm(sys::Nanoseconds now);
+  void carry_out(RunClock::Due due, sys::Nanoseconds now);
   void check_cpu(sys::Nanoseconds now);
   void check_standing(sys::Nanoseconds now);
   void stand_back(bool back);
   sys::Nanoseconds cpu_now() const;
   uint64_t outer_oom_kills() const;
-  bool starved() const;
   void take_aim();
+  void begin_attention();
+  void give_up();
   void on_wall_deadline(sys::Nanoseconds now);
-  bool has_ended();  // the program, whether or not pid 1 has come to say so
+  // The program, whether or not pid 1 has come to say so: who is left of it, if nobody lives.
+  std::optional<RunClock::Left> all_ended() const;
   void kill_job();
   void see_to_the_rest();
   void note_stopped();
@@ -182,14 +182,12 @@ class Cell : public CellHandle {
   Loop& loop_;
   CellPlan plan_;
   Events events_;
-  State state_ = State::kStarting;
-  bool worn_ = false;
+  CellLife life_;
   bool gone_ = false;
   std::shared_ptr<Cell*> self_ =
       std::make_shared<Cell*>(this);  // for callbacks that may outlive us
   sandbox::Layers layers_;
   Evidence::Fault fault_;
-  uint64_t jobs_ = 0;
 
   sandbox::CellCgroup cgroup_;
   sys::OwnedFd socket_, their_socket_, out_, err_, pidfd_, listener_, root_;
@@ -205,30 +203,22 @@ class Cell : public CellHandle {
   // Of the running job.
   RunOrder order_;
   RunResult result_;
+  RunClock clock_;
   uint64_t nonce_ = 0;
-  sys::Nanoseconds sent_at_{}, started_at_{}, wall_deadline_{}, next_cpu_check_{}, next_watch_{},
-      attention_at_{}, patience_until_{}, aim_at_{}, ended_by_{}, next_standing_{};
-  sys::Nanoseconds cpu_base_{};
+  sys::Nanoseconds sent_at_{}, cpu_base_{};
   uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
   int job_pid_ = 0;                    // of its first process; only where cells share a uid
   std::vector<HeldProcess> in_sight_;  // the job's processes, shortly before its deadline
-  bool contended_ = false;             // as it looked then
-  bool killed_ = false;
-  bool full_ = false;     // no more may be held of what the job makes
-  bool forking_ = false;  // pid 1 was allowed to fork the job
-  LateStart late_start_;
-  Standing standing_;
+  bool full_ = false;                  // no more may be held of what the job makes
   std::optional<Crowd::Member> among_;  // while a job runs
   bool stands_back_ = false;
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
-  bool held_ = false;                         // its scratch has been or is being read
   std::shared_ptr<Collecting> collecting_;
   std::shared_ptr<const Lookout> lookout_;  // once there has been a question
-  std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop ...
-  sys::Nanoseconds looked_for_{};           // ... which costs CPU time that counts as the job's
+  std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop
 
   std::unique_ptr<Readable> socket_ready_, out_ready_, err_ready_, listener_ready_, exit_ready_,
       gone_ready_;

@@ -22,12 +22,9 @@ using sys::Nanoseconds;
 
 namespace {
 
-constexpr uint64_t kJobsPerCell = 10000;
 constexpr size_t kShortAnswer = size_t{64} << 10;  // is read before another thread would have begun
 // Collecting may take as much CPU time as the job itself, and this much in any case.
 constexpr std::chrono::seconds kCollectAtLeast{1};
-constexpr sys::Bytes kMemoryLeftBehind =
-    sys::mebibytes(24);  // page cache and slab; above it, renew
 
 // The counter of a group moves for every process of it that is killed, also when the limit that was
 // hit is an ancestor's. A kill for its own limit comes when the next charge, of 2 MiB at most, does
@@ -45,7 +42,7 @@ void Cell::aside(Helpers::Where where, std::function<void()> work, std::function
       where, std::move(work),
       [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
         auto alive = weak.lock();
-        if (alive && (*alive)->state_ == State::kRunning && (*alive)->nonce_ == nonce) done();
+        if (alive && (*alive)->life_.heeds((*alive)->nonce_ == nonce)) done();
       });
 }
 
@@ -61,9 +58,7 @@ struct Cell::Collecting {
 // No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch;
 // nobody can say for how long, so it is done beside the loop.
 void Cell::on_held() {
-  held_ = true;
-  wall_deadline_ = aim_at_ = next_cpu_check_ = next_watch_ = patience_until_ = kNever;
-  next_standing_ = kNever;
+  clock_.hold();
   stand_back(false);
   const Job& job = *order_.job;
   auto errand = std::make_shared<Collecting>();
@@ -99,7 +94,7 @@ void Cell::on_collected(OutputFiles files) {
                         "the files of the job could not be read, for want of means of our own"};
   }
   const Nanoseconds now = sys::monotonic_now();
-  patience_until_ = now + kWipePatience;
+  clock_.release(now);
   shim::JobOrder release;
   release.kind = shim::OrderKind::kRelease;
   if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
@@ -132,12 +127,12 @@ void Cell::collect(const shim::JobDone& done) {
                                  "the sandbox of the job could not be completed"};
   }
   seen.exit = {done.signalled != 0, done.code};
-  if (!killed_ && done.signalled != 0 && done.code == SIGKILL && !seen.fault &&
+  if (!clock_.is_doomed() && done.signalled != 0 && done.code == SIGKILL && !seen.fault &&
       outer_oom_kills() > outer_oom_base_) {
     seen.fault = outer_memory_is_full();
   }
   result_.ran = done.confined_at_ns != 0;
-  killed_ = true;  // nothing is left to kill: drain() must not try
+  clock_.end();
   drain();
   measure(done);
   if (observer_) result_.observed = observer_->take();
@@ -186,23 +181,24 @@ void Cell::on_answer_read(Reading& reading, bool clean) {
   result_.testimony = std::move(reading.testimony);
   const bool cleared = request_.clear() && reading.cleared;
   const uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
-  if (!clean || jobs_ >= kJobsPerCell || result_.evidence.oom_kills > 0 ||
-      used > base_memory_.count + kMemoryLeftBehind.count) {
-    worn_ = true;
-  }
+  life_.judge({.clean = clean,
+               .oom_kills = result_.evidence.oom_kills,
+               .memory = {used},
+               .memory_before_jobs = base_memory_});
   finish(clean && cleared);
 }
 
 void Cell::measure(const shim::JobDone& done) {
   const Limits& limits = order_.job->limits;
   Evidence& seen = result_.evidence;
-  Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : started_at_;
+  Nanoseconds begin = done.forked_at_ns ? Nanoseconds(done.forked_at_ns) : clock_.started_at();
   Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
-  end = std::min(end, ended_by_);  // when pid 1 came to reap it is pid 1's time
+  end = std::min(end, clock_.ended_by());  // when pid 1 came to reap it is pid 1's time
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
-  result_.usage.cpu_us = std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(looked_for_));
+  result_.usage.cpu_us =
+      std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(clock_.looked_for()));
   // Its start is known by ticks only where the kernel took long to fork it.
-  result_.usage.wall_us = std::max<int64_t>(0, micros(end - started_at_));
+  result_.usage.wall_us = std::max<int64_t>(0, micros(end - clock_.started_at()));
   result_.usage.max_rss_kb = done.max_rss_kb;
   result_.usage.switches_voluntary = done.switches_voluntary;
   result_.usage.switches_forced = done.switches_forced;
@@ -256,7 +252,7 @@ void Cell::count_refused_processes() {
   const uint64_t refused = cgroup_.pids_refused().value_or(refused_base_) - refused_base_;
   seen.pids_refused = static_cast<uint32_t>(refused + tasks_refused_);
   if (refused == 0) return;
-  worn_ = true;  // the group's peak would speak of this job for ever
+  life_.wear_out();  // the group's peak would speak of this job for ever
   if (tasks_refused_ > 0 || cgroup_.reached_pids_limit(order_.job->limits.pids + 1).value_or(true))
     return;
   seen.pids_refused = 0;
@@ -264,7 +260,7 @@ void Cell::count_refused_processes() {
 }
 
 void Cell::finish(bool reusable) {
-  if (state_ == State::kRunning) state_ = reusable ? State::kIdle : State::kDead;
+  life_.finish_run(reusable);
   RunResult result = std::move(result_);
   result_ = {};
   order_ = {};

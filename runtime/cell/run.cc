@@ -18,23 +18,12 @@
 namespace runtime {
 
 using sandbox::Layer;
-using std::chrono::milliseconds;
 using sys::Error;
 using sys::Nanoseconds;
 using sys::Result;
 
 namespace {
 
-// Output is not watched in the first moments of a job: most jobs end before, and are drained then.
-constexpr Nanoseconds kAttention = milliseconds(2);
-// After a kill the cell must be empty within this, or it is destroyed.
-constexpr Nanoseconds kPatience = std::chrono::seconds(2);
-// So long before the wall deadline the job's processes are looked up, so that nothing is left to do
-// at the deadline but to kill them.
-constexpr Nanoseconds kForesight = milliseconds(4);
-// Cells that began together do not all look at the same time.
-constexpr uint64_t kSpread = 16;
-constexpr Nanoseconds kLookAgain = milliseconds(5);
 // What an interpreter with its modules holds of private writable memory before the job begins;
 // added to RLIMIT_DATA, which counts it.
 constexpr sys::Bytes kImageData = sys::mebibytes(96);
@@ -68,29 +57,24 @@ void set_execution(const Execution& wanted, shim::JobOrder& order) {
 }  // namespace
 
 void Cell::run(const RunOrder& order) {
-  VERIFY(state_ == State::kIdle);
-  state_ = State::kRunning;
-  ++jobs_;
+  life_.begin_run();
   order_ = order;
   result_ = {};
-  killed_ = full_ = forking_ = false;
-  late_start_.begin(plan_.shape.runs_programs());
+  full_ = false;
   executed_ = plan_.in_place && order.in_place;  // there, no execve is the shim's
-  held_ = false;
-  looked_for_ = {};
   forgiven_.clear();
   overlooked_ = 0;
   watched_peak_ = 0;
   tasks_allowed_ = 1;
   job_pid_ = 0;
   tasks_refused_ = memfds_ = 0;
-  patience_until_ = kNever;
   nonce_ = random_nonce();
   oom_base_ = cgroup_.oom_kills().value_or(0);
   outer_oom_base_ = outer_oom_kills();
   refused_base_ = cgroup_.pids_refused().value_or(0);
   cgroup_.reset_peak();
   sent_at_ = sys::monotonic_now();
+  clock_.order(terms(), sent_at_);
   Result<void> sent = send_order();
   if (!sent) return lose({shim::Step::kSendOrder, sent.error().code(), sent.error().text()});
   begin_clock(sent_at_);
@@ -177,152 +161,141 @@ uint64_t Cell::outer_oom_kills() const {
 
 Nanoseconds Cell::cpu_now() const { return cgroup_.cpu_usage().value_or(Nanoseconds(0)); }
 
-void Cell::begin_wall_time(Nanoseconds at) {
-  started_at_ = at;
-  const Nanoseconds wall = order_.job->limits.wall;
-  wall_deadline_ = at + wall;
-  const Nanoseconds foresight = kForesight + milliseconds(plan_.number % kSpread);
-  aim_at_ = wall_deadline_ - std::min<Nanoseconds>(foresight, wall / 4);
-  patience_until_ = ended_by_ = kNever;
+RunClock::Terms Cell::terms() const {
+  const Limits& limits = order_.job->limits;
+  const bool only_rlimits = !layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kRlimits);
+  return {.wall = limits.wall,
+          .cpu = limits.cpu,
+          .cell = plan_.number,
+          .makes_processes = plan_.shape.runs_programs(),
+          .is_watched = only_rlimits || plan_.scratch,
+          // The turns of a conversation are short, however much CPU time they come to.
+          .may_stand_back = cgroup_.can_stand_back() && !order_.comes_first};
 }
 
 void Cell::begin_clock(Nanoseconds now) {
-  begin_wall_time(now);
-  attention_at_ = now + kAttention;
+  clock_.begin(now);
   cpu_base_ = cpu_now();
-  next_cpu_check_ = now + order_.job->limits.cpu;
-  bool watched = !layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kRlimits);
-  next_watch_ = watched || plan_.scratch ? now + kWatch : kNever;
-  standing_.begin(now);
   among_.emplace(*plan_.crowd);
-  // The turns of a conversation are short, however much CPU time they come to.
-  const bool may_stand_back = cgroup_.can_stand_back() && !order_.comes_first;
-  next_standing_ = may_stand_back ? now + Standing::kFirstLook : kNever;
   arm(now);
 }
 
-void Cell::arm(Nanoseconds now) {
-  Nanoseconds next = std::min({attention_at_, aim_at_, wall_deadline_, next_cpu_check_, next_watch_,
-                               patience_until_, next_standing_});
-  timer_->start(next - now);
-}
+void Cell::arm(Nanoseconds now) { timer_->start(clock_.next() - now); }
 
 void Cell::on_timer() {
-  if (state_ == State::kStarting)
-    return lose({shim::Step::kCell, ETIME, "the cell was not ready within the time allowed"});
-  if (state_ == State::kDead && pidfd_) return void(kill_by_pidfd(pidfd_.get()));
-  if (state_ != State::kRunning) return;
-  Nanoseconds now = sys::monotonic_now();
-  // Deadlines first; before the one of wall time that of CPU time, which decides.
-  if (now >= next_cpu_check_) check_cpu(now);
-  if (now >= aim_at_) take_aim();
-  if (now >= wall_deadline_) on_wall_deadline(now);
-  if (now >= attention_at_) {
-    attention_at_ = kNever;
-    count_processes();
-    out_ready_->start();
-    err_ready_->start();
+  switch (life_.on_timer()) {
+    case CellLife::Timer::kNothing:
+      return;
+    case CellLife::Timer::kTooLate:
+      return lose({shim::Step::kCell, ETIME, "the cell was not ready within the time allowed"});
+    case CellLife::Timer::kKill:
+      return void(kill_by_pidfd(pidfd_.get()));
+    case CellLife::Timer::kRun:
+      break;
   }
-  if (now >= patience_until_) {
-    kill_by_pidfd(pidfd_.get());
-    return lose({shim::Step::kKill, ETIME,
-                 killed_ ? "the job did not die within the time allowed"
-                         : "the job's cell did nothing more within the time allowed"});
+  using Due = RunClock::Due;
+  const Nanoseconds now = sys::monotonic_now();
+  for (Due due = clock_.next_due(now); due != Due::kNothing; due = clock_.next_due(now, due)) {
+    carry_out(due, now);
+    if (!life_.is_running()) return;
   }
-  if (now >= next_watch_) watch();
-  if (now >= next_standing_) check_standing(now);
-  if (state_ == State::kRunning) arm(now);
+  arm(now);
 }
 
-// What is needed at the deadline, looked up a little before.
+void Cell::carry_out(RunClock::Due due, Nanoseconds now) {
+  using Due = RunClock::Due;
+  switch (due) {
+    case Due::kNothing:
+      return;
+    case Due::kCpu:
+      return check_cpu(now);
+    case Due::kAim:
+      return take_aim();
+    case Due::kWall:
+      return on_wall_deadline(now);
+    case Due::kAttention:
+      return begin_attention();
+    case Due::kPatience:
+      return give_up();
+    case Due::kWatch:
+      return watch();
+    case Due::kStanding:
+      return check_standing(now);
+  }
+}
+
+void Cell::begin_attention() {
+  count_processes();
+  out_ready_->start();
+  err_ready_->start();
+}
+
+void Cell::give_up() {
+  kill_by_pidfd(pidfd_.get());
+  lose({shim::Step::kKill, ETIME,
+        clock_.is_doomed() ? "the job did not die within the time allowed"
+                           : "the job's cell did nothing more within the time allowed"});
+}
+
+// Everything that is needed at the deadline is looked up a little before.
 void Cell::take_aim() {
-  aim_at_ = kNever;
-  if (killed_) return;
   count_processes();
   in_sight_ = hold_processes(view_.init_pid, family());
-  contended_ = starved();
-  move_wall_time();
-}
-
-// See LateStart.
-void Cell::move_wall_time() {
+  const Nanoseconds waited = waiting_time_of(family());
   std::optional<Nanoseconds> oldest;
   for (const HeldProcess& process : in_sight_) {
-    if (runtime::has_ended(process)) continue;
-    const Nanoseconds began = start_of(process.pid).value_or(started_at_);
+    if (has_ended(process)) continue;
+    const Nanoseconds began = start_of(process.pid).value_or(clock_.started_at());
     oldest = std::min(oldest.value_or(began), began);
   }
-  if (!oldest) return;
-  if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
+  clock_.aimed(oldest, waited);
 }
 
 void Cell::on_wall_deadline(Nanoseconds now) {
-  wall_deadline_ = kNever;
-  if (killed_) return;
   const bool killed = plan_.terminator->end(std::exchange(in_sight_, {}));
-  // The program has ended, and what is left to wipe is not its time; or pid 1 has not come to fork
-  // it yet. Both are soon over.
-  if (!killed && has_ended()) {
-    late_start_.found_nobody();
-    wall_deadline_ = aim_at_ = now + kLookAgain;
-    patience_until_ = std::min(patience_until_, now + kWipePatience);
-    return;
+  if (!killed) {
+    if (const auto left = all_ended()) return clock_.all_ended(now, *left);
   }
   result_.evidence.deadline = DeadlineKind::kWall;
-  result_.evidence.contended = contended_;
+  result_.evidence.contended = clock_.is_contended();
   if (!killed) return kill_job();
-  killed_ = true;
   note_stopped();
   see_to_the_rest();
 }
 
 // Nobody lives below pid 1. Those that it has not reaped, because it was stopped or starved itself,
-// are dead all the same. Whoever forks and ends all the time is not: each look finds another.
-bool Cell::has_ended() {
+// are dead all the same. A program that forks and ends all the time has not ended: each look finds
+// another process.
+std::optional<RunClock::Left> Cell::all_ended() const {
   std::vector<int> dead;
   for (const HeldProcess& process : hold_processes(view_.init_pid, family())) {
-    if (!runtime::has_ended(process)) return false;
+    if (!has_ended(process)) return std::nullopt;
     dead.push_back(process.pid);
   }
   for (int process : family()) {
-    if (std::find(dead.begin(), dead.end(), process) == dead.end()) return false;
+    if (std::find(dead.begin(), dead.end(), process) == dead.end()) return std::nullopt;
   }
-  // Nobody looked before the deadline.
-  if (!dead.empty()) ended_by_ = std::min(ended_by_, started_at_ + order_.job->limits.wall);
-  return true;
+  return dead.empty() ? RunClock::Left::kNobody : RunClock::Left::kDead;
 }
 
-// One CPU second takes at least one second: the next look is due when the rest could be used up.
 void Cell::check_cpu(Nanoseconds now) {
-  Nanoseconds limit = order_.job->limits.cpu;
-  Nanoseconds used = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : cpu_of(family());
-  used += looked_for_;
-  if (killed_) {
-    next_cpu_check_ = kNever;
-  } else if (used >= limit) {
-    next_cpu_check_ = kNever;
+  const bool by_cgroup = layers_.has(Layer::kCgroupCpu);
+  const Nanoseconds used = by_cgroup ? cpu_now() - cpu_base_ : cpu_of(family());
+  if (const auto charged = clock_.used_up(used)) {
     result_.evidence.deadline = DeadlineKind::kCpu;
-    result_.usage.cpu_us = micros(used);  // children that nobody waits for are in no rusage
-    kill_job();
-  } else {
-    unsigned cpus = plan_.shape.profile == sandbox::Profile::kPure ? 1 : usable_cpus();
-    next_cpu_check_ = now + std::max<Nanoseconds>(milliseconds(1), (limit - used) / cpus);
+    result_.usage.cpu_us = micros(*charged);  // children that nobody waits for are in no rusage
+    return kill_job();
   }
+  const bool is_single = plan_.shape.profile == sandbox::Profile::kPure;
+  clock_.read_cpu_again(now, used, is_single ? 1 : usable_cpus());
 }
 
 void Cell::check_standing(Nanoseconds now) {
-  next_standing_ = now + Standing::kPeriod;
-  stand_back(standing_.stands_back(now, cpu_now() - cpu_base_, plan_.crowd->share()));
+  stand_back(clock_.stands_back(now, cpu_now() - cpu_base_, plan_.crowd->share()));
 }
 
 void Cell::stand_back(bool back) {
   if (std::exchange(stands_back_, back) != back) cgroup_.set_back(back);
-}
-
-// A wall limit on a machine that had no CPU to give: the job was ready to run and was not run.
-bool Cell::starved() const {
-  Nanoseconds wall = order_.job->limits.wall;
-  return waiting_time_of(family()) > wall / 5;
 }
 
 // No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we
@@ -335,7 +308,6 @@ void Cell::count_processes() {
 
 void Cell::kill_job() {
   count_processes();
-  killed_ = true;
   in_sight_.clear();
   if (plan_.terminator->end(hold_processes(view_.init_pid, family()))) note_stopped();
   see_to_the_rest();
@@ -345,12 +317,12 @@ void Cell::kill_job() {
 // programs may have started others since, and pid 1 takes the CPU from us as soon as it has its
 // order.
 void Cell::see_to_the_rest() {
-  patience_until_ = sys::monotonic_now() + kPatience;
+  clock_.kill(sys::monotonic_now());
   auto rest = [weak = std::weak_ptr(self_), nonce = nonce_] {
     auto alive = weak.lock();
-    if (!alive || (*alive)->state_ != State::kRunning || (*alive)->nonce_ != nonce) return;
+    if (!alive || !(*alive)->life_.heeds((*alive)->nonce_ == nonce)) return;
     Cell& cell = **alive;
-    cell.next_standing_ = kNever;
+    cell.clock_.stand_no_more();
     cell.stand_back(false);  // who has to die needs the CPU once more
     if (cell.plan_.shape.runs_programs() &&
         cell.plan_.terminator->end(hold_processes(cell.view_.init_pid, cell.family())))
@@ -366,14 +338,17 @@ void Cell::see_to_the_rest() {
   plan_.terminator->afterwards(std::move(rest));
 }
 
-void Cell::note_stopped() { result_.usage.stopped_us = micros(sys::monotonic_now() - started_at_); }
+void Cell::note_stopped() {
+  result_.usage.stopped_us = micros(sys::monotonic_now() - clock_.started_at());
+}
 
 void Cell::cancel() {
-  if (state_ != State::kRunning) return;
+  if (!life_.is_running()) return;
   stop_collecting();
-  if (killed_) return;
+  const RunClock::Cancel wish = clock_.cancel();
+  if (wish == RunClock::Cancel::kTooLate) return;
   result_.evidence.cancelled = true;
-  if (collecting_) return;  // nobody is left to be killed
+  if (wish == RunClock::Cancel::kNote) return;
   kill_job();
   arm(sys::monotonic_now());
 }
@@ -401,7 +376,7 @@ size_t next_capacity(size_t size) {
 void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
   char chunk[65536];
   // More than a pipe has room for, once nobody writes any more; others have their turn before.
-  const int rounds = killed_ ? 64 : 8;
+  const int rounds = clock_.is_doomed() ? 64 : 8;
   for (int round = 0; round < rounds; ++round) {
     ssize_t n = ::read(fd, chunk, sizeof chunk);
     if (n <= 0) return;
@@ -413,7 +388,7 @@ void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
     if (output.total <= cap.count) continue;
     output.truncated = true;
     if (result_.evidence.overflow == Stream::kNone) result_.evidence.overflow = stream;
-    if (!killed_ && state_ == State::kRunning) {
+    if (life_.is_running() && !clock_.is_doomed()) {
       kill_job();
       arm(sys::monotonic_now());
     }
@@ -447,7 +422,7 @@ bool Cell::may_hold(size_t bytes) {
   if (!full_ && result_.held->grow(bytes)) return true;
   if (!std::exchange(full_, true)) {
     result_.evidence.fault = held_too_much();
-    if (!killed_ && state_ == State::kRunning) {
+    if (life_.is_running() && !clock_.is_doomed()) {
       kill_job();
       arm(sys::monotonic_now());
     }

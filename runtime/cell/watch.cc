@@ -34,8 +34,6 @@ constexpr uint32_t kMostRefusals = 1000;
 // Of one cell in one turn of the loop; the others wait meanwhile.
 constexpr int kNoticesPerTurn = 64;
 constexpr Nanoseconds kTurn = milliseconds(2);  // of many calls, each of them short
-// How seldom the watch looks, however dear a look is.
-constexpr Nanoseconds kWatchSlowest = milliseconds(200);
 // Files in memory that are mapped nowhere are seen by no watch: each is bounded by RLIMIT_FSIZE,
 // and all of them by this.
 constexpr uint64_t kMostMemfds = 8;
@@ -73,10 +71,8 @@ void Cell::on_notice() {
       continue;
     }
     // Pid 1 forking: from here on the program's clock runs.
-    if (state_ == State::kRunning && by_init && !forking_ && is_call(notice, SYS_clone)) {
-      forking_ = true;
+    if (life_.is_running() && by_init && is_call(notice, SYS_clone) && clock_.forks())
       begin_clock(sys::monotonic_now());
-    }
     settle_notice(notice, *ruling);
   }
 }
@@ -85,11 +81,11 @@ void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
   const bool by_init = notice.pid == view_.init_pid;
   if (!by_init && observer_) observer_->count(notice, ruling);
   // The note is read while the program waits inside the call.
-  if (ruling.refusal && state_ == State::kRunning) record(*ruling.refusal);
-  if (ruling.unseen && state_ == State::kRunning && !killed_) abandon(ruling.error);
+  if (ruling.refusal && life_.is_running()) record(*ruling.refusal);
+  if (ruling.unseen && life_.is_running() && !clock_.is_doomed()) abandon(ruling.error);
   // A job that is to die is not answered: it waits inside the call until the kill comes, and does
   // nothing more.
-  const bool doomed = state_ == State::kRunning && killed_ && !by_init;
+  const bool doomed = life_.is_running() && clock_.is_doomed() && !by_init;
   if (!doomed) (void)sandbox::answer(listener_.get(), notice, ruling);
 }
 
@@ -124,7 +120,7 @@ struct Cell::Question {
 // what it costs is the program's CPU time: one at a time, so that no job has more of us than one
 // CPU.
 void Cell::ask_aside(const Notice& notice) {
-  if (state_ != State::kRunning) {
+  if (!life_.is_running()) {
     (void)sandbox::answer(listener_.get(), notice, sandbox::fail_quietly(EPERM));
     return;
   }
@@ -160,24 +156,23 @@ void Cell::ask_next() {
 }
 
 void Cell::on_answer(const Question& question) {
-  constexpr Nanoseconds kDear = milliseconds(1);
-  looked_for_ += question.cost;
+  const bool was_dear = clock_.looked(question.cost);
   if (!question.answered) settle_notice(question.notice, decide(question.notice, question.ruling));
-  if (state_ != State::kRunning) return;
+  if (!life_.is_running()) return;
   questions_.pop_front();
-  if (killed_) return questions_.clear();
-  if (question.cost > kDear) {
+  if (clock_.is_doomed()) return questions_.clear();
+  if (was_dear) {
     const Nanoseconds now = sys::monotonic_now();
     check_cpu(now);
     arm(now);
   }
-  if (!killed_ && !questions_.empty()) ask_next();
+  if (!clock_.is_doomed() && !questions_.empty()) ask_next();
 }
 
 // The first execve of a job is the shim's own, by code that nobody has touched: the program's first
 // instruction comes after it.
 bool Cell::becomes_its_program(const Notice& notice) {
-  if (!plan_.executes || executed_ || state_ != State::kRunning) return false;
+  if (!plan_.executes || executed_ || !life_.is_running()) return false;
   return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
 }
 
@@ -223,7 +218,7 @@ Ruling Cell::decide(const Notice& notice, const Ruling& asked) {
 // Each new task adds one to an upper bound; only at the limit are those that live counted again.
 // Between two threads that ask at once one too many may come through, which RLIMIT_NPROC bounds.
 bool Cell::has_room_for_process() {
-  if (state_ != State::kRunning) return false;
+  if (!life_.is_running()) return false;
   const uint64_t limit = order_.job->limits.pids;
   if (tasks_allowed_ >= limit) tasks_allowed_ = tasks_of(family());
   if (tasks_allowed_ >= limit) {
@@ -260,7 +255,7 @@ void Cell::abandon(int error) {
     result_.evidence.fault =
         Evidence::Fault{shim::Step::kWatch, error,
                         "zygo has run out of descriptors or memory, and could not look at the job"};
-  if (killed_) return;
+  if (clock_.is_doomed()) return;
   kill_job();
   arm(sys::monotonic_now());
 }
@@ -276,7 +271,7 @@ bool Cell::is_forgiven(const std::string& call) {
 
 void Cell::record(const sandbox::Refusal& refusal) {
   if (is_forgiven(refusal.call)) return;
-  worn_ = true;
+  life_.wear_out();
   if (order_.job->policy.refusals == Refusals::kOverlooked && ++overlooked_ < kMostRefusals) return;
   std::optional<Violation>& violation = result_.evidence.violation;
   if (violation) {
@@ -287,7 +282,7 @@ void Cell::record(const sandbox::Refusal& refusal) {
   }
   bool enough = order_.job->policy.on_violation == sandbox::OnViolation::kKill ||
                 violation->count >= kMostRefusals;
-  if (enough && !killed_) {
+  if (enough && !clock_.is_doomed()) {
     result_.evidence.killed_for_violation = true;
     kill_job();
     arm(sys::monotonic_now());
@@ -329,8 +324,6 @@ struct Cell::Sight {
 // May be late by one period, plus what a look costs: it goes over all memory, files and processes
 // that the job has made, beside the loop.
 void Cell::watch() {
-  next_watch_ = kNever;
-  if (killed_) return;
   auto sight = std::make_shared<Sight>();
   sight->init_pid = view_.init_pid;
   if (!plan_.shape.runs_programs()) sight->offspring = Offspring::kChildren;
@@ -349,7 +342,7 @@ void Cell::watch() {
 // Memory: the second fence, beside RLIMIT_DATA, which sees neither shared mappings nor the sum over
 // processes.
 void Cell::on_watched(const Sight& sight) {
-  if (killed_ || held_) return;
+  if (!clock_.heeds_watch()) return;
   const Limits& limits = order_.job->limits;
   Evidence& seen = result_.evidence;
   watched_peak_ = std::max(watched_peak_, sight.memory.count);
@@ -360,7 +353,7 @@ void Cell::on_watched(const Sight& sight) {
   if (seen.memory_watch || seen.disk_full) {
     kill_job();
   } else {
-    next_watch_ = now + std::clamp(20 * sight.cost, kWatch, kWatchSlowest);
+    clock_.watched(now, sight.cost);
   }
   arm(now);
 }

@@ -1,0 +1,131 @@
+#include "runtime/cell/rules/run_clock.h"
+
+#include <algorithm>
+
+namespace runtime {
+
+using std::chrono::milliseconds;
+using sys::Nanoseconds;
+
+namespace {
+
+// What is done at these matters only to a job that lives.
+bool is_for_the_living(RunClock::Due due) {
+  using Due = RunClock::Due;
+  return due == Due::kCpu || due == Due::kAim || due == Due::kWall || due == Due::kWatch;
+}
+
+}  // namespace
+
+void RunClock::order(const Terms& terms, Nanoseconds now) {
+  terms_ = terms;
+  phase_ = Phase::kSent;
+  killed_ = contended_ = false;
+  due_at_.fill(kNever);
+  started_at_ = now;
+  ended_by_ = kNever;
+  looked_for_ = {};
+  late_start_.begin(terms.makes_processes);
+}
+
+void RunClock::begin(Nanoseconds now) {
+  begin_wall_time(now);
+  due_at(Due::kAttention) = now + kAttention;
+  due_at(Due::kCpu) = now + terms_.cpu;
+  due_at(Due::kWatch) = terms_.is_watched ? now + kWatch : kNever;
+  standing_.begin(now);
+  due_at(Due::kStanding) = terms_.may_stand_back ? now + Standing::kFirstLook : kNever;
+}
+
+void RunClock::begin_wall_time(Nanoseconds at) {
+  started_at_ = at;
+  const Nanoseconds deadline = at + terms_.wall;
+  const Nanoseconds foresight = kForesight + milliseconds(terms_.cell % kSpread);
+  due_at(Due::kWall) = deadline;
+  due_at(Due::kAim) = deadline - std::min<Nanoseconds>(foresight, terms_.wall / 4);
+  due_at(Due::kPatience) = kNever;
+  ended_by_ = kNever;
+}
+
+bool RunClock::forks() {
+  if (phase_ != Phase::kSent) return false;
+  phase_ = Phase::kForked;
+  return true;
+}
+
+void RunClock::hold() {
+  phase_ = Phase::kHeld;
+  for (Due due : {Due::kCpu, Due::kAim, Due::kWall, Due::kPatience, Due::kWatch, Due::kStanding})
+    due_at(due) = kNever;
+}
+
+void RunClock::release(Nanoseconds now) {
+  phase_ = Phase::kReleased;
+  due_at(Due::kPatience) = now + kWipePatience;
+}
+
+void RunClock::kill(Nanoseconds now) {
+  killed_ = true;
+  due_at(Due::kPatience) = now + kKillPatience;
+}
+
+RunClock::Cancel RunClock::cancel() const {
+  if (is_doomed()) return Cancel::kTooLate;
+  return phase_ == Phase::kHeld ? Cancel::kNote : Cancel::kKill;
+}
+
+Nanoseconds RunClock::next() const { return *std::min_element(due_at_.begin(), due_at_.end()); }
+
+RunClock::Due RunClock::next_due(Nanoseconds now, Due last) {
+  for (size_t i = static_cast<size_t>(last) + 1; i < kDues; ++i) {
+    if (now < due_at_[i]) continue;
+    due_at_[i] = kNever;
+    const Due due = static_cast<Due>(i);
+    if (is_for_the_living(due) && is_doomed()) continue;
+    return due;
+  }
+  return Due::kNothing;
+}
+
+std::optional<Nanoseconds> RunClock::used_up(Nanoseconds used) {
+  const Nanoseconds charged = used + looked_for_;
+  if (charged < terms_.cpu) return std::nullopt;
+  due_at(Due::kCpu) = kNever;
+  return charged;
+}
+
+// One second of CPU time takes at least one second on each CPU.
+void RunClock::read_cpu_again(Nanoseconds now, Nanoseconds used, unsigned cpus) {
+  const Nanoseconds rest = terms_.cpu - used - looked_for_;
+  due_at(Due::kCpu) = now + std::max<Nanoseconds>(milliseconds(1), rest / cpus);
+}
+
+bool RunClock::looked(Nanoseconds cost) {
+  looked_for_ += cost;
+  return cost > kDearLook;
+}
+
+void RunClock::aimed(std::optional<Nanoseconds> oldest, Nanoseconds waited) {
+  contended_ = waited > terms_.wall / 5;
+  if (!oldest) return;
+  if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
+}
+
+void RunClock::all_ended(Nanoseconds now, Left left) {
+  // Nobody looked before the deadline.
+  if (left == Left::kDead) ended_by_ = std::min(ended_by_, started_at_ + terms_.wall);
+  late_start_.found_nobody();
+  due_at(Due::kWall) = due_at(Due::kAim) = now + kLookAgain;
+  due_at(Due::kPatience) = std::min(due_at(Due::kPatience), now + kWipePatience);
+}
+
+void RunClock::watched(Nanoseconds now, Nanoseconds cost) {
+  due_at(Due::kWatch) = now + std::clamp(20 * cost, kWatch, kWatchSlowest);
+}
+
+bool RunClock::stands_back(Nanoseconds now, Nanoseconds used, double share) {
+  due_at(Due::kStanding) = now + Standing::kPeriod;
+  return standing_.stands_back(now, used, share);
+}
+
+}  // namespace runtime
