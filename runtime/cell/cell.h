@@ -118,9 +118,10 @@ class Cell : public CellHandle {
   void abandon(int error);
   void lose(Evidence::Fault fault);
 
-  // run.cc
+  // order.cc
   sys::Bytes most_data(const Limits& limits) const;
   sys::Result<void> send_order();
+  // run.cc
   RunClock::Terms terms() const;
   void begin_clock(sys::Nanoseconds now);
   void arm(sys::Nanoseconds now);
@@ -140,6 +141,7 @@ class Cell : public CellHandle {
   void see_to_the_rest();
   void note_stopped();
   void count_processes();
+  // output.cc
   void drain();
   void drain_one(int fd, Output& output, sys::Bytes cap, Stream stream);
   bool keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream);

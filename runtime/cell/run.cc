@@ -1,57 +1,27 @@
-// A cell's path through one job: order, clock, output.
+// A cell's path through one job: it carries out what the run's clock says.
 
-#include <signal.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "runtime/cell/cell.h"
-#include "runtime/host/host_pressure.h"
 #include "runtime/host/proc.h"
-#include "runtime/job/live_io.h"
 #include "runtime/job/micros.h"
-#include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
 
 namespace runtime {
 
 using sandbox::Layer;
-using sys::Error;
 using sys::Nanoseconds;
 using sys::Result;
 
 namespace {
 
-// What an interpreter with its modules holds of private writable memory before the job begins;
-// added to RLIMIT_DATA, which counts it.
-constexpr sys::Bytes kImageData = sys::mebibytes(96);
-// Of mappings that a program may have without ever writing to them, stacks of threads aside.
-constexpr sys::Bytes kEmpty = sys::mebibytes(1024);
-constexpr sys::Bytes kUsualStack = sys::mebibytes(8);
-// RLIMIT_NPROC stands behind the count of processes, so that the count comes first.
-constexpr uint64_t kBehindTheCount = 8;
-
 uint64_t random_nonce() {
   uint64_t value = 0;
   while (value == 0) VERIFY(::getrandom(&value, sizeof value, 0) == sizeof value);
   return value;
-}
-
-shim::Habit habit_of(const Job& job) {
-  const bool numpy = job.source.find("numpy") != job.source.npos;
-  if (job.mode == shim::Mode::kCall) {
-    return numpy ? shim::Habit::kNumpyCall : shim::Habit::kCall;
-  }
-  return numpy ? shim::Habit::kNumpyScript : shim::Habit::kScript;
-}
-
-void set_execution(const Execution& wanted, shim::JobOrder& order) {
-  static_assert(static_cast<int>(Execution::Errors::kNowhere) ==
-                static_cast<int>(shim::Errors::kNowhere));
-  order.errors = static_cast<shim::Errors>(wanted.errors);
-  order.program = {wanted.file_size, wanted.stack, wanted.address_space};
 }
 
 }  // namespace
@@ -78,69 +48,6 @@ void Cell::run(const RunOrder& order) {
   Result<void> sent = send_order();
   if (!sent) return lose({shim::Step::kSendOrder, sent.error().code(), sent.error().text()});
   begin_clock(sent_at_);
-}
-
-// What the limit of memory will not let a program use is refused when it is asked for, and not page
-// by page. Mappings that stay empty count, too, and so there is room for those of honest programs.
-sys::Bytes Cell::most_data(const Limits& limits) const {
-  const uint64_t stacks = limits.pids * std::max(limits.stack, kUsualStack).count;
-  const uint64_t inherited = std::max(inherited_data_, kImageData).count;
-  return {inherited + limits.memory.count + stacks + kEmpty.count};
-}
-
-Result<void> Cell::send_order() {
-  const Limits& limits = order_.job->limits;
-  const sys::OwnedFd request = TRY(request_.put(order_.request));
-  shim::JobOrder order;
-  order.has_stdin = order_.stdin_fd >= 0;
-  order.nonce = nonce_;
-  order.request_bytes = order_.request.size();
-  order.value_bytes = limits.value.count;
-  order.rlimits.open_files = limits.open_files;
-  const bool has_our_uid = plan_.ids.job == 0 && !plan_.ids.owner;
-  if (has_our_uid) {
-    order.rlimits.open_files =
-        std::min(order.rlimits.open_files, sandbox::most_open_files_beside_us());
-  }
-  order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
-  // Where no cgroup counts, the second fence is the first.
-  // The kernel counts by uid (and user namespace): where cells share one, it would count them all.
-  if (!layers_.has(Layer::kCgroupPids) && !plan_.variant.shared_uid) {
-    order.rlimits.processes = limits.pids + kBehindTheCount;
-  }
-  if (!layers_.has(Layer::kCgroupMemory)) {
-    order.rlimits.data = sys::Bytes{limits.memory.count + kImageData.count};
-    // Files in memory, of the scratch or by memfd_create, are bounded one by one at least.
-    order.rlimits.file_size = sys::Bytes{std::min(limits.memory.count, limits.disk.count)};
-  } else if (plan_.scratch) {
-    order.rlimits.file_size = limits.disk;
-  }
-  if (limits.file.count > 0) {
-    const uint64_t without = order.rlimits.file_size.value_or(limits.file).count;
-    order.rlimits.file_size = sys::Bytes{std::min(without, limits.file.count)};
-  }
-  // Programs of other languages, and compilers' sanitizers, reserve far more than they use.
-  const bool is_python = !plan_.executes && !plan_.shape.runs_programs();
-  if (layers_.has(Layer::kCgroupMemory) && is_python) order.rlimits.data = most_data(limits);
-  // A job that may be read may be dumped, too: a limit of one byte stops even a core_pattern that
-  // is a pipe (core(5); fs/coredump.c takes it for a dump of the dumper).
-  const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;
-  if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
-  if (limits.stack.count > 0) order.rlimits.stack = limits.stack;
-  order.has_stdout = order_.stdout_fd >= 0;
-  order.has_stderr = order_.stderr_fd >= 0;
-  order.has_program = order_.program_fd >= 0;
-  order.has_request = request.get() >= 0;
-  order.comes_first = order_.comes_first;
-  order.hold = !order_.job->outputs.empty();
-  order.habit = habit_of(*order_.job);
-  if (order_.job->execution) set_execution(*order_.job->execution, order);
-  std::vector<int> fds;
-  for (int fd :
-       {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
-    if (fd >= 0) fds.push_back(fd);
-  }
-  return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
 }
 
 Result<void> Cell::set_limits(const Limits& limits) {
@@ -351,83 +258,6 @@ void Cell::cancel() {
   if (wish == RunClock::Cancel::kNote) return;
   kill_job();
   arm(sys::monotonic_now());
-}
-
-void Cell::drain() {
-  drain_one(out_.get(), result_.out, order_.job ? order_.job->limits.out : sys::Bytes{0},
-            Stream::kStdout);
-  drain_one(err_.get(), result_.err, order_.job ? order_.job->limits.err : sys::Bytes{0},
-            Stream::kStderr);
-}
-
-namespace {
-
-// A move touches the whole output at once, while others wait; a reserve takes no memory before it
-// is written. So a long output reserves much, and is moved seldom.
-size_t next_capacity(size_t size) {
-  constexpr size_t kLong = size_t{1} << 20;
-  return size < kLong ? 2 * size : 8 * size;
-}
-
-}  // namespace
-
-// Reads what is there. Past the cap the program is killed; what follows until it is dead is counted
-// and thrown away, within a bound.
-void Cell::drain_one(int fd, Output& output, sys::Bytes cap, Stream stream) {
-  char chunk[65536];
-  // More than a pipe has room for, once nobody writes any more; others have their turn before.
-  const int rounds = clock_.is_doomed() ? 64 : 8;
-  for (int round = 0; round < rounds; ++round) {
-    ssize_t n = ::read(fd, chunk, sizeof chunk);
-    if (n <= 0) return;
-    output.total += static_cast<uint64_t>(n);
-    size_t room = static_cast<size_t>(cap.count) -
-                  std::min<size_t>(output.bytes.size(), static_cast<size_t>(cap.count));
-    const size_t kept = std::min(room, static_cast<size_t>(n));
-    if (!keep(output, {chunk, kept}, cap, stream)) continue;
-    if (output.total <= cap.count) continue;
-    output.truncated = true;
-    if (result_.evidence.overflow == Stream::kNone) result_.evidence.overflow = stream;
-    if (life_.is_running() && !clock_.is_doomed()) {
-      kill_job();
-      arm(sys::monotonic_now());
-    }
-  }
-}
-
-// Counted before it is there. False: so much may not be held for whoever sent the job, which ends
-// it; that is no fault of the program's.
-bool Cell::keep(Output& output, std::string_view bytes, sys::Bytes cap, Stream stream) {
-  const size_t wanted = output.bytes.size() + bytes.size();
-  const bool grows = wanted > output.bytes.capacity();
-  const size_t moved = grows ? output.bytes.size() : 0;  // then it is there twice for a moment
-  const size_t copied = order_.live ? bytes.size() : 0;
-  if (!may_hold(bytes.size() + copied + moved)) return false;
-  if (grows) {
-    std::string larger;  // a string that has bytes would double
-    larger.reserve(std::max(wanted, std::min<size_t>(next_capacity(moved), cap.count)));
-    larger += output.bytes;
-    output.bytes.swap(larger);
-    if (result_.held) result_.held->shrink_to(result_.held->bytes() - moved);
-  }
-  output.bytes.append(bytes);
-  if (order_.live) order_.live->put(stream, bytes);
-  return true;
-}
-
-bool Cell::may_hold(size_t bytes) {
-  const JobWatch* watch = order_.job ? order_.job->watch.get() : nullptr;
-  if (bytes == 0 || !watch || !watch->held) return true;
-  if (!result_.held) result_.held = std::make_shared<HeldBytes>(watch->held);
-  if (!full_ && result_.held->grow(bytes)) return true;
-  if (!std::exchange(full_, true)) {
-    result_.evidence.fault = held_too_much();
-    if (life_.is_running() && !clock_.is_doomed()) {
-      kill_job();
-      arm(sys::monotonic_now());
-    }
-  }
-  return false;
 }
 
 }  // namespace runtime
