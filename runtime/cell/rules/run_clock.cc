@@ -43,7 +43,7 @@ void RunClock::begin_wall_time(Nanoseconds at) {
   const Nanoseconds foresight = kForesight + milliseconds(terms_.cell % kSpread);
   due_at(Due::kWall) = deadline;
   due_at(Due::kAim) = deadline - std::min<Nanoseconds>(foresight, terms_.wall / 4);
-  due_at(Due::kPatience) = kNever;
+  if (!killed_) due_at(Due::kPatience) = kNever;
   ended_by_ = kNever;
 }
 

@@ -188,6 +188,16 @@ TEST_CASE("run clock: of a job that was killed only the patience is left", "[run
   CHECK(clock.next() == RunClock::kNever);  // before begin()
 }
 
+TEST_CASE("run clock: a job that is killed before it was forked has no more patience for that",
+          "[run_clock]") {
+  RunClock clock = running();
+  clock.kill(at(10));
+  REQUIRE(clock.forks());
+  clock.begin(at(1000));
+  CHECK(turn(clock, at(2009)) == Dues{Due::kAttention});
+  CHECK(turn(clock, at(2010)) == Dues{Due::kPatience});
+}
+
 TEST_CASE("run clock: while files are read no deadline holds, and then pid 1 has to wipe",
           "[run_clock]") {
   RunClock clock =
