@@ -238,7 +238,7 @@ void Cell::signal(int number) {
   (void)sys::send_message(socket_.get(), sys::bytes_of(order));
 }
 
-// What it had to say of its end comes first, whatever the loop has seen first.
+// Its own message about its end is read first, even if the loop has seen the end before it.
 void Cell::on_gone() {
   if (state() == State::kStarting) on_socket();
   on_exit();

@@ -202,7 +202,7 @@ class Cell : public CellHandle {
   sys::Bytes inherited_data_;  // writable mappings of pid 1, which every job begins with
   std::optional<Limits> limits_in_force_;
 
-  // Of the running job.
+  // The running job.
   RunOrder order_;
   RunResult result_;
   RunClock clock_;

@@ -55,8 +55,8 @@ struct Cell::Collecting {
   OutputFiles files;
 };
 
-// No process of the job is left. What it wanted to keep is read before pid 1 wipes the scratch;
-// nobody can say for how long, so it is done beside the loop.
+// No process of the job is left. The files that it wanted to keep are read before pid 1 wipes the
+// scratch; nobody can say how long that takes, so it is done beside the loop.
 void Cell::on_held() {
   clock_.hold();
   stand_back(false);

@@ -1,4 +1,4 @@
-// What a cell's supervisor looks at while a job runs, beside the clock: the calls that the filter
+// A cell's supervisor looks at these while a job runs, beside the clock: the calls that the filter
 // asks about, and, where no cgroup and no tmpfs counts, memory, scratch and processes.
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ namespace {
 // A program that goes on after so many refused calls is killed: it only burns the supervisor's
 // time.
 constexpr uint32_t kMostRefusals = 1000;
-// Of one cell in one turn of the loop; the others wait meanwhile.
+// One cell has so many answered in one turn of the loop; the others wait meanwhile.
 constexpr int kNoticesPerTurn = 64;
 constexpr Nanoseconds kTurn = milliseconds(2);  // of many calls, each of them short
 // Files in memory that are mapped nowhere are seen by no watch: each is bounded by RLIMIT_FSIZE,
@@ -186,7 +186,7 @@ std::optional<Ruling> Cell::rule(const Notice& notice) {
   return ruling ? decide(notice, *ruling) : ruling;
 }
 
-// What is legal, within limits that only we know.
+// Allows a legal call within limits that only we know.
 Ruling Cell::decide(const Notice& notice, const Ruling& asked) {
   switch (asked.asks) {
     case Asks::kNothing:
@@ -249,7 +249,8 @@ int Cell::reach_error(int process) const {
   return ::kill(process, 0) == 0 || errno == EPERM ? EPERM : ESRCH;
 }
 
-// What it did or left cannot be looked at: nothing can be said of it, for want of our own means.
+// The job, or what it left, cannot be looked at for want of our own means, so there is nothing that
+// we could say of it.
 void Cell::abandon(int error) {
   if (!result_.evidence.fault)
     result_.evidence.fault =
@@ -260,7 +261,7 @@ void Cell::abandon(int error) {
   arm(sys::monotonic_now());
 }
 
-// What the language did, not the program.
+// The language made this call, not the program.
 bool Cell::is_forgiven(const std::string& call) {
   if (!order_.runtime) return false;
   for (const auto& [name, times] : order_.runtime->forgiven) {

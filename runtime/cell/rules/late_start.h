@@ -12,7 +12,7 @@ namespace runtime {
 
 class LateStart {
  public:
-  // What is less is a fork's usual time and the error of its measure, a tick of 10 ms.
+  // A fork usually takes less, and so does the error of its measure, a tick of 10 ms.
   static constexpr sys::Nanoseconds kLate = std::chrono::milliseconds(30);
 
   // For the next program. `makes_processes`: it may, and so its oldest living process may be

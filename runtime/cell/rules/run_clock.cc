@@ -9,7 +9,7 @@ using sys::Nanoseconds;
 
 namespace {
 
-// What is done at these matters only to a job that lives.
+// A job that is dead or about to die needs nothing of the kind.
 bool is_for_the_living(RunClock::Due due) {
   using Due = RunClock::Due;
   return due == Due::kCpu || due == Due::kAim || due == Due::kWall || due == Due::kWatch;

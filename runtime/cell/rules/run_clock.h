@@ -79,14 +79,14 @@ class RunClock {
   bool may_hold() const { return phase_ < Phase::kHeld; }  // it says so once
   // The job has been killed, or is over: nothing is left that could be killed.
   bool is_doomed() const { return killed_ || phase_ == Phase::kOver; }
-  // What the watch has seen still matters.
+  // A finding of the watch still matters.
   bool heeds_watch() const { return !killed_ && phase_ < Phase::kHeld; }
 
   // The job was killed, and its cell has kKillPatience to become empty.
   void kill(sys::Nanoseconds now);
   // From a kill on, the job needs the CPU once more.
   void stand_no_more() { due_at(Due::kStanding) = kNever; }
-  // What the wish of a caller that withdraws the job comes to.
+  // The effect of a caller's wish to withdraw the job.
   enum class Cancel : uint8_t {
     kTooLate,
     kNote,  // nobody is left to be killed, and its files are being read

@@ -97,7 +97,7 @@ void TemplatePool::bury_outdated(const TemplateKey& key) {
   });
 }
 
-// Of a template that is no longer there, or has its image now.
+// Its template is no longer there, or has its image now.
 bool TemplatePool::is_outdated(const CellSlot& slot) const {
   auto found = slots_.find(slot.zygote);
   if (found == slots_.end()) return false;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr sys::Nanoseconds kNow = std::chrono::hours(1000);
 
-// What the daemon computes with these must be defined: sums and differences are taken here.
+// The daemon's arithmetic with these must be defined: sums and differences are taken here.
 void use(const shim::JobDone& done) {
   const int64_t begin = done.forked_at_ns, end = done.ended_at_ns;
   VERIFY(begin >= 0 && end <= kNow.count() && (end == 0 || end >= begin));

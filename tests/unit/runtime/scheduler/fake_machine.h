@@ -89,7 +89,7 @@ class FakeCell : public CellHandle {
   }
   bool gone() const override { return gone_; }
 
-  // What the test lets happen.
+  // The test lets these happen.
   bool is_ended() const { return on_gone_ != nullptr; }  // by the scheduler
   bool has_lost_parent() const {
     return !parent || parent->state() == TemplateHandle::State::kFailed;
@@ -285,7 +285,7 @@ class FakeCatalogue : public Catalogue {
   ArtefactStore artefacts_{sys::mebibytes(1)};
 };
 
-// Who sends jobs, and keeps what each was answered.
+// It sends jobs, and keeps the answers to each.
 class FakeClient {
  public:
   TaskPtr task(Job job, sys::Nanoseconds now) {

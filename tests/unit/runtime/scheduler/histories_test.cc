@@ -190,7 +190,7 @@ class History {
     return possible;
   }
 
-  // What a machine without trouble does next.
+  // The next steps of a machine without trouble.
   void add_progress(std::vector<Action>& possible) {
     for (Seat& seat : seats_) {
       fake::FakeMachine& machine = seat.machine;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kNonce = 0x1122334455667788;
 
-// What a job's processes may do to the region: anything.
+// A job's processes may do anything to the region.
 void write_region(const SharedAnswer& answer, const shim::AnswerRegion& region) {
   REQUIRE(::pwrite(answer.fd(), &region, sizeof region, 0) == sizeof region);
 }
