@@ -1,5 +1,5 @@
 #pragma once
-// JobResult: everything zygo says about one job. Written as JSON by json/result_json.
+// JobResult: everything zygo says about one job. Written as JSON by json/result/result_json.
 
 #include <optional>
 #include <string>

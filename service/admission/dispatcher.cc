@@ -4,7 +4,7 @@
 #include <sys/random.h>
 
 #include "runtime/host/host_pressure.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/judging/judge.h"
 #include "runtime/values/parts.h"
 #include "service/observe/failure_note.h"

@@ -1,7 +1,7 @@
 #include "service/durable/durable_request.h"
 
 #include "images/sha256.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/judging/judge.h"
 #include "service/apis/native/batch_reader.h"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/host/host_pressure.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/judging/judge.h"
 #include "runtime/values/json_text.h"
 #include "service/apis/go_judge/multipart.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/json/json_reader.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/values/utf8.h"
 
 namespace service {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "runtime/host/host_pressure.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/judging/judge.h"
 
 namespace service {

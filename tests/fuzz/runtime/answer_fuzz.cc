@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/judging/judge.h"
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"

@@ -6,7 +6,7 @@
 #include "runtime/json/job/job_json.h"
 #include "runtime/json/job/job_writer.h"
 #include "runtime/json/json_reader.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/values/value.h"
 
 namespace {

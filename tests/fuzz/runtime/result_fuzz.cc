@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/values/utf8.h"
 #include "sandbox/sys/result.h"
 #include "tests/fuzz/input.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/values/value.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scratch.h"

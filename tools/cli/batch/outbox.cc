@@ -4,7 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/values/parts.h"
 #include "sandbox/sys/huge_pages.h"
 #include "tools/cli/run/verdict_text.h"

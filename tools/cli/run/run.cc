@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/run/observed_text.h"

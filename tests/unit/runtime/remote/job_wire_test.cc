@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/json/job/job_json.h"
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 #include "runtime/remote/protocol.h"
 #include "runtime/remote/wire.h"
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 
 namespace service {
 

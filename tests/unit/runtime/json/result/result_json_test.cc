@@ -1,4 +1,4 @@
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 
 #include <catch2/catch.hpp>
 #include <limits>

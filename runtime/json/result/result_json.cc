@@ -1,4 +1,4 @@
-#include "runtime/json/result_json.h"
+#include "runtime/json/result/result_json.h"
 
 #include <algorithm>
 #include <cmath>
