@@ -62,7 +62,7 @@ Hash Converter::number() {
       out_.number(number.real);
       break;
     case Number::Kind::kBigInteger:
-      if (number.digits.size() > shim::kMaxIntegerDigits) {
+      if (number.digits.size() - number.digits.starts_with('-') > shim::kMaxIntegerDigits) {
         in_.fail("an integer of more than " + std::to_string(shim::kMaxIntegerDigits) + " digits");
       }
       out_.big_integer(number.digits);
