@@ -9,7 +9,7 @@ using Type = JsonReader::Type;
 using Number = JsonReader::Number;
 
 bool Converter::has_repeats(const std::vector<Span>& spans) const {
-  if (spans.size() < 2) return false;
+  if (!is_input() || spans.size() < 2) return false;
   std::vector<std::string_view> views;
   views.reserve(spans.size());
   for (const Span& span : spans) views.push_back(out_.since(span.begin).substr(0, span.size));

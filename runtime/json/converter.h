@@ -1,6 +1,7 @@
 #pragma once
-// Converter: one JSON value of a caller to the value format, in one pass and without a tree.
-// Internal to job_value. Plain JSON is in converter.cc, the tagged forms in converter_tagged.cc.
+// Converter: one JSON value to the value format, in one pass and without a tree. Internal to
+// job_value and result_reader. Plain JSON is in converter.cc, the tagged forms in
+// converter_tagged.cc.
 
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "runtime/json/json_reader.h"
 #include "runtime/values/value.h"
+#include "runtime/values/value_walk.h"
 
 namespace runtime {
 
@@ -15,12 +17,15 @@ namespace runtime {
 // input would be our fault, so it is the job that is refused, here.
 enum class Hash : uint8_t { kPossible, kImpossible };
 
+// An input is for Python, which must be able to make the value. The value of a result comes from a
+// program that may have written any bytes of the format: sets of what cannot be hashed, keys twice,
+// arrays that no numpy has. All that the writer of results makes of them is read, in its order.
+enum class ValueOf : uint8_t { kInput, kResult };
+
 class Converter {
  public:
-  // The request wraps inputs in lists of its own, and the whole stays within the format's depth.
-  static constexpr unsigned kMaxInputDepth = shim::kMaxValueDepth - 8;
-
-  Converter(JsonReader& in, Writer& out) : in_(in), out_(out) {}
+  Converter(JsonReader& in, Writer& out, ValueOf of = ValueOf::kInput)
+      : in_(in), out_(out), of_(of) {}
 
   // Appends one value. After a failure the reader is not ok() and the result means nothing.
   Hash value(unsigned depth);
@@ -30,8 +35,17 @@ class Converter {
     size_t begin, size;
   };
 
+  // The request wraps inputs in lists of its own, and the whole stays within the format's depth.
+  static constexpr unsigned kMaxInputDepth = shim::kMaxValueDepth - 8;
+  static constexpr size_t kMaxInputDimensions = 32;
+  // In the deepest container there may be a complex, an object, of floats that are objects.
+  static constexpr unsigned kMaxResultDepth = kMaxContainers + 2;
+
   static Hash failed(bool) { return Hash::kImpossible; }
-  bool too_deep(unsigned depth) { return depth >= kMaxInputDepth && !in_.fail("nested too deep"); }
+  bool is_input() const { return of_ == ValueOf::kInput; }
+  bool too_deep(unsigned depth) {
+    return depth >= (is_input() ? kMaxInputDepth : kMaxResultDepth) && !in_.fail("nested too deep");
+  }
   bool has_repeats(const std::vector<Span>& spans) const;
 
   Hash boolean();
@@ -57,10 +71,12 @@ class Converter {
   Hash pairs(unsigned depth);
   Span pair(unsigned depth);
   Hash array(unsigned depth);
+  size_t array_head(std::string_view dtype, const std::vector<int64_t>& dimensions);
   std::vector<int64_t> shape();
 
   JsonReader& in_;
   Writer& out_;
+  const ValueOf of_;
   std::string text_;
 };
 

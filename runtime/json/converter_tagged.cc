@@ -49,7 +49,7 @@ Hash Converter::missing(std::string_view fields) {
 
 Hash Converter::list_of(Tag kind, unsigned depth) {
   if (in_.peek() != Type::kArray) return failed(in_.expected("a list"));
-  return kind == Tag::kTuple ? items(kind, depth) : set_of(kind, depth);
+  return kind == Tag::kTuple || !is_input() ? items(kind, depth) : set_of(kind, depth);
 }
 
 Hash Converter::set_of(Tag kind, unsigned depth) {
@@ -152,7 +152,7 @@ double Converter::part(unsigned depth) {
   }
   Writer scratch;
   double real = 0;
-  Converter(in_, scratch).value(depth);
+  Converter(in_, scratch, of_).value(depth);
   const std::string_view encoded = scratch.since(0);
   if (encoded.size() != 9 || encoded.front() != static_cast<char>(Tag::kFloat)) {
     in_.fail("expected a number");
@@ -187,17 +187,20 @@ Converter::Span Converter::pair(unsigned depth) {
     const Hash hash = value(depth + 1);
     if (count > 0) continue;
     key_size = out_.size() - begin;
-    if (hash == Hash::kImpossible) in_.fail("a key must be hashable");
+    if (is_input() && hash == Hash::kImpossible) in_.fail("a key must be hashable");
   }
   if (count != 2) in_.fail("expected a key and a value");
   return {begin, key_size};
 }
 
+// The fields may come in any order. Data behind the others, as results have it, is written where it
+// belongs.
 Hash Converter::array(unsigned depth) {
   constexpr std::string_view kFields = R"("dtype", "shape" and "data")";
   enum : unsigned { kUnknown = 0, kDtype = 1, kShape = 2, kData = 4, kAll = 7 };
-  std::string key, dtype, data;
+  std::string key, dtype, early;
   std::vector<int64_t> dimensions;
+  size_t begin = 0;  // of the data
   unsigned given = 0;
   while (in_.next_key(false, key)) {
     const unsigned field = key == "dtype"   ? kDtype
@@ -210,27 +213,38 @@ Hash Converter::array(unsigned depth) {
       in_.peek() == Type::kString ? in_.read_string(dtype) : in_.expected("a dtype name");
     } else if (field == kShape) {
       dimensions = shape();
+    } else if (given == kAll) {
+      begin = array_head(dtype, dimensions);
+      value(depth + 1);
     } else {
       Writer writer;
-      Converter(in_, writer).value(depth + 1);
-      data = writer.take();
+      Converter(in_, writer, of_).value(depth + 1);
+      early = writer.take();
     }
     if (!in_.ok()) return failed(in_.at_key(key));
   }
   if (given != kAll) return missing(kFields);
   if (!in_.ok()) return Hash::kImpossible;
-  if (const char* wrong = objection_to_array(dtype, dimensions, data))
-    return failed(in_.fail(wrong));
+  if (begin == 0) {
+    begin = array_head(dtype, dimensions);
+    out_.raw(early);
+  }
+  const char* wrong =
+      is_input() ? objection_to_array(dtype, dimensions, out_.since(begin)) : nullptr;
+  return wrong == nullptr ? Hash::kImpossible : failed(in_.fail(wrong));
+}
+
+// The position behind it.
+size_t Converter::array_head(std::string_view dtype, const std::vector<int64_t>& dimensions) {
   out_.array();
   out_.text(dtype);
   out_.container(Tag::kList, static_cast<uint32_t>(dimensions.size()));
   for (int64_t dimension : dimensions) out_.integer(dimension);
-  out_.raw(data);
-  return Hash::kImpossible;
+  return out_.size();
 }
 
 std::vector<int64_t> Converter::shape() {
-  constexpr size_t kMaxDimensions = 32;
+  const size_t most = is_input() ? kMaxInputDimensions : kMaxDimensions;
   std::vector<int64_t> shape;
   if (in_.peek() != Type::kArray) {
     in_.expected("a list of integers");
@@ -242,7 +256,7 @@ std::vector<int64_t> Converter::shape() {
     if (in_.peek() != Type::kNumber) in_.expected("an integer");
     if (in_.ok()) in_.read_number(number);
     const bool whole = number.kind == Number::Kind::kInteger && number.integer >= 0;
-    if (!whole || shape.size() == kMaxDimensions) in_.fail("not a shape");
+    if (!whole || shape.size() == most) in_.fail("not a shape");
     shape.push_back(number.integer);
   }
   return shape;

@@ -7,8 +7,6 @@ using shim::Tag;
 
 namespace {
 
-constexpr unsigned kMaxDimensions = 64;  // numpy 2 has 64, numpy 1 has 32
-
 struct Open {
   uint64_t left;  // items still to come; a dict counts key and value
   uint32_t node;

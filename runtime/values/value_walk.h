@@ -21,6 +21,7 @@ struct ValueNode {
 // Depth counts containers. The list of results around a value, and an ndarray around its nested
 // list, are not the program's doing, so there is room for them.
 inline constexpr unsigned kMaxContainers = shim::kMaxValueDepth + 8;
+inline constexpr unsigned kMaxDimensions = 64;  // of an array: numpy 2 has 64, numpy 1 has 32
 
 // Null when `value` is well-formed, otherwise what is wrong. `nodes` may be null; `where` gets the
 // offset that was looked at last.
