@@ -43,6 +43,11 @@ JsonReader::JsonReader(std::string_view text)
 
 // ---- Failures
 
+sys::Error JsonReader::error() const {
+  const bool is_member = has_path_ && error_.starts_with('.');  // of the outermost object
+  return sys::Error::because(is_member ? error_.substr(1) : error_);
+}
+
 bool JsonReader::fail(std::string message) {
   if (ok()) error_ = std::move(message);
   return false;
@@ -74,6 +79,7 @@ bool JsonReader::at_field(std::string_view path) {
   has_path_ = true;
   return false;
 }
+bool JsonReader::at_member(std::string_view name) { return at_field('.' + std::string(name)); }
 bool JsonReader::at_index(size_t index) { return at_field('[' + std::to_string(index) + ']'); }
 bool JsonReader::at_key(std::string_view key) {
   std::string quoted = "[";

@@ -1,7 +1,7 @@
 #pragma once
 // A strict pull reader for JSON (RFC 8259) from callers we do not know: the text is read once, in
 // order, straight into where it belongs; no tree is built. The first failure sticks, and carries
-// the path at which it happened. Integers keep their digits. Used by job_json only; no I/O.
+// the path at which it happened. Integers keep their digits. No I/O.
 //
 // Why not the library's parser: it builds a tree or calls back per token, and took five to ten
 // times as long on a job of grids. The unit and fuzz tests hold this reader against it.
@@ -26,7 +26,7 @@ class JsonReader {
   explicit JsonReader(std::string_view text);
 
   bool ok() const { return error_.empty(); }
-  sys::Error error() const { return sys::Error::because(error_); }
+  sys::Error error() const;
 
   // A failure of meaning at the value being read, and the path to it, told from the inside out
   // while the callers return. All return false.
@@ -35,6 +35,7 @@ class JsonReader {
   bool at_index(size_t index);
   bool at_key(std::string_view key);     // of a caller's object: ["key"]
   bool at_field(std::string_view path);  // of our schema: limits.cpu_ms
+  bool at_member(std::string_view name);  // of an object of our schema, wherever that lies
 
   Type peek();  // of the value that begins here; kNone at anything else
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/json/members.h"
 #include "runtime/values/nearest_name.h"
 
 namespace runtime {
@@ -368,7 +369,7 @@ std::string type_of(const Field& field) {
 }
 
 std::string range_of(const Field& field) {
-  return "a number from " + std::to_string(field.min) + " to " + std::to_string(field.max);
+  return range_of(field.min, field.max);
 }
 
 std::string default_of(const Field& field) {

@@ -5,11 +5,11 @@
 #include "runtime/json/job/job_rules.h"
 #include "runtime/json/job/job_tests.h"
 #include "runtime/json/job/job_value.h"
+#include "runtime/json/members.h"
 
 namespace runtime {
 
 using Type = JsonReader::Type;
-using Number = JsonReader::Number;
 
 namespace {
 
@@ -105,53 +105,28 @@ class JobParser {
   }
 
   bool integer(const Field& field) {
-    Number number;
-    if (in_.peek() != Type::kNumber) return in_.expected("an integer");
-    JsonReader before = in_;
-    if (!in_.read_number(number)) return false;
-    if (number.kind == Number::Kind::kReal) {
-      in_ = before;
-      return in_.expected("an integer");
-    }
-    const bool in_range = number.kind == Number::Kind::kInteger && number.integer >= field.min &&
-                          number.integer <= field.max;
-    if (!in_range) {
-      in_ = before;
-      return in_.expected(range_of(field));
-    }
-    field.number.set(job_, number.integer);
+    int64_t value = 0;
+    if (!read_integer(in_, field.min, field.max, value)) return false;
+    field.number.set(job_, value);
     return true;
   }
 
   bool boolean(const Field& field) {
     bool value = false;
-    if (in_.peek() != Type::kBoolean) return in_.expected("true or false");
-    if (!in_.read_boolean(value)) return false;
+    if (!read_json(in_, value)) return false;
     field.number.set(job_, value ? 1 : 0);
     return true;
   }
 
   bool choice(const Field& field) {
-    JsonReader before = in_;
-    std::string name;
-    if (in_.peek() == Type::kString && !in_.read_string(name)) return false;
-    for (size_t i = 0; i < field.choices.size(); ++i) {
-      if (field.choices[i] != name) continue;
-      field.number.set(job_, static_cast<int64_t>(i));
-      return true;
-    }
-    in_ = before;
-    std::string names;
-    for (std::string_view each : field.choices) {
-      names += (names.empty() ? "\"" : ", \"") + std::string(each) + '"';
-    }
-    return in_.expected("one of " + names);
+    const auto index = read_choice(in_, field.choices);
+    if (index) field.number.set(job_, static_cast<int64_t>(*index));
+    return index.has_value();
   }
 
   bool text(const Field& field) {
     std::string& into = job_.*field.text;
-    if (in_.peek() != Type::kString) return in_.expected("a string");
-    if (!in_.read_string(into)) return false;
+    if (!read_json(in_, into)) return false;
     const std::string wrong = objection_to_length(field, into);
     return wrong.empty() || in_.fail(wrong);
   }
