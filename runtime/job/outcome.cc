@@ -36,6 +36,9 @@ static_assert(std::size(kLabels) == static_cast<size_t>(Outcome::kSandboxError) 
 constexpr std::array<std::string_view, 5> kBy = {"program", "limit", "policy", "caller", "sandbox"};
 static_assert(kBy.size() == static_cast<size_t>(By::kSandbox) + 1);
 
+// In front of a class that is called like a label.
+constexpr std::string_view kOfProgram = "program.";
+
 // "Exception" is not of the closed set: it only stands in for a class without a name.
 bool is_label_of_ours(std::string_view name) {
   return name != name_of(Outcome::kException) &&
@@ -54,7 +57,22 @@ std::string Evidence::Fault::name_of_step() const {
 std::string Verdict::label() const {
   if (outcome != Outcome::kException || exception_type.empty())
     return std::string(name_of(outcome));
-  return is_label_of_ours(exception_type) ? "program." + exception_type : exception_type;
+  return is_label_of_ours(exception_type) ? std::string(kOfProgram) + exception_type
+                                          : exception_type;
+}
+
+Verdict verdict_labelled(std::string_view label) {
+  Verdict verdict;
+  if (is_label_of_ours(label)) {
+    const auto row = std::ranges::find(kLabels, label, &Label::name);
+    verdict.outcome = static_cast<Outcome>(row - std::begin(kLabels));
+    return verdict;
+  }
+  verdict.outcome = Outcome::kException;
+  const bool collides =
+      label.starts_with(kOfProgram) && is_label_of_ours(label.substr(kOfProgram.size()));
+  verdict.exception_type = collides ? label.substr(kOfProgram.size()) : label;
+  return verdict;
 }
 
 }  // namespace runtime

@@ -73,6 +73,8 @@ struct Verdict {
   // The wire label: a name of the closed set, the class name, or "program.NAME" on a collision.
   std::string label() const;
 };
+// Outcome and exception type of a label, such as label() makes; the rest is not known from it.
+Verdict verdict_labelled(std::string_view label);
 
 // One refused operation. Evidence: the kernel's filter named call and arguments, the supervisor
 // read the path or address. `line` and `event` are the interpreter's word (testimony).

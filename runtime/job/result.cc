@@ -2,6 +2,17 @@
 
 namespace runtime {
 
+TestSummary summary_of(const std::vector<TestResult>& tests) {
+  TestSummary summary;
+  for (const TestResult& test : tests) {
+    ++summary.total;
+    ++(test.skipped ? summary.skipped : test.verdict.ok() ? summary.passed : summary.failed);
+    if (!test.skipped && test.given.score)
+      summary.score = summary.score.value_or(0) + *test.given.score;
+  }
+  return summary;
+}
+
 size_t bytes_made(const JobResult& result) {
   constexpr size_t kOfCall = 128;  // an observed call, about
   size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size() +

@@ -1,5 +1,5 @@
 #pragma once
-// JobResult: everything zygo says about one job. Written as JSON by json/result/result_json.
+// JobResult: everything zygo says about one job. Written as JSON, and read, by json/result.
 
 #include <optional>
 #include <string>
@@ -79,6 +79,14 @@ struct TestResult {
   OutputFiles feedback;               // where the judge keeps it; not in JSON
   std::shared_ptr<HeldBytes> held{};  // as below
 };
+
+// What the tests of a job come to.
+struct TestSummary {
+  int64_t total = 0, passed = 0, failed = 0, skipped = 0;
+  std::optional<double> score;  // the sum, where there are any
+  bool operator==(const TestSummary&) const = default;
+};
+TestSummary summary_of(const std::vector<TestResult>& tests);
 
 // Of a job that was observed: calls of one name that were treated alike.
 struct ObservedCall {

@@ -206,24 +206,19 @@ void append_test(const TestResult& test, std::string& out) {
 void append_tests(const std::vector<TestResult>& tests, std::string& out) {
   if (tests.empty()) return;
   key("tests", out);
-  int64_t passed = 0, skipped = 0;
-  std::optional<double> score;
   for (size_t i = 0; i < tests.size(); ++i) {
     out += i == 0 ? '[' : ',';
     append_test(tests[i], out);
-    skipped += tests[i].skipped ? 1 : 0;
-    passed += !tests[i].skipped && tests[i].verdict.ok() ? 1 : 0;
-    if (tests[i].given.score) score = score.value_or(0) + *tests[i].given.score;
   }
   out += ']';
-  const auto total = static_cast<int64_t>(tests.size());
+  const TestSummary summary = summary_of(tests);
   key("summary", out);
   out += "{\"total\":";
-  append_json_integer(total, out);
-  number("passed", passed, out);
-  number("failed", total - passed - skipped, out);
-  number("skipped", skipped, out);
-  real("score", score, out);
+  append_json_integer(summary.total, out);
+  number("passed", summary.passed, out);
+  number("failed", summary.failed, out);
+  number("skipped", summary.skipped, out);
+  real("score", summary.score, out);
   out += '}';
 }
 
