@@ -26,7 +26,7 @@ struct Artefact {
                                                              int64_t built_us);
 };
 
-// What became of a build: an artefact, or the result of whoever wanted one.
+// The end of a build: an artefact, or the result of the job that wanted one.
 using Built = std::variant<std::shared_ptr<const Artefact>, std::shared_ptr<const JobResult>>;
 
 }  // namespace runtime

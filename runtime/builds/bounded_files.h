@@ -1,7 +1,7 @@
 #pragma once
-// BoundedFiles: a directory of files whose names are digests, bounded in total; what was used least
-// recently leaves first. A file has its name when it is complete, never before. Below the stores of
-// blobs and of builds. Any number of processes may use one directory. Thread-safe.
+// BoundedFiles: a directory of files whose names are digests, bounded in total; the file that was
+// used least recently leaves first. A file has its name when it is complete, never before. Stores
+// of blobs and builds lie above it. Any number of processes may use one directory. Thread-safe.
 
 #include <string>
 #include <string_view>
@@ -20,8 +20,8 @@ struct KeptFile {
 
 class BoundedFiles {
  public:
-  // Of kMany, a file's owner is the first half of its name. What leaves is then of the one who
-  // holds most, so that nobody fills the directory at the cost of those who keep little.
+  // With kMany, a file's owner is the first half of its name. The owner who holds most then loses
+  // a file, so that nobody fills the directory at the cost of those who keep little.
   enum class Owners : uint8_t { kOne, kMany };
   static constexpr size_t kOwnerDigits = 32;
 

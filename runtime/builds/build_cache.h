@@ -1,10 +1,10 @@
 #pragma once
-// BuildCache: what compilers made, kept on this host's disk, so that a program that was compiled
-// once is compiled by no later process either. Below the ArtefactStore, which forgets with its
-// engine. Bounded; what was used least recently leaves first.
+// BuildCache keeps what compilers made on this host's disk, so that a program that was compiled
+// once is compiled by no later process either. It lies below the ArtefactStore, which forgets with
+// its engine. It is bounded; the entry that was used least recently leaves first.
 //
-// What is read here will be executed, so an entry counts only if its file belongs to us, nobody
-// else can write to it or to the directory, and it says its own key and digest. Anything else is
+// An entry that is read will be executed, so it counts only if its file belongs to us, nobody else
+// can write to it or to the directory, and it says its own key and digest. Anything else is
 // removed and built again. Shards read; one thread of its own writes, so that no loop waits for a
 // disk. Any number of processes may use one directory. Thread-safe.
 

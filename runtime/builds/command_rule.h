@@ -1,6 +1,6 @@
 #pragma once
-// What a command may do whose caller names a program and no language: by what that program is for
-// in the runtimes that are offered here.
+// The rule for a command whose caller names a program and no language: it follows from what that
+// program is for in the runtimes that are offered here.
 
 #include <cstdint>
 #include <span>
@@ -27,16 +27,16 @@ struct CommandRule {
   bool operator==(const CommandRule&) const = default;
 };
 
-// What came with the job and is executed from sealed memory: as the programs that compiled runtimes
-// make.
+// The rule for a program that came with the job and is executed from sealed memory: that of the
+// programs that compiled runtimes make.
 CommandRule rule_of_own_program();
 
-// Where the links of an absolute path lead. Below a `root` of its own (empty: the host) a link may
-// lead anywhere, so the path itself has to do.
+// Returns where the links of an absolute path lead. Below a `root` of its own (empty: the host) a
+// link may lead anywhere, so the path itself is returned.
 std::string target_of(const std::string& path, const std::string& root);
 
-// A program of the image, by its target. Pure. What runs programs of a language
-// gets what that runtime gives; a compiler, `build`; anything else may start programs of the image,
+// The rule for a program of the image, by its target. Pure. A program that runs those of a language
+// gets what that runtime gives; a compiler gets `build`; any other may start programs of the image,
 // for nobody knows what it is. Where other programs may be started, a refused call does not decide:
 // tools of all kinds try what they can do without, and say by their exit how they fared.
 CommandRule rule_of_command(const std::string& target, std::span<const KnownProgram> known);

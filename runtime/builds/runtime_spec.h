@@ -39,9 +39,9 @@ struct RuntimeSpec {
   Limits compile_limits;
   std::string digest;      // of what the file says of it
   std::string variant_of;  // the runtime whose other commands it has; empty: none
-  // Of a package (runtime/json/package_runtime.h): its directory, which programs see at its own
-  // path, and what it says of itself. Its scripts are called with the names of files. Empty: it is
-  // none.
+  // The directory of a package (runtime/json/package_runtime.h), which programs see at its own
+  // path, and what it says of itself. Its scripts are called with the names of files. Empty: the
+  // runtime is no package.
   std::string folder, language, release;
 
   bool compiled() const { return !compile.empty(); }
@@ -75,7 +75,7 @@ Toolchain find_toolchain(const RuntimeSpec& spec, const std::string& root = "",
 // headers and libraries are packages of their own.
 std::string stamp_of_packages();
 
-// What a job's source is called, and its class where the runtime finds that.
+// The name of a job's source, and its class where the runtime finds that.
 struct SourceNames {
   std::string file, main_class;
 };

@@ -91,7 +91,7 @@ class CellHandle {
   virtual State state() const = 0;
   virtual const CellShape& shape() const = 0;
   virtual sandbox::Layers layers() const = 0;  // in force
-  // Why a cell died outside of a run.
+  // The reason why a cell died outside of a run.
   virtual const Evidence::Fault& fault() const = 0;
   // Renewal is due: too many jobs, a violation, memory left behind.
   virtual bool worn() const = 0;

@@ -21,11 +21,11 @@ class Observer {
   Observer(sandbox::Profile profile, sandbox::FilterVariant variant)
       : profile_(profile), variant_(std::move(variant)) {}
 
-  // What the cell's own filter would have settled without asking.
+  // Rules as the cell's own filter would have done without asking; none: it would have asked.
   std::optional<sandbox::Ruling> settle(const sandbox::Notice& notice) const;
-  // What became of a call in the end.
+  // Counts a call by the ruling that it got in the end.
   void count(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
-  // Of the job, most frequent first; the observer begins anew.
+  // Returns the calls of the job, most frequent first; the observer begins anew.
   std::vector<ObservedCall> take();
 
  private:

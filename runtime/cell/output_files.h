@@ -1,8 +1,8 @@
 #pragma once
-// What a job left in its scratch, read by the daemon once every process of the job is gone and
-// before anything is wiped, on a thread beside the loop. Names, globs and contents are hostile
-// bytes: no link is followed, nothing but regular files is opened, and walk, work and size are
-// bounded.
+// The files that a job left in its scratch. The daemon reads them once every process of the job is
+// gone and before anything is wiped, on a thread beside the loop. Names, globs and contents are
+// hostile bytes: no link is followed, nothing but regular files is opened, and walk, work and size
+// are bounded.
 
 #include <atomic>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace runtime {
 
-// What may be spent on collecting them once.
+// The budget for collecting them once.
 struct OutputFilesBudget {
   sys::Bytes bytes{};  // of all files together
   // Comparisons of a name, or of a character of one, with a part of a glob: some tenths of a

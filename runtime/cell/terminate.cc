@@ -20,8 +20,8 @@ namespace runtime {
 
 namespace {
 
-// What is left of a small process goes within a third of a millisecond; a larger one may have what
-// other reservations leave (GRUB: SCHED_FLAG_RECLAIM). The less is reserved, the more are admitted.
+// The rest of a small process goes within a third of a millisecond; a larger one may use the time
+// that others leave (GRUB: SCHED_FLAG_RECLAIM). Smaller reservations let more of them be admitted.
 constexpr uint64_t kRuntimeNs = 500'000, kPeriodNs = 4'000'000;
 
 // More than these at once only get in each other's way as SCHED_DEADLINE.
@@ -45,9 +45,9 @@ bool may_only_use(int pid, int cpu) {
          CPU_ISSET(cpu, &allowed);
 }
 
-// Only of one that lives: what is reserved for the dead is never given back (sched_dl_overflow in
-// the kernel's kernel/sched/deadline.c adds it, and the dead do not die again), and is then missing
-// on the whole machine. It cannot die while we are on the only CPU that it may use.
+// The process must live: time reserved for a dead one is never given back (sched_dl_overflow in the
+// kernel's kernel/sched/deadline.c adds it, and the dead do not die again), and is then missing on
+// the whole machine. It cannot die while we are on the only CPU that it may use.
 bool reserve(int pid, const Stay& stay) {
   // The class is for threads that may run anywhere: the scheduler admits by the sum over all CPUs.
   cpu_set_t everywhere;
@@ -61,7 +61,7 @@ bool reserve(int pid, const Stay& stay) {
   return stay.unbroken() && ::syscall(SYS_sched_setattr, pid, &wanted, 0) == 0;
 }
 
-// Whether that of a process is its only thread and waits for the very CPU that we are on.
+// Tells whether a process has one thread only, which waits for the very CPU that we are on.
 bool waits_for_us(int pid) {
   const int here = ::sched_getcpu();
   return tasks_of({pid}) == 1 && may_only_use(0, here) && may_only_use(pid, here);

@@ -17,7 +17,7 @@ struct HeldProcess {
   int pid;
   sys::OwnedFd pidfd;
 };
-// Those of the processes that are below `root` still.
+// Holds those of the processes that are still below `root`.
 std::vector<HeldProcess> hold_processes(int root, const std::vector<int>& processes);
 bool has_ended(const HeldProcess& process);  // dead, though perhaps not reaped
 

@@ -1,8 +1,8 @@
 #pragma once
-// What a template and its cells say to the daemon: frames, decoded. Who sends them shares a process
+// Decodes the frames that a template and its cells send to the daemon. The sender shares a process
 // or a kernel with hostile programs, so nothing is taken on trust: a frame has the size and the
 // descriptors of its kind, and every figure in it is one that correct code could have sent. All
-// else is no frame, and whoever sent it is to be ended. Pure; called on a shard's loop.
+// else is no frame, and its sender is to be ended. Pure; called on a shard's loop.
 
 #include <cstddef>
 #include <optional>

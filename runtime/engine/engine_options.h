@@ -33,7 +33,7 @@ struct EngineOptions {
   std::optional<images::Image> image;  // what jobs see; none: the host's own /usr
   // A packed environment, whose interpreter `python` then is; not together with `image`.
   std::optional<images::Image> environment;
-  // What programs that are executed see beside the image; needs level full.
+  // The mounts that executed programs see beside the image; they need level full.
   sandbox::ImagePlan mounts;
   std::vector<TemplateSpec> templates;  // in addition to the built-in ones
   unsigned workers = 0;                 // cells that may run a job at once; 0: chosen by cores

@@ -145,7 +145,7 @@ Result<void> HostConfig::find_in_image(const EngineOptions& options) {
   return {};
 }
 
-// Those of packages, where their scripts expect them.
+// Adds the folders of packages, where their scripts expect them.
 void HostConfig::add_folders() {
   for (const TemplateSpec& spec : templates_) {
     if (!spec.runtime || spec.runtime->folder.empty()) continue;
@@ -262,7 +262,7 @@ Result<CellIds> HostConfig::take_ids() {
 
 Result<void> HostConfig::replace_mounts() {
   scratch_.emplace(TRY(ScratchRoot::create()));
-  // What executed programs may read contains what Python's may, but for an interpreter elsewhere.
+  // Executed programs may read all that Python's may, but for an interpreter elsewhere.
   images::HostPaths paths = images::paths_of(exec_image_);
   for (const std::string& path : images::paths_of(image_).readable) {
     if (std::find(paths.readable.begin(), paths.readable.end(), path) == paths.readable.end())
@@ -290,7 +290,7 @@ Result<sys::OwnedFd> HostConfig::make_ruleset(const Scratch& scratch, bool execu
   return sandbox::make_ruleset(rules);
 }
 
-// What the filter makes up for, or must say in another way.
+// Chooses what the filter makes up for, or must say in another way.
 void HostConfig::choose_variant() {
   variant_.masked = sandbox::masked_calls();
   variant_.masked_clone_flags = sandbox::clone_flags_masked();

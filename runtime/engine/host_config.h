@@ -80,7 +80,7 @@ class HostConfig : public Catalogue {
 
  private:
   static constexpr sys::Bytes kArtefacts = sys::mebibytes(256);
-  // Whose ids jobs have. Below full there are no maps, and ids are the host's.
+  // The ids that jobs have. Below full there are no maps, and ids are the host's.
   enum class Ids : uint8_t {
     kOwn,     // the daemon's: an ordinary user, with or without a user namespace
     kMapped,  // a range for each template, two of it for each cell

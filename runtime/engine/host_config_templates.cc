@@ -126,7 +126,7 @@ bool HostConfig::makes_code(const TemplateSpec& spec) const {
   return spec.runtime->jit || spec.name == kCommandTemplate;
 }
 
-// Of an imported image we do not know whether our library can be loaded there.
+// We do not know whether our library can be loaded in an imported image.
 bool HostConfig::is_warm(const TemplateSpec& spec) const {
   return warm_ && !imported_ && spec.runtime && spec.runtime->warm;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Where zygo's own parts are.
+// Finds zygo's own parts.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the daemon reads of other processes through /proc and pidfds. Cold paths only: deadlines and
-// the making of cells.
+// Reads other processes for the daemon, through /proc and pidfds. Only cold paths do so: deadlines
+// and the making of cells.
 
 #include <cstdint>
 #include <optional>
@@ -26,24 +26,24 @@ int process_of_thread(int tid);
 
 int parent_of(int pid);  // -1: it is gone
 
-// When it was forked, by the monotonic clock: never earlier than it was and never in the future,
-// and late by a tick of /proc/PID/stat (10 ms) at most.
+// The time at which it was forked, by the monotonic clock: never earlier than it was and never in
+// the future, and late by a tick of /proc/PID/stat (10 ms) at most.
 std::optional<sys::Nanoseconds> start_of(int pid);
 
-// What RLIMIT_DATA counts of a process; zero when it cannot be told.
+// The memory that RLIMIT_DATA counts of a process; zero when it cannot be told.
 sys::Bytes data_of(int pid);
 
 // CPU time of processes and of those they have waited for (/proc/PID/stat: by 10 ms).
 sys::Nanoseconds cpu_of(const std::vector<int>& processes);
-// How long their main threads waited for a CPU while ready to run (schedstat); zero when it cannot
-// be told.
+// The time that their main threads waited for a CPU while ready to run (schedstat); zero when it
+// cannot be told.
 sys::Nanoseconds waiting_time_of(const std::vector<int>& processes);
 
 // Anonymous and shared memory that they added: a page that several have in common counts once over
 // all of them (smaps_rollup, Linux 4.14; Pss_Anon, 5.4). `reader`: with whose ids to look
 // (sys::FileIdentity).
 sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader);
-// What open files without a name occupy on a device.
+// The bytes that open files without a name occupy on a device.
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
                            std::optional<uint32_t> reader);
 

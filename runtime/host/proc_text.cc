@@ -26,7 +26,7 @@ std::optional<Number> number_in(std::string_view word) {
   return value;
 }
 
-// Of /proc/PID/stat, by the numbers of proc(5); those behind the name only.
+// Skips to a field of /proc/PID/stat, by the numbers of proc(5); only to those behind the name.
 bool skip_to_field(int number, std::string_view& text) {
   // The name stands between parentheses and may hold any of them, so the last one counts.
   const size_t name_end = text.rfind(')');

@@ -25,8 +25,8 @@ class Scratch {
   explicit operator bool() const { return static_cast<bool>(fd_); }
   int fd() const { return fd_.get(); }
   const std::string& path() const { return path_; }
-  // What it holds now, beside a living job; stops at `most_entries`. Directories that cannot be
-  // read (a daemon with the job's uid meets those the job has closed) are counted, not entered.
+  // Counts what it holds now, beside a living job; stops at `most_entries`. Directories that cannot
+  // be read (a daemon with the job's uid meets those the job closed) are counted, not entered.
   sandbox::Contents measure(uint64_t most_entries) const;
   static sandbox::Contents measure(int directory, uint64_t most_entries);
 
@@ -36,7 +36,7 @@ class Scratch {
   sys::OwnedFd fd_;
 };
 
-// Who may use a cell's scratch: pid 1 of the cell owns it, the job's group may write in it.
+// The ids that use a cell's scratch: pid 1 of the cell owns it, the job's group may write in it.
 struct ScratchOwner {
   uint32_t init_id = 0;
   uint32_t job_id = 0;  // the same as init_id where both have one id
@@ -44,7 +44,7 @@ struct ScratchOwner {
 
 class ScratchRoot {
  public:
-  // Below $TMPDIR, or /tmp. Takes away what daemons that are gone have left there.
+  // Makes it below $TMPDIR, or /tmp. Removes what daemons that are gone have left there.
   static sys::Result<ScratchRoot> create();
   ScratchRoot(ScratchRoot&&) noexcept = default;
   ScratchRoot& operator=(ScratchRoot&&) = delete;

@@ -38,7 +38,7 @@ class ExitOrder {
   // The side has a description of its own of this pipe as its stderr.
   void watch_errors(Side side, int pipe);
 
-  // Who had left before the other had; nothing unless both have.
+  // The side that had left before the other had; empty unless both have left.
   std::optional<Side> first() const;
 
   // A pipe, and when each kind of its ends was last closed, by the count of all entries; 0: never.

@@ -5,7 +5,7 @@
 
 namespace runtime {
 
-// Why a file of the working directory cannot have this path; null: it can.
+// The reason why a file of the working directory cannot have this path; null: it can.
 const char* objection_to_path(std::string_view path);
 
 }  // namespace runtime

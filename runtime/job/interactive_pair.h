@@ -40,7 +40,7 @@ class InteractivePair {
   bool retreat(Side side);
   Fate fate() const;
 
-  // What the cell of a side gets, until sent(); -1: nothing of the pair's.
+  // The descriptor that the cell of a side gets, until sent(); -1: none of the pair's.
   int stdin_of(Side side) const { return ends_[index(side)].stdin_fd.get(); }
   int stdout_of(Side side) const { return ends_[index(side)].stdout_fd.get(); }
   // A description of a cell's stderr, of which `reader` is the other end, that only this side has:

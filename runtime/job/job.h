@@ -38,7 +38,7 @@ enum class Refusals : uint8_t {
 struct Policy {
   sandbox::Profile profile = sandbox::Profile::kDefault;
   bool has_profile = false;  // named by the caller; else a runtime's own takes its place
-  // Of a command: profile and refusals are those of its program (command_rule.h).
+  // True for a command: its profile and refusals are those of its program (command_rule.h).
   bool by_program = false;
   Refusals refusals = Refusals::kDecide;
   sandbox::OnViolation on_violation = sandbox::OnViolation::kDeny;
@@ -84,7 +84,7 @@ struct Checker {
 struct Execution {
   enum class Errors : uint8_t { kApart, kWithOutput, kNowhere };
   std::string directory;  // where it starts; empty: the scratch
-  // Of each of its processes; none: no such limit. `stack` is the only one with a usual value.
+  // Limits of each of its processes; none: no such limit. Only `stack` has a usual value.
   std::optional<sys::Bytes> address_space, file_size, stack;
   Errors errors = Errors::kApart;  // where standard error goes
   int stdout_fd = -1;              // a pipe in place of what is captured; borrowed
@@ -92,7 +92,7 @@ struct Execution {
 
 class Holding;
 
-// What the caller and the engine tell each other about a job that is under way; any thread.
+// The caller and the engine tell each other here about a job that is under way; any thread.
 struct JobWatch {
   std::atomic<bool> withdrawn{false};  // by the caller; Engine::cancel_withdrawn() acts on it
   std::atomic<bool> started{false};    // by the engine: a cell has it
@@ -119,8 +119,8 @@ struct Artefact;
 struct JobSpec {
   std::string id;
   std::string tag = "null";  // any JSON, echoed
-  // Whose it is: cells, templates, builds and blobs of one tenant are never another's. Empty: the
-  // common one. Any bytes; who may choose it is the front end's to say.
+  // The owner: cells, templates, builds and blobs of one tenant are never another's. Empty: the
+  // common one. It may be any bytes; the front end decides who may choose it.
   std::string tenant;
   std::string template_name = "python";
   std::string source;
@@ -144,7 +144,7 @@ struct JobSpec {
   std::vector<std::string> outputs;  // globs: files of the scratch that are collected at the end
   std::vector<TestCase> tests;       // empty: the job is run once, as it is
   bool stop_at_failure = false;
-  // Of the tests' output, so much is kept in all beyond what is kept of each.
+  // So much of the tests' output is kept in all, beyond what is kept of each.
   sys::Bytes tests_output{0};
   std::optional<Checker> checker;
   std::optional<Checker> interactor;  // talks with the program; its argv as a checker's
@@ -161,9 +161,9 @@ struct JobSpec {
 // A job that is on its way: what its caller said, and what is attached to this one run.
 struct Job : JobSpec {
   int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
-  // As `files`, but nothing that a compiler sees. One takes the place of the file of that name.
+  // Like `files`, but no compiler sees them. One takes the place of the file of its name.
   std::vector<InputFile> run_files;
-  // Of a command: what is executed, in the place of a program of the image.
+  // The program that a command executes, in the place of a program of the image.
   std::shared_ptr<const Artefact> program;
   std::optional<Execution> execution;
   std::shared_ptr<InteractivePair> pairing;  // of one side of a conversation

@@ -11,7 +11,7 @@ inline int64_t micros(sys::Nanoseconds time) {
   return std::chrono::duration_cast<sys::Microseconds>(time).count();
 }
 
-// Of microseconds; what is negative counts as 0.
+// Rounds microseconds to milliseconds; a negative time counts as 0.
 inline int64_t rounded_milliseconds(int64_t us) {
   return us <= 0 ? 0 : us / 1000 + (us % 1000 >= 500);
 }

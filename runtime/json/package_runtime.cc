@@ -26,8 +26,8 @@ constexpr size_t kLargestInfo = 1 << 20;
 constexpr size_t kLongestName = 64;
 constexpr const char* kInfoFiles[] = {"pkg-info.json", "metadata.json"};
 constexpr const char* kBash = "/bin/bash";
-// What an environment is that nobody has cached: that of the script `environment`, in the folder.
-// Called with the folder as its name, the name of the script and its arguments.
+// Takes an environment that nobody has cached from the script `environment`, in the folder.
+// It is called with the folder as its name, the name of the script and its arguments.
 constexpr const char* kWithEnvironment =
     "w=$PWD; cd \"$0\" || exit 127; if [ -f environment ]; then . ./environment; fi; cd \"$w\"; "
     "s=$1; shift; exec /bin/bash \"$0/$s\" \"$@\"";

@@ -158,7 +158,7 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find('/') == name.npos;
 }
 
-// What no single field can say; empty: nothing.
+// The objection that no single field can show; empty: none.
 std::string objection(const RuntimeSpec& spec) {
   if (!is_plain_name(spec.file)) return "file: expected the name of a file";
   if (spec.compiled() && spec.artefacts.empty())
@@ -226,7 +226,7 @@ Result<RuntimeSpec> runtime_from(const json& object, const std::string& where) {
   return spec;
 }
 
-// What a variant does not say is as its runtime has it, but for what leads to that.
+// A variant has what it does not say from its runtime, but for the words that lead to that.
 Result<RuntimeSpec> variant_from(json object, const std::string& name, const json& fields,
                                  const std::string& where) {
   if (!fields.is_object()) return Error::because(where + ": expected an object");

@@ -17,7 +17,7 @@ sys::Result<std::vector<RuntimeSpec>> parse_runtimes(std::string_view json,
 // Every *.json of a directory, by name. Two runtimes that go by one word are an error.
 sys::Result<std::vector<RuntimeSpec>> load_runtimes(const std::string& directory);
 
-// Of a runtime that says nothing else.
+// The compile limits of a runtime that says nothing else.
 Limits usual_compile_limits();
 
 }  // namespace runtime

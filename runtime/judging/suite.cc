@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kOutputKept = 4096;  // of each stream of each test
 
-// What does not fit is taken from `spare`, as long as there is some.
+// Takes the room for what does not fit from `spare`, as long as there is some.
 void cut(Output& output, uint64_t& spare) {
   if (output.bytes.size() <= kOutputKept) return;
   const uint64_t more = std::min<uint64_t>(spare, output.bytes.size() - kOutputKept);

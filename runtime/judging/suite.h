@@ -15,7 +15,7 @@ namespace runtime {
 class Suite : public std::enable_shared_from_this<Suite> {
  public:
   using Done = std::function<void(JobResult)>;
-  // What runs jobs without tests.
+  // The functions that run jobs without tests.
   struct Machine {
     std::function<void(Job, Done)> run;
     std::function<void(Job, Done, Job, Done)> run_pair;  // both sides of a conversation

@@ -46,7 +46,7 @@ void add_text(Job& job, const char* path, const std::string& text) {
   job.run_files.push_back({path, text, false});
 }
 
-// What a checker and an interactor have in common.
+// Makes the parts of the job that a checker and an interactor have in common.
 Job judge_job(const Job& judged, const Checker& judge, const TestCase& test) {
   Job job;
   job.id = judged.id;
@@ -84,7 +84,7 @@ Job Suite::checker_job(const TestCase& test, const std::string& output) const {
   return job;
 }
 
-// It has a moment longer than the program, to say what it thinks of an end.
+// The interactor has a moment longer than the program, to say what it thinks of an end.
 Job Suite::interactor_job(const TestCase& test) const {
   constexpr sys::Milliseconds kLonger{1000};
   Job job = judge_job(job_, *job_.interactor, test);

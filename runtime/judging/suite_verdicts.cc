@@ -52,8 +52,8 @@ const InputFile* file_of(const JobResult& judged, std::string_view path) {
   return found == files.end() ? nullptr : &*found;
 }
 
-// What it says about its judgement: one line, from the file where the protocol wants it, or from
-// stderr; of one that never ran, why.
+// The judge's words about its judgement: one line, from the file where the protocol wants it, or
+// from stderr; for a judge that never ran, the reason.
 std::string first_words(const JobResult& judged) {
   const InputFile* file = file_of(judged, kJudgeMessage);
   const std::string& text = file ? file->content : judged.err.bytes;

@@ -1,5 +1,5 @@
 #pragma once
-// What the end of a checker or of an interactor says about the program it looked at. Pure.
+// Verdicts that the end of a checker or an interactor gives the program that it looked at. Pure.
 
 #include <optional>
 #include <string_view>

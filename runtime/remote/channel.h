@@ -73,7 +73,7 @@ class Channel {
   std::string room_;  // for what is received
 };
 
-// Whether it is a file in memory that nobody can change any more.
+// Tells whether it is a file in memory that nobody can change any more.
 bool is_sealed(int fd);
 
 }  // namespace runtime

@@ -1,10 +1,10 @@
 #pragma once
-// What the front and the engine say to each other, in the order of the life of a front. Each
-// message is a kind, the number of a job or a question, and what the kind says; in the bytes of
-// wire.h.
+// The messages between the front and the engine, in the order of the life of a front. Each
+// message is a kind, the number of a job or a question, and what the kind says; it is written in
+// the bytes of wire.h.
 //
-// The engine believes nothing that the front says: what is no message of this list, names a number
-// that is not its own or brings other descriptors than it should ends the front.
+// The engine believes nothing that the front says: a message that is not of this list, names a
+// number that is not the front's own or brings other descriptors than it should ends the front.
 
 #include <cstdint>
 #include <string>
@@ -42,14 +42,14 @@ struct WireEnd<LiveIo::Stage> {
   static constexpr auto kLast = LiveIo::Stage::kRunning;
 };
 
-// What the front asks, and cannot know or do.
+// The front asks these, for it cannot know or do them itself.
 enum class Question : uint8_t { kRuntimes, kSelfcheck, kConfiguration };
 template <>
 struct WireEnd<Question> {
   static constexpr auto kLast = Question::kConfiguration;
 };
 
-// What the supervisor of the service is to be told (sd_notify(3)).
+// The states that the supervisor of the service is to be told (sd_notify(3)).
 enum class ServiceState : uint8_t { kReady, kReloading, kEnding };
 template <>
 struct WireEnd<ServiceState> {

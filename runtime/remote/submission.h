@@ -15,7 +15,7 @@
 
 namespace runtime {
 
-// What a live job has written leaves in its order, whoever sends it.
+// The output of a live job leaves in the order in which it was written, whoever sends it.
 struct OrderedLive {
   std::shared_ptr<LiveIo> io;
   std::mutex order;

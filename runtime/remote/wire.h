@@ -108,7 +108,7 @@ class WireReader {
     left_.remove_prefix(size);
     return true;
   }
-  // Of something whose elements take a byte each, at least.
+  // Reads the size of something whose elements take a byte each, at least.
   size_t size() {
     uint64_t count = 0;
     if (!raw(&count, sizeof count) || count > left_.size()) {

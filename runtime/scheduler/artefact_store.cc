@@ -54,7 +54,7 @@ std::vector<TaskPtr> ArtefactStore::take_waiting(const std::string& key) {
   return node ? std::move(node.mapped()) : std::vector<TaskPtr>();
 }
 
-// Who is using what leaves keeps it alive.
+// An artefact that leaves lives on while somebody is using it.
 void ArtefactStore::trim() {
   while (bytes_ > capacity_ && !used_.empty()) {
     auto oldest = entries_.find(used_.back());

@@ -25,14 +25,14 @@ class ArtefactStore {
     kBuild,   // the caller builds it, and calls settle() whatever happens
     kWaiting  // `task` was taken; settle() gives it back
   };
-  // Who cannot wait builds its own beside the other.
+  // A task that cannot wait builds its own beside the other.
   enum class Patience : uint8_t { kWaits, kCannotWait };
   Claim claim(const std::string& key, TaskPtr& task, Built& built,
               Patience patience = Patience::kWaits);
 
-  // `keep`: it would always end like this. Returns who has waited.
+  // `keep`: the build would always end like this. Returns the tasks that have waited.
   std::vector<TaskPtr> settle(const std::string& key, const Built& built, bool keep);
-  // Nothing came of it, and that says nothing. Returns who has waited.
+  // The build has come to nothing, and that says nothing. Returns the tasks that have waited.
   std::vector<TaskPtr> give_up(const std::string& key);
 
  private:

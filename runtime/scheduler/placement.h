@@ -34,7 +34,7 @@ class Placement {
     std::function<void(Slot)> start;         // the slot's cell is idle and has a task
     std::function<CellEvents(Slot)> events;  // of the cell that is ordered for the slot
   };
-  // What a task passes on its way to a cell.
+  // The parts that a task passes on its way to a cell.
   struct Stations {
     Replies& replies;
     Shortage& shortage;

@@ -170,7 +170,7 @@ std::string make_command(const Catalogue& catalogue, const RuntimeSpec& runtime,
   return "";
 }
 
-// Why no cell could run a job of this runtime; empty: one can.
+// The reason why no cell could run a job of this runtime; empty: one can.
 std::string objection_of_runtime(const Catalogue& catalogue, const TemplateSpec& spec,
                                  const RuntimeSpec& runtime, Job& job) {
   if (const Toolchain& tools = catalogue.toolchain_of(spec); !tools.missing.empty()) {

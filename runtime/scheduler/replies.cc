@@ -121,8 +121,8 @@ void Replies::deliver(TaskPtr task, JobResult result) {
   machine_.aside([delivery] { delivery->task->done(std::move(delivery->result)); }, {});
 }
 
-// Of those who count on it: the other side of a conversation, and all who want what it was to
-// build.
+// Releases those that count on the task: the other side of a conversation, and all that want what
+// it was to build.
 void Replies::take_leave(Task& task) {
   if (const std::shared_ptr<InteractivePair>& pairing = task.job.pairing) {
     pairing->sent(task.job.side);  // before the other side hears of it and closes its own

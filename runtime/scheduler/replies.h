@@ -17,7 +17,7 @@
 
 namespace runtime {
 
-// What a run says of its task. The cell's and the template's part is the scheduler's to add.
+// The result that a run gives its task. The scheduler adds the cell's and the template's part.
 JobResult result_of(const Task& task, RunResult run);
 
 class Replies {
@@ -54,7 +54,7 @@ class Replies {
   void work_aside(TaskPtr task, std::function<void(Task&)> work, std::function<void(TaskPtr)> then);
   bool has_work_aside() const { return aside_ > 0; }
   void cancel_aside() { ++cancels_; }
-  // To the queue again, from where any scheduler takes them.
+  // Puts them into the queue again, from where any scheduler takes them.
   void return_waiting(std::vector<TaskPtr> waiting);
 
  private:

@@ -79,7 +79,7 @@ void Scheduler::shut_down() {
   if (cells_.empty() && !replies_.has_work_aside()) machine_.finished();
 }
 
-// Cells that wait for jobs; and templates, where others are to do the work.
+// Gives back cells that wait for jobs; and templates, where others are to do the work.
 void Scheduler::give_back() {
   const bool asked = requests_.take(Requests::Kind::kGiveBack);
   if (!shortage_.take_refused() && !asked) return;
@@ -162,7 +162,7 @@ bool Scheduler::has_partner(Slot slot) {
   return false;
 }
 
-// Those whose other side has come, or will not.
+// Starts the jobs whose other side has come, or will not come.
 void Scheduler::start_pairs() {
   std::vector<Slot> ready;
   for (auto slot = cells_.slots().begin(); slot != cells_.slots().end(); ++slot) {

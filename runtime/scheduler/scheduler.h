@@ -39,17 +39,17 @@ class Scheduler : public Peer {
   Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& admission, Capacity& capacity,
             SchedulerPlan plan);
 
-  // What has been asked for since the last turn is done, and tasks are taken in while there is
-  // room. Follows each Machine::wake().
+  // Does what has been asked for since the last turn, and takes in tasks while there is room.
+  // Follows each Machine::wake().
   void turn();
-  // Templates of tenants that nobody used for long go.
+  // Drops the templates of tenants that nobody used for long.
   void drop_aged() { templates_.drop_aged(); }
   // Ends all processes, templates before cells, because they take the processes along that would
   // keep a cell's cgroup busy. After Machine::finished().
   void end_all();
 
-  // Before the first task: of a shard that could not be started; and the other schedulers, as a
-  // task goes to where the least is going on.
+  // Both are called before the first task: take_over() with the capacity of a shard that could not
+  // be started; set_peers() because a task goes to the scheduler with the least work.
   void take_over(unsigned capacity);
   void set_peers(std::vector<Peer*> peers) { peers_.set(std::move(peers)); }
 

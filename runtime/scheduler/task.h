@@ -25,8 +25,8 @@ struct Task {
   std::optional<JobResult> first;   // of the first run
   std::unique_ptr<JobInput> input;  // of the run that is on; null where nothing is fed
   int stdin_fd = -1;                // what that run reads; borrowed
-  // Of a runtime that compiles: what is to be run, or, while it is being made, the job that makes
-  // it.
+  // For a runtime that compiles: the artefact that is to be run, or, while it is being made, the
+  // job that makes it.
   std::string artefact_key;
   std::shared_ptr<const Artefact> artefact;
   std::unique_ptr<Job> build;
@@ -36,9 +36,9 @@ struct Task {
   unsigned starts_lost = 0;  // its template or its cell was killed before it began: placement.h
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;
-  // What is to run next.
+  // The job that is to run next.
   const Job& current() const { return build ? *build : job; }
-  // What that reads and writes is still ours to give.
+  // Tells whether the input and output of that job are still ours to give.
   bool can_begin_anew() const;
 };
 using TaskPtr = std::unique_ptr<Task>;

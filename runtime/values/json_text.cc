@@ -11,10 +11,10 @@ namespace runtime {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
-// Of base64: 4 characters are 3 bytes. OpenSSL counts in int, so a long text goes in pieces.
+// In base64, 4 characters are 3 bytes. OpenSSL counts in int, so a long text goes in pieces.
 constexpr size_t kGroup = 4, kPiece = kGroup << 20;
 
-// What a reader of the text on a terminal would not see as it is, or not at all: C0 and C1
+// Finds what a reader of the text on a terminal would not see as it is, or not at all: C0 and C1
 // controls, marks that turn the direction of writing, line and paragraph separators. The first
 // bytes tell.
 bool may_need_escape(char c) {

@@ -6,7 +6,7 @@
 
 namespace runtime {
 
-// Of `names` the one that `name` begins, or that begins it, or that is the fewest typing errors
+// The one of `names` that `name` begins, or that begins it, or that is the fewest typing errors
 // away; empty: none is near.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 

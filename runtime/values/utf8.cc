@@ -10,7 +10,7 @@ namespace {
 
 uint8_t byte_at(std::string_view bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
 
-// What may follow a lead byte: how many bytes in all, and the range of the second one, which is
+// The shape that a lead byte calls for: the number of bytes in all, and the range of the second,
 // where overlong forms, surrogates and code points past U+10FFFF show (Unicode 15, table 3-7).
 struct Shape {
   size_t length;

@@ -8,7 +8,7 @@
 
 namespace runtime {
 
-// Of ASCII, whatever the locale.
+// These know ASCII only, whatever the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -16,8 +16,8 @@ constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 size_t valid_utf8_prefix(std::string_view bytes);
 inline bool is_utf8(std::string_view bytes) { return valid_utf8_prefix(bytes) == bytes.size(); }
 
-// How many bytes at the start of `bytes`, which do not begin a valid character, one U+FFFD stands
-// for: the longest start of a character that could have been, at least one byte.
+// The number of bytes that one U+FFFD stands for at the start of `bytes`, where no valid character
+// begins: the longest start of a character that could have been, at least one byte.
 size_t broken_utf8_length(std::string_view bytes);
 
 // `bytes` with each broken part replaced by U+FFFD.

@@ -30,14 +30,14 @@ sys::Result<void> check(std::string_view value);
 // (values/parts.h).
 void append_json(std::string_view value, bool arrays_as_lists, std::string& out,
                  std::vector<std::string_view>* parts = nullptr);
-// How many bytes of the value those are.
+// The number of bytes of the value that those are.
 size_t bytes_in_parts(std::string_view value);
 
 // Where two values differ, as a path like `[0][3][1]` or `["key"]`; empty when at the root. Dicts
 // compare without regard to order, NaN equals NaN, 1 differs from 1.0. None when they are equal.
 std::optional<std::string> first_difference(std::string_view a, std::string_view b);
 
-// What the answer region says, decoded. Whatever is malformed or does not fit the mode is kGarbled.
+// Decodes the answer region. An answer that is malformed or does not fit the mode is kGarbled.
 Testimony decode_answer(shim::AnswerKind kind, std::string_view payload, bool call_mode);
 
 // The request of shim/value_format.h. Text that is not UTF-8 is repaired: a request is always
@@ -47,7 +47,7 @@ std::string encode_request(const Job& job);
 // The files that are placed before a run: a file of the run replaces the job's of that name.
 std::vector<const InputFile*> files_of_run(const Job& job);
 
-// What a runtime's job becomes: a program of the image, or of the job where `program` is empty.
+// The command of a runtime's job: a program of the image, or of the job where `program` is empty.
 struct Command {
   std::string program;
   std::string directory;                                 // to run in; empty: the scratch
@@ -75,7 +75,7 @@ class Writer {
   // The same when the count is not known yet: `close` what `open` returned.
   size_t open(shim::Tag kind);
   void close(size_t mark, uint32_t count);
-  // What follows is dtype (text), shape (list) and the nested list.
+  // The dtype (text), the shape (list) and the nested list follow.
   void array() { tag(shim::Tag::kArray); }
 
   // Raw encoded bytes: for reordering the items of a set, and for values encoded elsewhere.

@@ -10,8 +10,8 @@
 
 namespace runtime {
 
-// What the walk learned of one container (l t S Z D A), in the order in which they begin. With it,
-// a container is stepped over in constant time, and nested dicts need no second look at their keys.
+// The walk's record of one container (l t S Z D A); records are in the order of the beginnings. By
+// them, a container is stepped over in constant time, and nested dicts need no second look at keys.
 struct ValueNode {
   uint32_t end;     // offset just behind the container
   uint32_t next;    // index of the first container that begins behind it

@@ -15,14 +15,14 @@ namespace runtime {
 class SharedMemory {
  public:
   SharedMemory() = default;
-  // Of `bytes`, rounded up to whole pages.
+  // Makes a file of `bytes`, rounded up to whole pages.
   static sys::Result<SharedMemory> create(const char* name, size_t bytes);
 
   int fd() const { return fd_.get(); }
   size_t bytes() const { return bytes_; }
 
-  // Makes all of it zeros again and gives back what memory it has beyond a page or two. False: it
-  // must not serve another job.
+  // Makes all of it zeros again and gives back the memory that it has beyond a page or two. False:
+  // it must not serve another job.
   bool clear() const;
 
  private:

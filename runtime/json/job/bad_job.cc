@@ -1,4 +1,4 @@
-// What is said about a line that is no job.
+// The identity and the result of a line that is no job.
 
 #include <algorithm>
 

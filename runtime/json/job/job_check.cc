@@ -53,7 +53,7 @@ class JobCheck {
     if (objection_.empty()) objection_ = place + ": " + std::string(why);
   }
 
-  // What is finer than a field's unit counts as less: nobody's limit is too small for us.
+  // A value that is finer than a field's unit counts as less: no job's limit is too small for us.
   void look_at(const Field& field, const Job& job) {
     const std::string place(field.path);
     if (field.number.get) {

@@ -34,7 +34,7 @@ enum class FieldKind : uint8_t {
   kInteractor,
 };
 
-// How an integer, a boolean (0 or 1) or a choice (its index) sits in a job.
+// The place of an integer, a boolean (0 or 1) or a choice (its index) in a job.
 struct NumberAccess {
   int64_t (*get)(const JobSpec&) = nullptr;
   void (*set)(JobSpec&, int64_t) = nullptr;

@@ -16,8 +16,8 @@ namespace runtime {
 
 inline constexpr size_t kMaxJobBytes = size_t{64} << 20;  // of one line
 
-// What a batch's `--defaults FILE` gives: lies under each job. Objects are merged by key, lists and
-// everything else are replaced.
+// The content of a batch's `--defaults FILE`, which lies under each job. Objects are merged by key;
+// lists and everything else are replaced.
 struct JobDefaults {
   Job job;
 };
@@ -31,7 +31,7 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, P
 // The reference page of all of this, from the table that validates.
 std::string jobs_reference_markdown();
 
-// Who a line that is no job says it is, as far as it can be read.
+// The id and the tag that a line that is no job gives, as far as it can be read.
 struct JobIdentity {
   std::string id;            // empty: unreadable
   std::string tag = "null";  // JSON

@@ -89,7 +89,7 @@ bool read_content(JsonReader& in, InputFile& file) {
   return given || in.fail(std::string("expected ") + kForms);
 }
 
-// Of a directory without the slash: what it shares with a file in its place.
+// The path of a directory without the slash: a file in its place has the same.
 std::string_view name_of(const InputFile& file) {
   const std::string_view path = file.path;
   return path.substr(0, path.size() - path.ends_with('/'));
@@ -129,7 +129,7 @@ bool FolderFirst::operator()(std::string_view one, std::string_view other) const
 
 namespace {
 
-// Of paths in their order.
+// Tells whether `path` is a folder of `next`; the paths come in their order.
 bool is_folder_of(std::string_view path, std::string_view next) {
   return next.size() > path.size() && next.starts_with(path) && next[path.size()] == '/';
 }

@@ -48,7 +48,7 @@ using Paths = std::set<std::string_view, FolderFirst>;  // as long as their file
 Paths paths_of(const std::vector<InputFile>& files);
 const InputFile* misplaced(const Paths& paths, const std::vector<InputFile>& more);
 
-// Why no file can have this path; null: one can.
+// The reason why no file can have this path; null: one can.
 const char* objection_to_file(std::string_view path);
 struct Misfit {
   std::string path;

@@ -23,7 +23,7 @@ bool read_text(JsonReader& in, const Field& field, std::string& text) {
          in.fail("longer than " + std::to_string(field.max) + " bytes");
 }
 
-// What is expected of a call is any JSON value; of output, a string.
+// Any JSON value may be expected of a call, and a string of output.
 bool read_expect(JsonReader& in, const Field& field, TestCase& test, bool& is_text) {
   is_text = in.peek() == Type::kString;
   std::string compact;

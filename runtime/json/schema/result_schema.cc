@@ -128,7 +128,7 @@ ordered_json observed() {
                    {{"errno", whole()}, {"argument", text()}});
 }
 
-// What the service adds: the place of the job in a trace.
+// The service adds this: the place of the job in a trace.
 ordered_json service() {
   return record_of(
       {{"trace",

@@ -15,7 +15,7 @@ Peer* Peers::freer() const {
   return freer == others_.end() || leaves_shards_out() ? nullptr : *freer;
 }
 
-// Those without a template are left out, as starting one is the dearest there is.
+// Schedulers without a template are left out, as starting one is the dearest step there is.
 Peer* Peers::warmer() const {
   if (self_.has_templates() || !leaves_shards_out() || admission_.empty()) return nullptr;
   auto warmer = std::find_if(others_.begin(), others_.end(), [](const Peer* peer) {

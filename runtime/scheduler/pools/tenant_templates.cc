@@ -13,11 +13,11 @@ namespace runtime {
 
 namespace {
 
-// With an idle cell or two. A template of Python alone, or of another language, takes less.
+// An idle cell or two are included. A template of Python alone, or of another language, takes less.
 constexpr uint64_t kTemplateBytes = uint64_t{64} << 20;
 constexpr size_t kFewest = 8, kMost = 256;
 
-// Of this group of v1 or v2; none: it has no limit, or is the root.
+// The memory limit of this group of v1 or v2; none: it has no limit, or is the root.
 std::optional<uint64_t> limit_of(const std::string& group) {
   for (const char* name : {"/memory.max", "/memory.limit_in_bytes"}) {
     const sys::Result<std::string> text = sys::read_file(group + name);
