@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-// Of <linux/prctl.h> since 5.14.
+// <linux/prctl.h> defines these since 5.14.
 #ifndef PR_SCHED_CORE
 #define PR_SCHED_CORE 62
 #define PR_SCHED_CORE_GET 0

@@ -20,7 +20,7 @@ using sys::Result;
 
 namespace {
 
-// What makes namespaces, mounts, ids and cgroups, reads a job's memory, and ends processes.
+// Capabilities to make namespaces, mounts, ids and cgroups, read a job's memory, end processes.
 constexpr CapMask kDuties =
     cap_bit(CAP_SYS_ADMIN) | cap_bit(CAP_SETUID) | cap_bit(CAP_SETGID) | cap_bit(CAP_SETPCAP) |
     cap_bit(CAP_SETFCAP) | cap_bit(CAP_SYS_PTRACE) | cap_bit(CAP_KILL) | cap_bit(CAP_CHOWN) |

@@ -81,7 +81,7 @@ std::optional<std::string> visible_at(const Mount& mount, std::string_view group
   return rest.empty() || rest == "/" ? mount.point : mount.point + std::string(rest);
 }
 
-// Of several mounts of one hierarchy, one that can be written to.
+// Prefers, of several mounts of one hierarchy, one that can be written to.
 template <typename Matches>
 std::optional<std::string> find_group(const std::vector<Mount>& mounts, std::string_view group,
                                       Matches matches) {

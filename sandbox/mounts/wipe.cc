@@ -20,8 +20,8 @@ constexpr size_t kLengthAt = 16;
 constexpr size_t kNameAt = 19;
 constexpr uint64_t kBlock = 512;  // of st_blocks, always
 
-// What the kernel writes names into. Whoever wipes forks the next job, which finds on its stack
-// what was left there.
+// The buffer into which the kernel writes names. The process that wipes forks the next job, which
+// finds on its stack what was left there.
 struct Names {
   alignas(8) char bytes[4096];
   ~Names() {

@@ -109,8 +109,8 @@ Ruling rule_on_files(const FileCall& call, const CellView& cell, const Notice& n
   return refusal("");
 }
 
-// What a filter of exact matches cannot say: "every other command". Programs try commands on
-// whatever descriptor they have and expect to be told that it does not know them.
+// Settles what a filter of exact matches cannot say: "every other command". Programs try commands
+// on whatever descriptor they have and expect to be told that it does not know them.
 std::optional<int> quiet_error(std::string_view call, const Notice& notice) {
   constexpr uint32_t kPushInput = 0x5412, kConsole = 0x541c;  // TIOCSTI, TIOCLINUX
   uint32_t command = static_cast<uint32_t>(notice.args[1]);
@@ -208,8 +208,8 @@ std::optional<Notice> reported(const Notice& report) {
   return original;
 }
 
-// What was trapped is not done whatever we say; where it would have been legal, the filter around
-// us refuses it, and nobody is to blame.
+// A trapped call is not done whatever we say; where it would have been legal, the filter around us
+// refuses it, and nobody is to blame.
 Ruling of_report(Ruling ruling) {
   return ruling.proceed || ruling.asks != Asks::kNothing ? fail_quietly(EPERM) : ruling;
 }

@@ -61,7 +61,7 @@ ProbeAnswer attempt(ProbeFunction function, const void* argument) {
 
 }  // namespace
 
-// What is missing for a moment only must not look like a layer that the host does not have. All
+// A shortage that lasts a moment only must not look like a layer that the host does not have. All
 // trials together wait no longer than one: a host may have limits that never give way.
 ProbeAnswer run_in_child(ProbeFunction function, const void* argument) {
   for (;;) {

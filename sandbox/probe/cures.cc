@@ -147,7 +147,7 @@ bool built_on_user_namespaces(std::string_view name) {
          (name.ends_with("ns") && name.size() <= 8);
 }
 
-// What is short for now says nothing of the kernel. clone(2), unshare(2), mmap(2)
+// A shortage for now says nothing of the kernel; see clone(2), unshare(2), mmap(2).
 std::string_view cure_for_shortage(int error) {
   if (error == EAGAIN)
     return "a shortage: allow zygo more processes (ulimit -u, or pids.max of its control group)";
@@ -163,7 +163,7 @@ std::string cure_for(std::string_view name, int error, const HostHints& hints) {
     return std::string(shortage);
   if (name.starts_with("cgroup.")) return cure_for_cgroups(hints);
   if (built_on_user_namespaces(name)) return cure_for_user_namespaces(error, hints);
-  // What a filter hides looks as if the kernel had no such call.
+  // A call that a filter hides looks as if the kernel did not have it.
   if (name.starts_with("landlock") && error == EPERM && hints.at.filtered) {
     return granted(kFilters, hints);
   }

@@ -39,7 +39,7 @@ constexpr auto kNamespaceFiles = std::to_array<std::pair<std::string_view, std::
     {"cgroupns", "cgroup"},
 });
 
-// What every Linux that zygo can start on has.
+// Every Linux on which zygo can start has these.
 constexpr std::string_view kAlways[] = {"uid",     "chroot",     "caps",       "nnp",
                                         "scratch", "rlimits",    "cpu policy", "oom_score_adj",
                                         "proc",    "ptrace.read"};

@@ -74,7 +74,7 @@ int notify_all_but_the_needed() {
 // Allocates nothing: another thread of the parent may have held the allocator's lock.
 [[noreturn]] void attempt_all(std::span<const Attempt> attempts, size_t first, Progress& progress,
                               int socket) {
-  // What is around us may kill or trap: that is an answer too, and no reason for a core.
+  // A filter around us may kill or trap: that is an answer too, and no reason for a core.
   ::signal(SIGSYS, SIG_DFL);
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) ::_exit(1);
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) ::_exit(1);
@@ -153,7 +153,7 @@ std::optional<int> one_child(const std::vector<Attempt>& attempts, size_t first,
   return hear_out(message->fds[0].get(), child, progress, heard, deadline);
 }
 
-// Which attempts no notification was heard of; nothing if the trial failed.
+// The attempts of which no notification was heard; nothing if the trial failed.
 std::optional<std::vector<bool>> unheard(const std::vector<Attempt>& attempts) {
   Progress progress;
   if (!progress.ok()) return std::nullopt;
@@ -188,7 +188,7 @@ bool past_every_filter([[maybe_unused]] int number) {
 #endif
 }
 
-// Whether every profile and variant settles the call, whatever its arguments.
+// Tells whether every profile and variant settles the call, whatever its arguments.
 bool always_settled(const RuleGroups& purest, int number) {
   return std::ranges::any_of(purest, [&](const RuleGroup& group) {
     return group.treatment != Treatment::kNotify && group.circumstances.empty() &&

@@ -124,7 +124,7 @@ namespace {
 
 constexpr long kToBeRead = 0x7a79676f;
 
-// What becomes of a job where it cannot be given its own user namespace: another uid, dumpable.
+// Acts as a job that cannot be given its own user namespace: it has another uid and is dumpable.
 [[noreturn]] void sit_as_job(const SpareIds& ids, int ready) {
   if (::setresgid(ids.gid, ids.gid, ids.gid) == 0) (void)!::setresuid(ids.uid, ids.uid, ids.uid);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after the change, which clears it

@@ -42,10 +42,10 @@ sock_filter skip_unless_any(uint32_t bits) {
   return BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
 }
 
-// Where the lower half of an argument lies.
+// The offset at which the lower half of an argument lies.
 constexpr size_t kLowHalf = std::endian::native == std::endian::big ? 4 : 0;
 
-// What happens to a call that was to be notified: trap it, if it is one of the masked.
+// A call that was to be notified is trapped instead, if it is one of the masked.
 Program notify_or_trap(const FilterVariant& variant) {
   Program out = {load(offsetof(seccomp_data, arch)), skip_if_equal(native_arch()),
                  end(SECCOMP_RET_USER_NOTIF), load(offsetof(seccomp_data, nr))};

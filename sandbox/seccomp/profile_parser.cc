@@ -361,7 +361,7 @@ bool meet(const RuleGroup& a, const RuleGroup& b) {
 
 bool contradict(const RuleGroup& a, const Rule& x, const RuleGroup& b, const Rule& y) {
   bool asked = a.treatment == Treatment::kNotify || b.treatment == Treatment::kNotify;
-  // What a profile notifies, those that extend it may settle; some arguments it may settle itself.
+  // Profiles that extend one may settle what it notifies; it may settle some arguments itself.
   if (asked && (a.file != b.file || x.when.empty() != y.when.empty())) return false;
   return meet(a, b) && (x.when.empty() || y.when.empty() || x.when == y.when);
 }
