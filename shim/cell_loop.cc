@@ -99,13 +99,13 @@ void kill_descendants(const Cell& cell) {
   }
 }
 
-// What wait4 says of the job's first process.
+// The status and the usage that wait4 reports of the job's first process.
 struct Ending {
   int status = 0;
   rusage usage{};
 };
 
-// It may be another child that has ended, or nobody: a job can send signals that say so.
+// Another child may have ended instead, or none: a job can send signals that say so.
 bool has_ended(pid_t pid, Ending& ending) {
   signalfd_siginfo words;
   while (::read(kFdChildren, &words, sizeof words) > 0) {
@@ -209,8 +209,8 @@ void restore_streams(const Cell& cell) {
   }
 }
 
-// What takes neither a block nor an inode and so does not show in statfs: where the job has our
-// uid, it owns its scratch.
+// Restores what takes neither a block nor an inode and so does not show in statfs: where the job
+// has our uid, it owns its scratch.
 void restore_root_of_scratch() {
   for (const char* list : {"system.posix_acl_access", "system.posix_acl_default"}) {
     ::fremovexattr(kFdScratch, list);

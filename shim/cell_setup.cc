@@ -34,9 +34,9 @@ namespace {
 
 constexpr const char* kScratch = "/tmp";
 
-// What pid 1 needs for its duties in the cell's user namespace: giving jobs their id, ending them,
-// choosing their pid, wiping directories they made unreadable. What the template was not given, on
-// levels below full, is not missed: probe.cc has made sure of the first three.
+// Pid 1 needs these for its duties in the cell's user namespace: giving jobs their id, ending them,
+// choosing their pid, wiping directories they made unreadable. The ones that the template was not
+// given, on levels below full, are not missed: probe.cc has made sure of the first three.
 constexpr sandbox::CapMask kInitCapabilities =
     sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |
     sandbox::cap_bit(CAP_DAC_OVERRIDE) | sandbox::cap_bit(CAP_FOWNER) |

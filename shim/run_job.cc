@@ -60,10 +60,10 @@ int yield_to_supervisor(bool comes_first) {
   return ::sched_setscheduler(0, SCHED_IDLE, &none) < 0 ? errno : 0;
 }
 
-// Of short requests: a mapping more costs more than a copy.
+// Short requests are copied here: a mapping more costs more than a copy.
 char short_request[kShortRequest];
 
-// Until execve has closed the report's descriptor.
+// This can report until execve has closed the report's descriptor.
 void cannot_execute(int error) { Report().require(Step::kExecute, error); }
 
 int place_errors(Errors where, int apart) {

@@ -24,7 +24,7 @@ namespace shim {
 
 namespace {
 
-// What programs usually do. Each runs in a child of its own.
+// Programs of the usual kinds. Each runs in a child of its own.
 struct Trial {
   Habit habit;
   std::string_view source;

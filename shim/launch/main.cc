@@ -104,7 +104,7 @@ Result<void> template_side(const LaunchOptions& options, int mapped) {
   return execute(options);
 }
 
-// What cells need to give jobs their ids, to end them, and to wipe after them; all of it is in
+// Cells need these to give jobs their ids, to end them, and to wipe after them; all of them are in
 // Docker's default set. The bounding set bounds what root gets back by execve.
 constexpr sandbox::CapMask kTemplateCapabilities =
     sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |

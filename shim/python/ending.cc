@@ -25,7 +25,7 @@ void write_raw(std::string_view text) {
   }
 }
 
-// To the program's sys.stderr, as CPython would.
+// Writes to the program's sys.stderr, as CPython would.
 void write_stderr(std::string_view text) {
   PyObject* current = PySys_GetObject("stderr");
   if (!current || current == Py_None) return;
@@ -106,7 +106,7 @@ bool threads_need_joining() {
   return count != 0 || has_grown(k.threading_callbacks, k.threading_callback_count);
 }
 
-// What the program calls sys.stdout now, unless it is ours.
+// Flushes the stream that the program calls sys.stdout now, unless it is ours.
 void flush_current(const char* name, PyObject* ours) {
   Ref stream = Ref::share(PySys_GetObject(name));
   if (stream && stream.get() != ours && stream.get() != Py_None) {

@@ -48,7 +48,7 @@ long errno_of(PyObject* exception) {
   return number_field(refs().os_errno, exception, 0);
 }
 
-// What libraries of C++ raise when an allocation is refused, where it is no MemoryError.
+// Knows what libraries of C++ raise for a refused allocation, where it is no MemoryError.
 bool is_no_memory_of_a_library(const Testimony& said) {
   struct Saying {
     std::string_view type, words;

@@ -27,7 +27,7 @@ struct RandomObject {
   uint32_t words[Mersenne::kWords];
 };
 
-// What getstate() says: a tuple of the words and the position.
+// Tells whether getstate() has said these: it returns a tuple of the words and the position.
 bool says_the_same(PyObject* said, const uint32_t* words, int position) {
   if (!said || !PyTuple_Check(said) || PyTuple_Size(said) != Mersenne::kWords + 1) return false;
   for (int i = 0; i < Mersenne::kWords; ++i) {
@@ -40,7 +40,7 @@ bool says_the_same(PyObject* said, const uint32_t* words, int position) {
 Mersenne find_random(PyObject* random, PyTypeObject* type) {
   Ref size = attribute(reinterpret_cast<PyObject*>(type), "__basicsize__");
   if (!size || PyLong_AsSize_t(size.get()) < sizeof(RandomObject)) return {};
-  // Of the base class: the instance's own getstate() says more.
+  // The base class's getstate() is called: the instance's own says more.
   Ref getstate = attribute(reinterpret_cast<PyObject*>(type), "getstate");
   Ref said = getstate ? call(getstate.get(), random) : Ref();
   auto* object = reinterpret_cast<RandomObject*>(random);
@@ -48,7 +48,7 @@ Mersenne find_random(PyObject* random, PyTypeObject* type) {
   return {object->words, &object->position};
 }
 
-// numpy.random.mtrand._rand's, under the same condition.
+// Finds the generator of numpy.random.mtrand._rand, under the same condition.
 Mersenne find_numpy_legacy(PyObject* random_state) {
   Ref generator = attribute(random_state, "_bit_generator");
   Ref capsule = generator ? attribute(generator.get(), "capsule") : Ref();

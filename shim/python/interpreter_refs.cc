@@ -96,8 +96,8 @@ bool fill(Numpy& n, PyObject* numpy) {
   return n.int64 != nullptr;
 }
 
-// What lives now lives for ever. The warm-up comes between the two, for a collection empties the
-// caches of free objects that it fills.
+// Objects that live now live for ever. The warm-up comes between the two, for a collection empties
+// the caches of free objects that it fills.
 bool freeze_heap(PyObject* gc) {
   Ref frozen = Ref::steal(PyObject_CallMethod(gc, "freeze", nullptr));
   return static_cast<bool>(frozen);

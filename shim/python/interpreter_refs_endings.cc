@@ -1,4 +1,4 @@
-// What the end of a program needs, and what of it can be left out for most programs: Python code
+// The needs of a program's end, and the parts of it that most programs can leave out: Python code
 // that finds nothing to do still costs a copied page for every object that it touches.
 
 #include "shim/python/interpreter_refs.h"

@@ -212,7 +212,7 @@ void add_last_lines(Printer& printer, PyObject* exception, Py_ssize_t bound) {
   add_text_lines(printer, message.view());
 }
 
-// What was added by add_note(). Lists and strings only: nothing of the program runs.
+// Adds the notes of add_note(). It reads lists and strings only: nothing of the program runs.
 void add_notes(Printer& printer, PyObject* exception) {
   Ref name = Ref::steal(PyUnicode_FromString("__notes__"));
   Ref notes = name ? Ref::steal(PyObject_GenericGetAttr(exception, name.get())) : Ref();
@@ -277,7 +277,7 @@ struct Link {
   bool is_cause = false;  // to the one that follows
 };
 
-// What led to `exception`, or nothing; says whether it was given as the cause.
+// The exception that led to `exception`, or none; says whether it was given as the cause.
 Link origin_of(PyObject* exception) {
   Ref cause = Ref::steal(PyException_GetCause(exception));
   if (cause) return {std::move(cause), true};

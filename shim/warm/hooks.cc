@@ -47,7 +47,7 @@ pid_t template_pid = -1;
 constexpr std::string_view kMark = "\xEF\xBB\xBF";
 constexpr const char* kFork = "GC.start; Process.fork";
 
-// Of the C library, or of whoever else comes after us.
+// The function of the C library, or of any other library that comes after us.
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -66,7 +66,7 @@ __attribute__((constructor)) void begin() {
   std::strcpy(script, name);
   std::strcpy(plain, path);
   template_pid = ::getpid();
-  // What steered this process is none of a program's business.
+  // The variables that steered this process are none of a program's business.
   for (const char* each : shim::kWarmNames) ::unsetenv(each);
   stage = Stage::kStarting;
 }

@@ -38,7 +38,7 @@ void keep_actions() {
   for (int signal = 1; signal < kSignals; ++signal) ::sigaction(signal, nullptr, &actions[signal]);
 }
 
-// What the shim itself listens to stays (shim/sigsys_reporter.h).
+// The signals that the shim itself listens to keep their actions (shim/sigsys_reporter.h).
 void restore_actions() {
   for (int signal = 1; signal < kSignals; ++signal) {
     if (actions[signal].sa_handler == SIG_DFL) continue;

@@ -81,7 +81,7 @@ Ref decode_array(Reader& from, unsigned depth) {
   return Ref::steal(PyObject_CallMethod(array.get(), "reshape", "O", shape.get()));
 }
 
-// What a nested list of integers looks like from outside.
+// The look of a nested list of integers from outside.
 struct Grid {
   static constexpr unsigned kMaxRank = 32;  // numpy's own limit up to 1.26
   unsigned rank = 0;                        // 0: no leaf seen so far
