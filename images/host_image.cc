@@ -152,8 +152,8 @@ HostPaths paths_of(const ImagePlan& plan) {
     if (entry.target == kShimTarget) continue;
     const bool of_host = entry.kind == Kind::kBind || entry.kind == Kind::kDevice;
     const std::string& path = of_host ? entry.source : entry.target;
-    // What the image would make up is the host's own: /etc/passwd, ... Programs do not start, or
-    // do not know who they are, without; SECURITY.md names these files.
+    // The files that the image would make up are the host's own: /etc/passwd, ... Without them,
+    // programs do not start or do not know who they are; SECURITY.md names these files.
     const bool there = of_host || (entry.kind == Kind::kFile && ::access(path.c_str(), R_OK) == 0);
     if (!there) continue;
     const bool writable = path == "/dev/null" || path == "/dev/full";

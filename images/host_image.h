@@ -22,7 +22,7 @@ sandbox::ImagePlan files_of_host(const std::string& shim);
 // The directories that an interpreter loads from, by its own word, and what links among them lead
 // to. Runs it.
 sys::Result<std::vector<std::string>> interpreter_directories(const std::string& python);
-// Whether the path is the directory or lies in it.
+// Tells whether the path is the directory or lies in it.
 bool beneath(const std::string& path, const std::string& directory);
 
 inline constexpr const char* kShimTarget = "/.zygo";

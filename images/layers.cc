@@ -136,7 +136,7 @@ Result<std::string> Layers::document(const Descriptor& descriptor) {
     return Error::because(path + ": is larger than " + std::to_string(kLongestDocument) + " bytes");
   const OwnedFd file = TRY(blob(descriptor));
   const std::string text = TRY(sys::read_all(file.get(), kLongestDocument));
-  // What is parsed is what was digested, even if somebody writes to the file meanwhile.
+  // The text that is parsed is the one that was digested, even if somebody writes to the file.
   if ("sha256:" + sha256_of(text) != descriptor.digest)
     return Error::because(path + ": changes while it is read");
   return text;

@@ -44,7 +44,7 @@ std::string absolute(const std::string& path) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// Why nothing of an environment can be shown at this path; empty: it can.
+// The reason why nothing of an environment can be shown at this path; empty: it can.
 std::string objection_to(const std::string& target, const ImagePlan& host) {
   for (const char* path : kMountedByJobs) {
     if (beneath(target, path))
@@ -95,7 +95,7 @@ bool is_needed(const std::string& directory) {
          !problem;
 }
 
-// Without a link on the way, and nowhere but in the image.
+// Finds the place without a link on the way, and nowhere but in the image.
 Result<void> check_place(int rootfs, const std::string& place, const Image& image) {
   open_how how{};
   how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;

@@ -52,7 +52,7 @@ std::string real_path_of(const std::string& path) {
   return ::realpath(path.c_str(), resolved) ? resolved : path;
 }
 
-// What makes the workspace a content: its digest, its record, and all of it on the disk.
+// A workspace becomes a content by its digest, its record, and all of it being on the disk.
 struct Sealed {
   std::string digest;
   ContentRecord record;

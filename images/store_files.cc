@@ -104,7 +104,7 @@ Result<Workspace> Workspace::create(const LockedStore& store) {
   return made;
 }
 
-// What cannot be removed now, the next import removes.
+// The next import removes what cannot be removed now.
 Workspace::~Workspace() {
   if (images_) static_cast<void>(remove_tree(images_.get(), name_).ok());
 }

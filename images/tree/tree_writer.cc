@@ -45,7 +45,7 @@ std::string below(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
 }
 
-// Why a component of a path is no directory one may go into.
+// The reason why a component of a path is no directory that one may go into.
 Error obstacle(int directory, const std::string& name, const std::string& path) {
   struct stat info {};
   if (::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0)
@@ -248,7 +248,7 @@ Result<void> TreeWriter::make_hard_link(const std::string& path, const std::stri
   return {};
 }
 
-// Of what is below `path` in `directory`, everything that the present layer has not added.
+// Removes everything below `path` in `directory` that the present layer has not added.
 Result<void> TreeWriter::remove_lower(int directory, const std::string& path) {
   for (const std::string& name : TRY(names_in(directory))) {
     const std::string each = path.empty() ? name : path + "/" + name;
