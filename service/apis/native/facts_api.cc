@@ -115,7 +115,9 @@ const Operations<FactsApi>& FactsApi::operations() {
 }
 
 void FactsApi::get_runtimes(const ExchangePtr& exchange, const std::string&) {
-  context_.runtimes.get([exchange](const std::string& json) { exchange->answer({.body = json}); });
+  context_.runtimes.get([exchange](const InstalledRuntimes::List& runtimes) {
+    exchange->answer({.body = runtimes.json});
+  });
 }
 
 void FactsApi::get_templates(const ExchangePtr& exchange, const std::string&) {

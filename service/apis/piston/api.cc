@@ -31,8 +31,8 @@ std::optional<Response> PistonApi::answer_without_route(const Request& request) 
 }
 
 void PistonApi::with_languages(std::function<void(std::vector<Language>)> use) {
-  context_.runtimes.get([this, use = std::move(use)](const std::string& runtimes) {
-    use(languages_of(runtimes, options_.pins));
+  context_.runtimes.get([this, use = std::move(use)](const InstalledRuntimes::List& runtimes) {
+    use(languages_of(runtimes.records, options_.pins));
   });
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -153,67 +152,6 @@ class Reader {
   std::vector<std::string> names_;
 };
 
-// Of several the latest. Who is called so comes before who goes by it, too: an operator's package
-// may have the name that something else has for an alias.
-const Language* find(const std::vector<Language>& languages, const std::string& name,
-                     const std::string& range) {
-  const Language *called = nullptr, *alias = nullptr;
-  for (const Language& language : languages) {
-    const bool is_called = language.name == name;
-    if (!is_called && std::ranges::find(language.aliases, name) == language.aliases.end()) continue;
-    if (language.pinned ? text_of(language.version) != range : !in_range(language.version, range))
-      continue;
-    const Language*& latest = is_called ? called : alias;
-    if (!latest || latest->version < language.version) latest = &language;
-  }
-  return called ? called : alias;
-}
-
-// What the packages of the original have another name for, or call with other options: without
-// optimisation, which is where Rust looks for overflows.
-struct Original {
-  std::string_view ours, name, template_name;
-  std::vector<std::string_view> aliases;
-};
-const std::vector<Original>& originals() {
-  static const std::vector<Original> all = {
-      {"c", "c", "c11-unoptimised", {"gcc"}},
-      {"cpp", "c++", "cpp17-unoptimised", {"cpp", "g++"}},
-      {"rust", "rust", "rust-unoptimised", {"rs"}},
-      {"r", "rscript", "r", {"r", "R"}},
-      {"javascript", "javascript", "javascript", {"node-javascript", "node-js", "js", "node"}},
-  };
-  return all;
-}
-
-// The names that the original has go to what is as there; where that is another template, our other
-// names stay with ours.
-void as_original(Language language, const json& runtimes, std::vector<Language>& languages) {
-  const auto original = std::ranges::find(originals(), language.template_name, &Original::ours);
-  if (language.package || original == originals().end())
-    return languages.push_back(std::move(language));
-  Language theirs = language;
-  theirs.name = original->name;
-  theirs.aliases.assign(original->aliases.begin(), original->aliases.end());
-  std::erase_if(language.aliases, [&](const std::string& alias) {
-    return alias == theirs.name || std::ranges::find(theirs.aliases, alias) != theirs.aliases.end();
-  });
-  const bool is_here = std::ranges::any_of(runtimes, [&](const json& runtime) {
-    return runtime.value("name", "") == original->template_name &&
-           runtime.value("available", false);
-  });
-  if (is_here) theirs.template_name = original->template_name;
-  if (theirs.template_name == language.template_name) {
-    std::ranges::move(language.aliases, std::back_inserter(theirs.aliases));
-    language.aliases.clear();
-  }
-  languages.push_back(std::move(theirs));
-  if (language.aliases.empty()) return;
-  language.name = language.aliases.front();
-  language.aliases.erase(language.aliases.begin());
-  languages.push_back(std::move(language));
-}
-
 ordered_json stage(const runtime::JobResult& result) {
   const std::string out = text_of(result.out), err = text_of(result.err);
   return {{"stdout", out},
@@ -306,7 +244,7 @@ std::variant<Execution, std::string> read_job(const json& body,
   job.argv(reader.argv());
   if (input == Input::kGiven) job.stdin_bytes(reader.input());
   reader.files(job);
-  const Language* language = find(languages, name, range);
+  const Language* language = find_language(languages, name, range);
   if (!language) reader.refuse(fmt::format("{}-{} runtime is unknown", name, range));
   if (reader.names().empty()) reader.refuse("files must include at least one utf8 encoded file");
   reader.limits(job, input);
@@ -328,55 +266,6 @@ std::variant<Execution, std::string> read_job(const json& body,
 }
 
 }  // namespace
-
-sys::Result<std::vector<Pin>> pins_in(std::string_view text) {
-  std::vector<Pin> pins;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
-    const size_t equals = part.find('=');
-    const auto version =
-        equals == part.npos || equals == 0 ? std::nullopt : version_in(part.substr(equals + 1));
-    if (!version || text_of(*version) != part.substr(equals + 1))
-      return sys::Error::because(
-          fmt::format("\"{}\": expected LANGUAGE=VERSION, as in python=3.10.0", part));
-    pins.push_back({std::string(part.substr(0, equals)), *version});
-  }
-  return pins;
-}
-
-std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins) {
-  std::vector<Language> languages;
-  const json list = json::parse(runtimes, nullptr, false);
-  if (!list.is_array()) return languages;
-  for (const json& runtime : list) {
-    if (!runtime.value("available", false) || runtime.contains("variant_of")) continue;
-    const std::optional<Version> version = version_in(runtime.value("version", ""));
-    if (!version) continue;
-    Language language;
-    language.template_name = runtime.value("name", "");
-    language.package = runtime.contains("language");
-    language.name = runtime.value("language", language.template_name);
-    language.version = *version;
-    language.aliases = runtime.value("aliases", std::vector<std::string>());
-    for (const std::string& extension : runtime.value("extensions", std::vector<std::string>())) {
-      if (std::ranges::find(language.aliases, extension) == language.aliases.end())
-        language.aliases.push_back(extension);
-    }
-    if (language.name == "python") language.aliases.emplace_back("python3");
-    language.compiled = runtime.value("how", "") == "compiled";
-    as_original(std::move(language), list, languages);
-  }
-  for (const Pin& pin : pins) {
-    const Language* found = find(languages, pin.language, "*");
-    if (!found || find(languages, pin.language, text_of(pin.version))) continue;
-    Language language = *found;
-    language.version = pin.version;
-    language.pinned = true;
-    languages.push_back(std::move(language));
-  }
-  return languages;
-}
 
 Response runtimes_response(const std::vector<Language>& languages) {
   ordered_json list = ordered_json::array();

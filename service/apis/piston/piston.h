@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/json/job/job_json.h"
-#include "service/apis/piston/semver.h"
+#include "service/apis/piston/languages.h"
 #include "service/http/request.h"
 
 namespace service::piston {
@@ -24,32 +24,10 @@ struct Limits {
   int64_t output_bytes = 1024;                                 // of each stream
 };
 
-struct Language {
-  std::string name;
-  Version version;
-  std::vector<std::string> aliases;
-  bool compiled = false;
-  std::string template_name{};  // ours; empty: the same as the name
-  bool package = false;         // called with the names of files
-  bool pinned = false;          // the version is only what clients call it
-};
-
-// A version that clients ask for, and for which the operator offers the installed one.
-struct Pin {
-  std::string language;  // by name or alias
-  Version version;
-};
-// "python=3.10.0,c++=10.2.0"; an error names the part that is none.
-sys::Result<std::vector<Pin>> pins_in(std::string_view text);
-
 struct Options {
   Limits limits;
   std::vector<Pin> pins;
 };
-
-// From the JSON of GET /v1/runtimes: the installed languages with a known version, and each once
-// more under every pinned version.
-std::vector<Language> languages_of(std::string_view runtimes, const std::vector<Pin>& pins = {});
 
 Response runtimes_response(const std::vector<Language>& languages);
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "service/apis/installed_runtimes.h"
 #include "tests/unit/service/apis/result_of.h"
 
 namespace service::piston {
@@ -83,14 +84,14 @@ TEST_CASE("what is installed and says its version is a language", "[service][pis
                           {"aliases", {"gcc"}}},
                          {{"name", "go"}, {"available", false}, {"version", ""}},
                          {{"name", "command"}, {"available", true}, {"version", ""}}};
-  const std::vector<Language> languages = languages_of(runtimes.dump());
+  const std::vector<Language> languages = languages_of(runtimes_in(runtimes.dump()));
   REQUIRE(languages.size() == 2);
   CHECK(languages[0].aliases == std::vector<std::string>{"py", "python3"});
   CHECK(languages[1].compiled);
   CHECK(json::parse(runtimes_response(languages).body) ==
         json{{{"language", "python"}, {"version", "3.11.2"}, {"aliases", {"py", "python3"}}},
              {{"language", "c"}, {"version", "12.2.0"}, {"aliases", {"gcc"}}}});
-  CHECK(languages_of("nonsense").empty());
+  CHECK(languages_of({}).empty());
 }
 
 TEST_CASE("a version that is pinned is what is here by another name", "[service][piston]") {
@@ -101,7 +102,7 @@ TEST_CASE("a version that is pinned is what is here by another name", "[service]
                           {"aliases", {"c++"}}}};
   const auto pins = pins_in("c++=13.1.0,c++=12.2.0,cobol=3.1.2");
   REQUIRE(pins.ok());
-  const std::vector<Language> languages = languages_of(runtimes.dump(), *pins);
+  const std::vector<Language> languages = languages_of(runtimes_in(runtimes.dump()), *pins);
   const auto version_of = [&languages](const char* range) {
     auto made = read_execute(request_of(with({{"language", "c++"}, {"version", range}})), languages,
                              {}, {});
@@ -127,7 +128,7 @@ TEST_CASE("languages have the original's names, and its compilers' options", "[s
   const json runtimes = {compiled("cpp", {"c++", "g++", "cpp20", "c++20"}),
                          compiled("rust", {"rs"}), compiled("cpp17", {"c++17"}), variant,
                          compiled("javascript", {"js", "mjs"})};
-  const std::vector<Language> languages = languages_of(runtimes.dump());
+  const std::vector<Language> languages = languages_of(runtimes_in(runtimes.dump()));
   const auto template_of = [&languages](const char* name) {
     auto made = read_execute(request_of(with({{"language", name}})), languages, {}, {});
     return std::get<Execution>(std::move(made)).job.template_name;
@@ -151,7 +152,7 @@ TEST_CASE("a package comes before whoever has its name for an alias", "[service]
   const json runtimes = {
       {{"name", "cpp17"}, {"available", true}, {"version", "12.2.0"}, {"aliases", {"c++17"}}},
       {{"name", "c++17-1.0.0"}, {"language", "c++17"}, {"available", true}, {"version", "1.0.0"}}};
-  const std::vector<Language> languages = languages_of(runtimes.dump());
+  const std::vector<Language> languages = languages_of(runtimes_in(runtimes.dump()));
   auto made = read_execute(request_of(with({{"language", "c++17"}})), languages, {}, {});
   CHECK(std::get<Execution>(std::move(made)).job.template_name == "c++17-1.0.0");
 }
@@ -300,7 +301,7 @@ TEST_CASE("of several versions the latest that fits is meant", "[service][piston
        {"available", true},
        {"version", "3.10.0"}},
       {{"name", "cms-1.0.0"}, {"language", "cms"}, {"available", true}, {"version", "1.0.0"}}};
-  const std::vector<Language> languages = languages_of(runtimes.dump());
+  const std::vector<Language> languages = languages_of(runtimes_in(runtimes.dump()));
   auto template_of = [&languages](const char* name, const char* range) {
     auto made =
         read_execute(request_of(with({{"language", name}, {"version", range}})), languages, {}, {});
