@@ -25,7 +25,6 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
                      Capacity& capacity, SchedulerPlan plan)
     : machine_(machine),
       catalogue_(catalogue),
-      admission_(admission),
       capacity_(capacity),
       plan_(plan),
       requests_(machine),

@@ -91,7 +91,6 @@ class Scheduler : public Peer {
 
   Machine& machine_;
   Catalogue& catalogue_;
-  AdmissionQueue& admission_;
   Capacity& capacity_;
   SchedulerPlan plan_;
   std::atomic<bool> idle_{true};
