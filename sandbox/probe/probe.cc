@@ -209,14 +209,13 @@ std::vector<LayerReport> probe_host(const CgroupRoot* running) {
 }
 
 std::vector<LayerReport> probe_layers() {
-  constexpr std::string_view kNamespaces[] = {"userns", "pidns", "mntns",    "netns",
-                                              "ipcns",  "utsns", "cgroupns", "scratch"};
+  constexpr std::string_view kTogether[] = {"userns", "pidns", "mntns",    "netns",
+                                            "ipcns",  "utsns", "cgroupns", "scratch"};
   constexpr std::string_view kConfinement[] = {
       "landlock", "seccomp", "seccomp.notify", "caps", "nnp", "rlimits", "fds"};
   Survey survey;
   const Ruleset ruleset = make_ruleset({});
-  if (!survey.add_together(kNamespaces, run_in_child(try_all_namespaces)))
-    survey_namespaces(survey);
+  if (!survey.add_together(kTogether, run_in_child(try_all_namespaces))) survey_namespaces(survey);
   survey_ids(survey);
   const int fd = ruleset ? ruleset->get() : -1;
   if (!ruleset || !survey.add_together(kConfinement, run_in_child(try_confinement, &fd)))
