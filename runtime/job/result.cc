@@ -1,6 +1,19 @@
 #include "runtime/job/result.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace runtime {
+
+namespace {
+
+// Two finite scores may have an infinite sum, which JSON cannot express.
+double bounded_sum(double one, double other) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return std::clamp(one + other, -kMost, kMost);
+}
+
+}  // namespace
 
 TestSummary summary_of(const std::vector<TestResult>& tests) {
   TestSummary summary;
@@ -8,7 +21,7 @@ TestSummary summary_of(const std::vector<TestResult>& tests) {
     ++summary.total;
     ++(test.skipped ? summary.skipped : test.verdict.ok() ? summary.passed : summary.failed);
     if (!test.skipped && test.given.score)
-      summary.score = summary.score.value_or(0) + *test.given.score;
+      summary.score = bounded_sum(summary.score.value_or(0), *test.given.score);
   }
   return summary;
 }

@@ -80,10 +80,10 @@ struct TestResult {
   std::shared_ptr<HeldBytes> held{};  // as below
 };
 
-// What the tests of a job come to.
+// Counts of the tests of a job, and their score.
 struct TestSummary {
   int64_t total = 0, passed = 0, failed = 0, skipped = 0;
-  std::optional<double> score;  // the sum, where there are any
+  std::optional<double> score;  // the sum, where there are any; finite: an overflow is the largest
   bool operator==(const TestSummary&) const = default;
 };
 TestSummary summary_of(const std::vector<TestResult>& tests);
