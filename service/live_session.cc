@@ -59,7 +59,7 @@ void LiveSession::on_message(Frames::Message message) {
   handle(protocol_->hear(message), message.bytes.size());
 }
 
-// What follows waits until it is understood.
+// Later messages wait until this one is understood.
 void LiveSession::hear_aside(Frames::Message message) {
   house_.deadlines.forget(std::exchange(first_by_, 0));
   auto letter = std::make_shared<Letter>();
@@ -126,7 +126,7 @@ void LiveSession::take_job(Heard heard, size_t bytes) {
   take_input(first_input, heard.end_of_input);
 }
 
-// What comes after its end, or when the program has closed its side, is for nobody.
+// Input that comes after its end, or when the program has closed its side, is for nobody.
 void LiveSession::take_input(std::string_view bytes, bool is_last) {
   if (!stdin_ || input_ends_) return;
   input_.append(bytes);
@@ -160,7 +160,7 @@ void LiveSession::write_some() {
 
 void LiveSession::look() { pump(); }
 
-// What the client has not taken waits where the job left it.
+// The output that the client has not taken waits where the job left it.
 void LiveSession::pump() {
   if (!live_ || std::exchange(pumping_, true)) return;
   while (!websocket_->is_over() && websocket_->has_room()) {
@@ -197,7 +197,7 @@ bool LiveSession::take_news() {
   return true;
 }
 
-// Of what comes next in one message.
+// The number of bytes that can be sent in the next message.
 size_t LiveSession::sendable(const Outgoing& from) const {
   const std::string_view piece = from.left().substr(0, kPiece);
   return protocol_->is_text() ? runtime::whole_characters(piece) : piece.size();

@@ -14,7 +14,7 @@ LiveSessions::LiveSessions(House house)
 void LiveSessions::open(const ExchangePtr& exchange, std::unique_ptr<SessionProtocol> protocol,
                         std::string_view subprotocol, std::optional<sys::Milliseconds> patience) {
   if (ending_) return exchange->answer(ending());
-  // Whoever has shown a token is no page that a browser lets loose on this host.
+  // A client that has shown a token is no page that a browser lets loose on this host.
   if (exchange->peer.is_unix && !house_.guard.is_welcome(exchange->request))
     return exchange->answer(error_response(403, "origin", "web pages may not speak to this"));
   auto headers = shake_hands(exchange->request, subprotocol);

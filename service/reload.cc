@@ -4,7 +4,7 @@
 
 namespace service {
 
-// What cannot be read changes nothing.
+// A configuration that cannot be read changes nothing.
 void Service::reread() {
   if (!facts_.reread || is_ending()) return;
   reread_again_ = rereading_;  // what is read may be older than this wish

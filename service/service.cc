@@ -9,10 +9,10 @@ namespace service {
 
 namespace {
 
-// After the grace is over: for cancelled jobs to be reported, and answers to be taken.
+// The time after the grace is over: for cancelled jobs to be reported, and answers to be taken.
 constexpr sys::Milliseconds kLastAnswers{3000};
 
-// Whose jobs of our own are. No token has a name like this.
+// The client that jobs of our own belong to. No token has a name like this.
 constexpr const char* kOwnClient = "zygo itself";
 
 Response method_refused(const std::string& allow) {

@@ -23,8 +23,8 @@ sys::Microseconds time_of(const runtime::Timing& t) {
   return sys::Microseconds(t.lease + t.fork + t.confine + t.run + t.collect + t.judge);
 }
 
-// What is longer is written on another thread: that of a shard has deadlines to keep, ours clients
-// to answer.
+// A longer text is written on another thread: a shard's thread has deadlines to keep, and ours has
+// clients to answer.
 constexpr size_t kLong = size_t{256} << 10;
 constexpr size_t kLongInWords = size_t{32} << 10;  // of an API that builds a tree of it
 constexpr size_t kBehind = 1024;  // what is written behind a result: a newline, a trace
@@ -36,7 +36,7 @@ void give_up_if_too_long(runtime::JobResult& result, size_t bytes, runtime::Held
   runtime::give_up(result, runtime::held_too_much());
 }
 
-// As our JSON, with `raw` bytes of it as parts.
+// Writes it as our JSON, with `raw` bytes of it as parts.
 void write(const runtime::JobResult& result, bool with_parts, size_t raw, Finished& finished) {
   std::vector<std::string_view> parts;
   runtime::append_result(result, finished.json, with_parts ? &parts : nullptr);
@@ -51,7 +51,7 @@ int64_t micros_between(sys::Nanoseconds begin, sys::Nanoseconds end) {
 
 }  // namespace
 
-// What is known of an order when its result is told.
+// The facts about an order that are known when its result is told.
 struct Dispatcher::Telling {
   std::string template_name;
   std::shared_ptr<runtime::Holding> holding;  // none: nothing is counted
@@ -180,7 +180,7 @@ std::variant<Dispatcher::Ticket, Dispatcher::Busy> Dispatcher::submit(Order orde
     end_unrun(ticket, entry, cancelled(entry));
     return ticket;
   }
-  // In one place for all ways to here: what a job says of itself counts only if its client may.
+  // All ways to here pass this place: a job's word of itself counts only if its client may say it.
   const std::string asked = std::exchange(job.tenant, "");
   if (options_.tenant_of) {
     sys::Result<std::string> tenant = options_.tenant_of(entry.order.client, asked);
@@ -296,7 +296,7 @@ void Dispatcher::expire(Ticket ticket) {
   withdraw(ticket);
 }
 
-// Of one that the engine has not seen.
+// Drops an order that the engine has not seen.
 void Dispatcher::drop(Ticket ticket) {
   queue_.remove(ticket);
   conclude(ticket, cancelled(entries_.at(ticket)));

@@ -11,11 +11,11 @@ using sys::Result;
 
 namespace {
 
-// Of RFC 6761, RFC 6762 and ICANN's list of names that are never delegated; "svc" is Kubernetes'
-// short form, and no public zone either.
+// The zones of RFC 6761, RFC 6762 and ICANN's list of names that are never delegated; "svc" is
+// Kubernetes' short form, and no public zone either.
 constexpr std::string_view kPrivateZones[] = {".localhost", ".local", ".internal", ".svc"};
 
-// In lower case, and without the dot that may end a whole name.
+// The name in lower case, and without the dot that may end a whole name.
 std::string plain(std::string_view name) {
   if (name.ends_with('.')) name.remove_suffix(1);
   std::string lower(name);

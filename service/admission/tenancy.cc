@@ -35,7 +35,7 @@ sys::Result<std::string> Tenancy::tenant_of(const std::string& client,
   return asked;
 }
 
-// Who may open the socket of a unix listener is the operator's choice, by the file's mode.
+// The operator chooses, by the file's mode, who may open the socket of a unix listener.
 bool Tenancy::trusts(const std::string& client) const {
   return client.starts_with(Tokens::kUidPrefix) || tokens_.may(client, Scope::kTenant);
 }

@@ -16,7 +16,7 @@ struct sqlite3_stmt;
 
 namespace service {
 
-// One run of a statement. What is bound must live until the Query ends.
+// One run of a statement. Bound values must live until the Query ends.
 class Query {
  public:
   Query(sqlite3* database, const std::string& path, sqlite3_stmt* statement);

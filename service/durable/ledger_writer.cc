@@ -101,7 +101,7 @@ void LedgerWriter::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
   }
 }
 
-// What is called from here may bring more: that goes with the next errand.
+// The functions that are called from here may bring more: that goes with the next errand.
 void LedgerWriter::come_back(Errand& errand) {
   verdicts_under_way_ = 0;
   keep_unwritten(errand);

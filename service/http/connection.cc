@@ -88,7 +88,7 @@ void Connection::hand_over(std::string_view bytes) {
   arrived(bytes);
 }
 
-// What came behind the request is the first of the other protocol.
+// The bytes that came behind the request are the first of the other protocol.
 void Connection::upgraded() {
   const std::string rest = in_.substr(in_at_);
   in_.clear();
@@ -159,7 +159,7 @@ void Connection::dispatch() {
   host_.handle(exchange_);
 }
 
-// What came was no request that could be handled; what follows it cannot be told apart from it.
+// The bytes were no request that could be handled; those that follow cannot be told apart from it.
 void Connection::reject(Response response) {
   host_.refused(peer_, response.status);
   std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " +

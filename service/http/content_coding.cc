@@ -55,7 +55,7 @@ std::optional<int> read_weight(std::string_view text) {
   return weight;
 }
 
-// Of ";q=0.5", among other parameters, which mean nothing here. One that cannot be read is none.
+// The weight in ";q=0.5"; other parameters mean nothing here. A weight that cannot be read is none.
 int weight_in(std::string_view parameters) {
   while (!parameters.empty()) {
     std::string_view parameter = take_until(parameters, ';');

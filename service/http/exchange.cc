@@ -20,15 +20,15 @@ Exchange::Exchange(Connection& connection, Request given, Peer from, Allowance::
 
 namespace {
 
-// What is longer is sent as it is, rather than copied behind its head.
+// A longer body is sent as it is, rather than copied behind its head.
 constexpr size_t kJoined = size_t{64} << 10;
 
-// What is deflated at once takes up to 0.3 ms, and 1.5 where it hardly gets shorter; what is longer
-// is done on another thread, and what is longer than the most, by nobody.
+// A body deflated at once takes up to 0.3 ms, and 1.5 where it hardly gets shorter; a longer one is
+// deflated on another thread, and one that is longer than the most is not deflated.
 constexpr size_t kDeflatedAtOnce = size_t{32} << 10;
 constexpr size_t kMostDeflated = size_t{16} << 20;
 
-// As RFC 9110 wants it: "Sun, 06 Nov 1994 08:49:37 GMT".
+// The date as RFC 9110 wants it: "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -37,7 +37,7 @@ std::string date_text() {
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc)};
 }
 
-// `held` counts as many bytes as the body has. What does not get shorter stays as it is.
+// `held` counts as many bytes as the body has. A body that does not get shorter stays as it is.
 void deflate_body(Response& response, std::shared_ptr<Allowance::Share> held) {
   std::optional<std::string> shorter = deflated(response.body);
   if (!shorter) return;

@@ -23,8 +23,8 @@ const uint8_t* bytes_of(std::string_view text) {
 
 }  // namespace
 
-// What wslay calls. It does not buffer messages: that would take what a frame's head announces, and
-// not what has come.
+// The functions that wslay calls. It does not buffer messages: that would take as much as a frame's
+// head announces, and not as much as has come.
 struct Frames::Callbacks {
   static Frames& self(void* user) { return *static_cast<Frames*>(user); }
 

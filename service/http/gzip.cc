@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kScratch = size_t{16} << 10;
 constexpr int kGzip = 16;  // added to the window's bits: a header of gzip, not of zlib
-// What zlib allocates to inflate: its state and a window of 32 KiB.
+// The memory that zlib allocates to inflate: its state and a window of 32 KiB.
 constexpr size_t kInflateMemory = size_t{40} << 10;
 constexpr size_t kMostRatio = 1032;  // no stream of deflate gets longer than that
 constexpr size_t kTrailer = 8;       // of gzip: a checksum, and the length modulo 2^32
@@ -39,7 +39,7 @@ bool Inflater::open() {
   return reserve(expected());
 }
 
-// What the stream says of its own length. It may lie, so that is no more than it could become.
+// The length that the stream claims. It may lie, so the result is no more than it could become.
 size_t Inflater::expected() const {
   if (from_.size() < kTrailer) return 0;
   size_t length = 0;

@@ -27,7 +27,7 @@ class Listener {
  public:
   // `mode`: of a unix socket's file. One that nobody listens on any more is replaced.
   static sys::Result<Listener> open(const ListenAddress& address, unsigned mode);
-  // Those of LISTEN_FDS, if they are meant for this process (sd_listen_fds(3)).
+  // The sockets of LISTEN_FDS, if they are meant for this process (sd_listen_fds(3)).
   static sys::Result<std::vector<Listener>> inherited();
 
   // A socket that listens already, from the process that opened it.

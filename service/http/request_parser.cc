@@ -62,7 +62,7 @@ std::string take_authority(std::string& target) {
 
 }  // namespace
 
-// What llhttp calls. Anything but 0 ends the parsing; HPE_PAUSED may be resumed.
+// The functions that llhttp calls. Anything but 0 ends the parsing; HPE_PAUSED may be resumed.
 struct RequestParser::Callbacks {
   static RequestParser& self(llhttp_t* llhttp) {
     return *static_cast<RequestParser*>(llhttp->data);

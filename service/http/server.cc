@@ -111,8 +111,8 @@ void Server::turn_away(int socket, const Peer& peer) {
   (void)::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Whoever asks how the service is gets an answer, and no client's connections keep another out:
-// where there are too many, one that is idle goes, of the client who has the most of them.
+// A client that asks how the service is gets an answer, and no client's connections keep another
+// out: where there are too many, an idle one of the client who has the most of them is closed.
 std::optional<Response> Server::place_for(Connection& connection, const Request& request,
                                           Allowance::Share& place) {
   if (handler_.is_probe && handler_.is_probe(request)) return std::nullopt;
@@ -131,8 +131,8 @@ size_t Server::connections_of(const std::string& client) const {
                     [&client](const auto& each) { return each->client() == client; }));
 }
 
-// Of the client with the most connections, if those are more than so many, the one that is idle
-// for the longest. Null: there is none.
+// The connection that is idle for the longest, of the client with the most connections, if those
+// are more than so many. Null: there is none.
 Connection* Server::to_be_dropped(size_t more_than) {
   struct Clients {
     size_t count = 0;

@@ -7,7 +7,7 @@ namespace service {
 
 namespace {
 
-// Of values that may be put into another order.
+// The quantile of values that may be put into another order.
 int64_t quantile(std::vector<int64_t>& values, unsigned percent) {
   if (values.empty()) return 0;
   const size_t rank = (values.size() - 1) * percent / 100;
@@ -34,7 +34,7 @@ void History::close_second() {
   current_.running = running_;
 }
 
-// What nobody has told anything about was quiet.
+// The seconds of which nobody has told anything were quiet.
 void History::advance(sys::Nanoseconds now) {
   const int64_t second = now.count() / 1'000'000'000;
   if (second_ < 0) second_ = second;

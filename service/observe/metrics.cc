@@ -18,8 +18,8 @@ std::array<int64_t, 7> stages_of(const runtime::Timing& t) {
   return {t.admit, t.lease, t.fork, t.confine, t.run, t.collect, t.judge};
 }
 
-// In UTF-8, and with U+FFFD for each character that a terminal would obey instead of showing it.
-// What is counted is counted by this: two names that look the same must not become two lines.
+// The text in UTF-8, with U+FFFD for each character that a terminal would obey instead of showing
+// it. Series are counted by this text: two names that look the same must not become two lines.
 std::string visible(std::string_view text) {
   const std::string whole = runtime::repaired_utf8(text);
   std::string safe;
@@ -31,7 +31,7 @@ std::string visible(std::string_view text) {
   return safe;
 }
 
-// As a label's value: without what would end it.
+// The text as a label's value: without what would end it.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (char c : text) {

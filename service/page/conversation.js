@@ -1,4 +1,4 @@
-// What is seen of a program while it runs: for how long it has, what it writes as it writes it, and
+// Shows a program while it runs: for how long it has run, its output as the program writes it, and
 // a line in which to type to it.
 
 import { make } from "./format.js";

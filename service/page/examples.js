@@ -1,4 +1,4 @@
-// Programs to begin with: each shows one kind of end. What they need besides is set in the form.
+// Programs to begin with: each shows one kind of end. Their other needs are set in the form.
 
 export const examples = [
   { name: "Hello", source: 'print("hello")\nprint(6 * 7)\n' },

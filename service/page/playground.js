@@ -1,5 +1,5 @@
 // The playground: one program, its limits, what it says while it runs, and all that the service says
-// about how it ended. What is written there is kept while the tab lives.
+// about how it ended. The text there is kept while the tab lives.
 
 import { Conversation } from "./conversation.js";
 import { Editor } from "./editor.js";
@@ -16,7 +16,7 @@ const kPatient = [5, 60]; // s of wall clock that are usual, and while somebody 
 
 class Mistake extends Error {}
 
-// What is written, in the part of an address that no service sees.
+// The draft, in the part of an address that no service sees.
 const packed = (draft) => base64url(JSON.stringify(draft));
 
 function unpacked(text) {
@@ -66,7 +66,7 @@ export class Playground {
     for (const part of document.querySelectorAll("[data-mode]")) part.hidden = !part.dataset.mode.split(" ").includes(this.mode());
   }
 
-  // Who types takes longer than a program.
+  // A person who types takes longer than a program.
   chooseMode() {
     const [usual, patient] = this.mode() === "live" ? kPatient : [...kPatient].reverse();
     if (Number(byId("wall").value) === usual) byId("wall").value = patient;
@@ -127,7 +127,7 @@ export class Playground {
     }
   }
 
-  // What a link brings comes before what was written here.
+  // The draft that a link brings comes before the one that was written here.
   restore() {
     if (this.follow()) return;
     let draft = null;

@@ -8,7 +8,7 @@ const kOfStatus = 4000; // what the service adds to a status, for the code of a 
 export const token = () => sessionStorage.getItem(kToken) ?? "";
 export const setToken = (text) => (text ? sessionStorage.setItem(kToken, text) : sessionStorage.removeItem(kToken));
 
-// What the service refused, or that it was not there: `status` is 0 then.
+// An error: the service refused the request, or it was not there: `status` is 0 then.
 export class Refusal extends Error {
   constructor(status, message) {
     super(message);

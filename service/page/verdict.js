@@ -1,4 +1,4 @@
-// What the service says about how a program ended, drawn: the label, what was written and returned,
+// Draws what the service says about how a program ended: the label, what was written and returned,
 // what was used, and the rest.
 
 import { bar, count, evidence, make, size, time } from "./format.js";

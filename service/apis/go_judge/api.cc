@@ -274,7 +274,7 @@ std::optional<Dispatcher::Ticket> GoJudgeApi::submit(go_judge::Request request, 
 
 void GoJudgeApi::open_socket(const ExchangePtr& exchange) {
   if (is_refused(exchange)) return;
-  // Whoever has shown a token is no page that a browser lets loose on this host.
+  // A client that has shown a token is no page that a browser lets loose on this host.
   if (exchange->peer.is_unix && !context_.guard.is_welcome(exchange->request))
     return exchange->answer(error_response(403, "origin", "web pages may not speak to this"));
   auto headers = shake_hands(exchange->request);

@@ -38,7 +38,7 @@ std::string take_value(std::string_view& rest) {
   return value;
 }
 
-// Of "form-data; name=\"file\"; filename=\"a.txt\"".
+// The value of a parameter of "form-data; name=\"file\"; filename=\"a.txt\"".
 std::optional<std::string> parameter(std::string_view header, std::string_view name) {
   header.remove_prefix(std::min(header.find(';'), header.size()));
   while (!header.empty()) {

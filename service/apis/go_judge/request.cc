@@ -1,4 +1,4 @@
-// From go-judge's request to jobs: what is asked for, piece by piece.
+// Makes jobs from go-judge's request: reads what is asked for, piece by piece.
 
 #include <fmt/format.h>
 
@@ -105,7 +105,7 @@ class CommandReader {
     return std::nullopt;
   }
 
-  // Of a limit in nanoseconds; none: `otherwise`.
+  // The time of a limit in nanoseconds; `otherwise` if there is no limit.
   static sys::Milliseconds time(uint64_t ns, sys::Milliseconds otherwise) {
     if (ns == 0) return otherwise;
     const uint64_t ms = ns / kNanoseconds + (ns % kNanoseconds != 0);
@@ -167,7 +167,7 @@ class CommandReader {
     }
   }
 
-  // What is streamed is bounded as any job's output.
+  // A streamed file is bounded as any job's output is.
   void stream(const json& file, size_t fd, const std::string& where, Command& into) {
     if (streams_ == Streams::kRefused) return complaint_.add(where, "streams are not offered here");
     if (truth(file, "streamIn") != (fd == 0))
@@ -217,8 +217,8 @@ class CommandReader {
     for (InputFile& link : links) job.files.push_back(std::move(link));
   }
 
-  // What the first word says, if that can be a file of the working directory: a name without a
-  // slash is looked for there first, as in the original.
+  // The path that the first word names, if that can be a file of the working directory: a name
+  // without a slash is looked for there first, as in the original.
   std::string own_path() {
     const json* words = find(from_, "args");
     if (!words || !words->is_array() || words->empty() || !words->front().is_string()) return "";
@@ -256,7 +256,7 @@ class CommandReader {
     job.argv.assign(words.begin() + 1, words.end());
   }
 
-  // As the kernel would: the interpreter, one word for it at most, the script.
+  // Puts them as the kernel would: the interpreter, one word for it at most, the script.
   void put_interpreter(std::vector<std::string>& words) const {
     constexpr std::string_view kBlanks = " \t\r";
     const size_t begin = std::min(script_.find_first_not_of(kBlanks), script_.size());

@@ -1,4 +1,4 @@
-// What go-judge says of a command, and of itself.
+// Writes the answers that go-judge gives about a command, and about itself.
 
 #include <algorithm>
 #include <map>
@@ -160,7 +160,7 @@ class Answer {
     out += ']';
   }
 
-  // What the original's words do not say.
+  // The facts that the original's words do not tell.
   std::string ours() const {
     ordered_json detail = ordered_json::object();
     for (const auto& [key, value] : result_.verdict.detail)

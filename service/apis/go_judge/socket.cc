@@ -8,8 +8,8 @@ namespace service {
 
 namespace {
 
-// Of one client, under way. What they hold is bounded with that of all clients; at this many
-// nothing more is read, cancellations included.
+// The requests of one client that are under way. The bytes that they hold are bounded with those of
+// all clients; at this many requests nothing more is read, cancellations included.
 constexpr size_t kMostRequests = 1024;
 
 }  // namespace
@@ -30,7 +30,7 @@ GoJudgeSocket::GoJudgeSocket(ExchangePtr exchange, House house, const WebSocket:
 
 void GoJudgeSocket::open(const Headers& headers) { websocket_->open(headers, shared_from_this()); }
 
-// In the order in which they came: a cancellation may follow its request at once.
+// Messages are read in the order in which they came: a cancellation may follow its request at once.
 void GoJudgeSocket::on_message(Frames::Message message) {
   websocket_->pause();
   reading_ = true;
@@ -92,7 +92,7 @@ void GoJudgeSocket::answer(const std::string& id, const Response& response) {
   take_next();
 }
 
-// Only as many as may be under way, and only from a client that takes its answers.
+// Takes only as many as may be under way, and only from a client that takes its answers.
 void GoJudgeSocket::take_next() {
   if (websocket_->is_over()) return;
   end_if_idle();

@@ -81,7 +81,7 @@ class MessageReader {
   bool end_ = false;
 };
 
-// Of jobs that are fine elsewhere; null: none.
+// The objection to a job that is fine elsewhere; null: there is none.
 const char* objection(const runtime::Job& job) {
   if (!job.tests.empty()) return "tests: not here, where the program's input is live";
   if (job.determinism_runs > 1)

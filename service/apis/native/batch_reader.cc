@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kIdShown = 100;
 
-// Of the second form: its first key is one of these two, which no job has.
+// Whether the body has the second form: its first key is one of these two, which no job has.
 bool is_object_form(std::string_view body) {
   runtime::JsonReader in(body);
   std::string key;
@@ -142,7 +142,7 @@ BatchReader::Item BatchReader::bad_job(std::string_view line, std::string messag
   return {std::move(id), line, std::move(text)};
 }
 
-// As `zygo batch` makes them.
+// Makes ids as `zygo batch` makes them.
 std::string BatchReader::generated_id() {
   std::string id = fmt::format("job-{}", number_);
   while (!ids_.insert(id).second) id += "-generated";

@@ -19,7 +19,7 @@ size_t bytes_of(const std::vector<runtime::InputFile>& files) {
   return bytes;
 }
 
-// What is large of it.
+// The bytes of a job's large parts.
 size_t bytes_of(const runtime::Job& job) {
   size_t bytes = sizeof job + job.source.size() + job.calls.size() + job.stdin_bytes.size() +
                  job.tag.size() + bytes_of(job.files) + bytes_of(job.run_files);

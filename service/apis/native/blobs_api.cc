@@ -54,8 +54,8 @@ const Operations<BlobsApi>& BlobsApi::operations() {
   return all;
 }
 
-// Those of the client's tenant, or of the one that a trusted client names. Answers itself, and says
-// nothing, where there are none for it.
+// The blobs of the client's tenant, or of the one that a trusted client names. Answers the exchange
+// itself, and returns nothing, where there are none for it.
 std::optional<runtime::BlobStore> BlobsApi::blobs_for(Exchange& exchange) const {
   if (!blobs_) {
     exchange.answer(error_response(501, "blobs", "there is no store of blobs"));

@@ -10,7 +10,7 @@ namespace service {
 
 namespace {
 
-// Of one batch at once, for each worker: enough that none is idle while results travel.
+// The jobs of one batch at once, for each worker: enough that none is idle while results travel.
 constexpr size_t kBatchJobsPerWorker = 4;
 constexpr Parameter kDurable{"durable", "query",
                              "1, with async=1: on the disk before it is acknowledged."};
@@ -132,7 +132,7 @@ void JobsApi::post_job(const ExchangePtr& exchange, const std::string&) {
        durable = *durable] { take_job(exchange, std::move(*job), std::move(*order), durable); });
 }
 
-// What is short is read at once. What is long would hold up all other clients meanwhile.
+// A short body is read at once. A long one would hold up all other clients meanwhile.
 void JobsApi::read_aside(const ExchangePtr& exchange, std::function<void()> read,
                          std::function<void()> then) {
   if (exchange->request.body.size() <= kLongBody) {

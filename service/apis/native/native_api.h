@@ -18,7 +18,7 @@ class NativeApi {
   static Descriptions descriptions();
 
   void feed();  // there may be room at the dispatcher
-  // Those whose answers are pieces are forgotten; their jobs have been withdrawn.
+  // Forgets the jobs whose answers are pieces; these jobs have been withdrawn.
   void drop_all() { jobs_.drop_all(); }
   DurableApi& durable() { return durable_; }
   const DurableApi& durable() const { return durable_; }

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What any request may get: malformed, unknown, without leave, too large or slow, or in a bad hour.
+// Any request may get these: malformed, unknown, without leave, too large or slow, in a bad hour.
 constexpr int kOfOpen[] = {400, 408, 413, 414, 415, 417, 431, 500, 501, 503, 505};
 constexpr int kOfGuarded[] = {401, 403};
 

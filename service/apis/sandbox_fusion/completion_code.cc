@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kFence = "```";
 constexpr std::string_view kSpace = " \t\r\n\f\v\x1c\x1d\x1e\x1f";
 
-// What may stand behind a fence, for those languages that have more than one name or another.
+// The tags that may stand behind a fence, for languages that have more than one name or another.
 struct Tags {
   std::string_view language;
   std::string_view tags;  // between blanks
@@ -58,7 +58,7 @@ bool is_tag_of(std::string_view tag, std::string_view language) {
   return false;
 }
 
-// What opens a block: a fence, a tag, the end of the line.
+// A block is opened by a fence, a tag and the end of the line.
 struct Opening {
   std::string_view tag;
   size_t code;  // where that begins

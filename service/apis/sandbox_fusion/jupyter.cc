@@ -60,7 +60,7 @@ Response run_jupyter_response(const runtime::JobResult& result) {
   std::string text;
   if (!result.value.empty()) runtime::append_json(result.value, result.array, text);
   const json value = json::parse(text, nullptr, false);
-  // What cannot be told: too much of it.
+  // This output cannot be told: there is too much of it.
   if (result.verdict.outcome == runtime::Outcome::kInvalidResult)
     account.run["stderr"] = text_of_detail(result.verdict);
   const ordered_json answer = {{"status", account.status},

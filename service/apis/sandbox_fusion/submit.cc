@@ -23,10 +23,10 @@ namespace {
 constexpr std::string_view kDatasetClass = "CommonOJDataset";
 // The data set that the original has of this class. Others are told by their class alone.
 constexpr std::string_view kDataset = "code_contests";
-// As the original has it: more patience with interpreters than with what was compiled.
+// The original, too, has more patience with interpreters than with what was compiled.
 constexpr double kUsualOfInterpreters = 20;
 constexpr double kTolerance = 1e-5;
-// Of all outputs, beyond 4 KiB of each.
+// The bound of all outputs together, beyond 4 KiB of each.
 constexpr sys::Bytes kOutputs = sys::mebibytes(16);
 constexpr int kDeepest = 8;  // config.provided_data.test[0].input.stdin
 
