@@ -42,7 +42,7 @@ LOOKERS = {
             'java.nio.file.Files.writeString(java.nio.file.Path.of("looker"), "ready"); Thread.sleep(50000); } }\n',
     "c": _C, "cpp": _C,
 }
-# What every victim does that lives long enough: it gives out what it was given.
+# Every victim that lives long enough does this: it gives out what it was given.
 _SPEAKS = {
     "python": "import sys\nprint(sys.argv, sys.stdin.read(), file=sys.stderr)\nprint(open(sys.argv[1]).read() * 20)\n"
               "open(sys.argv[2], 'w').write(sys.argv[3] * 2000)\n",

@@ -62,11 +62,11 @@ def _kill(signal: str) -> dict[str, str]:
             "bash": f"kill -{signal[3:]} $$\n",
             "javascript": f"process.kill(process.pid, '{signal}'); setTimeout(() => {{}}, 5000);\n",
             "perl": f"kill '{signal[3:]}', $$; sleep 5;\n",
-            # Of a SIGSEGV ruby makes a report and a SIGABRT.
+            # Ruby turns a SIGSEGV into a report and a SIGABRT.
             **({} if signal == "SIGSEGV" else {"ruby": f"Process.kill('{signal[3:]}', $$); sleep 5\n"})}
 
 
-# What is about time. Where nothing runs, only the wall clock ends it.
+# The limits of the programs that are about time. Where nothing runs, only the wall clock ends it.
 LIMITS_OF = {"endless": {"cpu_ms": 1500}, "sleep": {"wall_ms": 1000}}
 
 PROGRAMS: dict[str, dict[str, str]] = {

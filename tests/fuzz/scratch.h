@@ -1,5 +1,5 @@
 #pragma once
-// What fuzz targets of code with descriptors and paths need: files in memory that are made once,
+// Fuzz targets of code with descriptors and paths need these: files in memory that are made once,
 // and the standard error stream caught, to be looked at.
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ class MemoryFile {
   sys::OwnedFd fd_ = sys::memfd("zygo-fuzz", 0).value();
 };
 
-// What `act` writes to stderr. Reports of a sanitizer are no part of it and reach the true stream.
+// The text that `act` writes to stderr, without a sanitizer's reports, which reach the true stream.
 template <typename Act>
 std::string stderr_of(const MemoryFile& caught, Act act) {
   static const sys::OwnedFd real = [] {

@@ -274,7 +274,7 @@ class Ends(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    # What importing left for the collector goes first: CPython drops an exception in a weak reference's callback, and
+    # The program first collects what importing left: CPython drops an exception in a weak reference's callback, and
     # a KeyboardInterrupt would be lost there.
     SLEEPER = ("import gc, zygo\nzygo.run('1')\ngc.collect()\n"
                "try:\n    print(zygo.default_pool().transport.pid, flush=True)\n"

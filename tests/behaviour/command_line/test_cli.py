@@ -23,7 +23,7 @@ def run(source: str, *options: str, arguments: tuple[str, ...] = ()) -> Finished
     return zygo.run_cli("run", *options, "-", *rest, stdin=source.encode())
 
 
-# What a program does, the options it runs under, the exit code, and what stderr names.
+# Each row has what a program does, its text, its options, the exit code, and what stderr names.
 EXITS: tuple[tuple[str, str, tuple[str, ...], int, str], ...] = (
     ("a program that ends well gives 0", "print(1)", (), 0, ""),
     ("a program's own exit code is zygo's", "import sys; sys.exit(3)", (), 3, "NonZeroExit"),

@@ -38,7 +38,7 @@ NOT_RUN = {
     ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
 }
 
-# What the reader of a session has already.
+# The reader of a session has this already.
 BEFORE = {
     ("docs/cli.md", "zygo blob put tests.json"): "echo hello > tests.json",
     ("docs/cli.md", "dir=$(zygo isolate --box-id=1 --init)"):

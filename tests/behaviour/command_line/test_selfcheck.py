@@ -15,7 +15,7 @@ import zygo
 from zygo import ZygoTestCase
 
 LEVELS = ("full", "contained", "minimal")
-# What is taken out at which level, and the attempts that must then be seen to get through. System V objects, keys and
+# Each row has the level, what is taken out, and the attempts that must then get through. System V objects, keys and
 # the like stay refused whatever is taken out: the supervisor's own filter, which jobs inherit, denies them as well.
 MISSED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("full", "seccomp", ("30_sockets", "40_namespaces", "42_privileges", "45_foreign_numbers")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-# What Docker, and Kubernetes without a security context, leave to root in a container.
+# Docker, and Kubernetes without a security context, leave these to root in a container.
 DOCKER_CAPABILITIES = frozenset(f"CAP_{name}" for name in (
     "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW",
     "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"))
@@ -26,7 +26,7 @@ class Environment:
 
 
 DOCKER = Environment("docker", "contained")
-# What those who want namespaces in Docker are told to add, short of everything.
+# People who want namespaces in Docker are told to add this, short of everything.
 SYS_ADMIN = Environment("sysadmin", "full", capabilities=DOCKER_CAPABILITIES | {"CAP_SYS_ADMIN"}, seccomp=None)
 PRIVILEGED = Environment("privileged", "full", capabilities=None, seccomp=None, masked=False, cgroups_writable=True)
 # A pod that meets Kubernetes' "restricted" standard, in its strictest form.

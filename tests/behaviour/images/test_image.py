@@ -53,7 +53,7 @@ CONFIG = {"architecture": ARCHITECTURE, "os": "linux",
                      "Cmd": ["--help"]},
           "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(x).hexdigest() for x in LAYERS]}}
 
-# What hostile archives are called, their members, and what the refusal says.
+# Each row has the name of a hostile archive, its members, and what the refusal says.
 HOSTILE: tuple[tuple[str, tuple[tuple[tarfile.TarInfo, bytes], ...], str], ...] = (
     ("a path upwards", (member("../../evil", b"x"),), 'member "../../evil": its path leaves the root'),
     ("an absolute path", (member("/tmp/evil", b"x"),), "its path is absolute"),

@@ -30,7 +30,7 @@ SIZES = [MIB + 1, MIB, MIB - 1, 8193, 8192, 8191, 4097, 4096, 4095, 1] if ALL el
 EVERY_END = ["exit_3", "abort", "segv", "sleep", "endless", "hog", "flood", "cancelled"]
 ENDS = EVERY_END if ALL else ["abort", "sleep", "cancelled", "hog"]
 FORKED = ("python", "ruby", "php")  # a job is a fork of a process that forks them all
-# What a checker is shown, it has read.
+# A checker reads what it is shown.
 CHECKERS = {"python": "import sys\nsys.exit(len(open(sys.argv[3]).read()) < 9)\n", "ruby": "exit File.read(ARGV[2]).size > 9\n",
             "php": "<?php exit(strlen(file_get_contents($argv[3])) > 9 ? 0 : 1);\n"}
 INTERACTORS = {"python": "import sys\nprint(open(sys.argv[1]).read(), flush=True)\nsys.exit(sys.stdin.readline() != 'heard\\n')\n",

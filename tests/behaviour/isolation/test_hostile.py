@@ -169,7 +169,7 @@ class TheMix(ZygoTestCase):
         self.assertLessEqual(last.group_bytes, max(1, last.cells) * GROUP_SLACK)
 
 
-# What a process can make the kernel allocate for it, none of it in its own address space.
+# A process can make the kernel allocate these for it, none of it in its own address space.
 KERNEL_MEMORY = {
     "pipes full of data": """
 import os

@@ -50,7 +50,7 @@ class OneCell(ZygoTestCase):
         for name in ("cgroup.memory", "cgroup.pids"):
             if not layers[name].get("available", layers[name].get("ok")):
                 self.skipTest(f"{name} is not given here (see `zygo doctor`)")
-        # With a heap that is asked for the first cell stays.
+        # The first cell stays if a heap is asked for.
         self.zygo_batch = zygo.Coprocess("--workers", "1", "--heap", "huge")
         self.enterContext(self.zygo_batch)
         self.jobs = 0
@@ -117,7 +117,7 @@ class OneCell(ZygoTestCase):
         self.assertFine({"source": f"import mmap\n{mapping}[:9] = b'123456789'", "limits": SMALL})
         usual_stacks = THREADS.replace("threading.stack_size(65536)", "")
         self.assertFine({"source": usual_stacks, "argv": ["60"], "limits": {"memory_mb": 64, "pids": 64}})
-        # Of programs that are executed there may be any number.
+        # A program that is executed may map any amount, too.
         self.assertFine({"template": "perl", "limits": SMALL,
                          "source": "syscall(9, 0, 1 << 36, 3, 0x4022, -1, 0) > 0 or die $!"})  # mmap of 64 GiB
 

@@ -19,7 +19,7 @@ BLOB = "sha256:" + "0" * 64
 
 HTTP = zygo.CHECKOUT / "docs/http.md"
 
-# What the generated ones below do not reach, good and bad.
+# The generated jobs below do not reach these, good and bad.
 JOBS: list[tuple[bool, dict[str, Any]]] = [
     (True, {}),
     (True, {"source": {"blob": BLOB}}), (False, {"source": {"blob": "x"}}), (False, {"source": 1}),

@@ -13,7 +13,7 @@ from page_case import MARKUP, PageTestCase
 from serve import Service
 
 ENDLESS = "print('so far')\nwhile True: pass"
-# What each example ends as, in its order; those of languages that this host lacks cannot be chosen.
+# The label that each example ends with, in order; those of languages that this host lacks cannot be chosen.
 ENDS = {"An exception": "ZeroDivisionError", "An endless loop": "TimeoutException", "Too much memory": "MemoryLimitExceeded",
         "A forbidden call": "UnsafeCode", "Chance": "NonDeterministicCode"}
 MODES = {"python": "python", "c": "clike", "cpp": "clike", "cpp17": "clike", "java": "clike", "javascript": "javascript",

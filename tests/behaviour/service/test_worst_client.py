@@ -27,7 +27,7 @@ from zygo import ZygoTestCase
 
 GREEDY, MODEST = "0123456789abcdef-greedy", "0123456789abcdef-modest"
 CONNECTIONS, QUEUE, HELD_MB = 32, 40, 128
-# Of the service itself, beside what it may hold for clients: its code, heap and what the allocator keeps.
+# The service itself may hold so much, beside what it holds for clients: its code, heap and what the allocator keeps.
 REST_MB = 300
 # Control characters are six times as long in JSON. The program itself needs little memory.
 TWO_HUNDRED_MB = "import os\nfor _ in range(3200): os.write(1, b'\\x01' * 65536)"

@@ -36,7 +36,7 @@ struct Folder {
   std::string path;
 };
 
-// Of every block, for any may be a header; a program that checks them reads no further otherwise.
+// Mends every block, for any may be a header; a program that checks them reads no further else.
 void put_checksums_right(std::string& tar) {
   for (size_t at = 0; at + kBlock <= tar.size(); at += kBlock) {
     char* block = tar.data() + at;

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!*found) return 0;
   constexpr uint32_t kLargest = 0x7fffffff;
   VERIFY((*found)->uid > 0 && (*found)->uid <= kLargest && (*found)->gid <= kLargest);
-  // What was found has the same numbers when it is asked for by number.
+  // The user that was found has the same numbers when it is asked for by number.
   const std::string numbers = std::to_string((*found)->uid) + ":" + std::to_string((*found)->gid);
   const auto again = images::find_user(numbers, "", "");
   VERIFY(again && *again == *found);

@@ -1,4 +1,4 @@
-// What a process that is somebody else's by now may send to the engine: a message is read whole or
+// Reads what a front that somebody else controls may send to the engine: a message is read whole or
 // not at all, and a job that is read and that nothing is objected to makes a well-formed request.
 
 #include "runtime/json/job/job_check.h"
@@ -23,7 +23,7 @@ void read_message(std::string_view input) {
   runtime::Job job;
   if (!in.ok() || !read_job(in, job)) return;
 
-  // What was read is what is written, and is read again as the same.
+  // The job that was read can be written, and is read again as the same.
   const std::string bytes = written(job);
   runtime::WireReader again(bytes);
   runtime::Job copy;

@@ -24,7 +24,7 @@ void compare_with_library(std::string_view input) {
   if (ours) VERIFY(compact.find('\n') == std::string::npos);
 }
 
-// What is read can be written, and is read again as the same.
+// A job that is read can be written, and is read again as the same.
 void read_again(const runtime::JobSpec& job) {
   const auto line = runtime::job_line(job);
   VERIFY(line);

@@ -19,7 +19,7 @@ struct Kept {
   bool operator==(const Kept&) const = default;
 };
 
-// As the loop of a batch reads.
+// Reads as the loop of a batch reads.
 void drain(cli::LineReader& reader, std::vector<Kept>& into) {
   while (auto line = reader.next()) {
     auto sizes = runtime::announced_parts(line->text);
@@ -47,7 +47,7 @@ std::vector<Kept> lines_of(std::string_view bytes, size_t piece, size_t longest)
   return lines;
 }
 
-// What comes out is what went in, wherever the pieces end; and no byte is in two places.
+// The same bytes come out that went in, wherever the pieces end; and no byte is in two places.
 void check_stream(std::string_view bytes, size_t piece, size_t longest) {
   const std::vector<Kept> lines = lines_of(bytes, piece, longest);
   VERIFY(lines == lines_of(bytes, bytes.size() + 1, longest));

@@ -18,7 +18,7 @@ namespace {
 
 namespace go_judge = service::go_judge;
 
-// What "K" names is kept; the host has "/data/1".
+// A file named "K" is kept; the host has "/data/1".
 go_judge::Places places() {
   go_judge::Places made;
   made.stored = [](const std::string& id) {
@@ -56,7 +56,7 @@ void check_command(const go_judge::Command& command) {
   VERIFY(nlohmann::json::parse(go_judge::result_text(command, result, keep)).is_object());
 }
 
-// What /ws makes of it: an id that is said back in JSON, whatever it is.
+// /ws reads the message and says its id back in JSON, whatever the id is.
 void message(std::string_view body) {
   const auto said = go_judge::read_socket_message(body);
   if (!said) return;

@@ -40,7 +40,7 @@ std::vector<std::string> read_all(std::string_view bytes, size_t piece) {
     bytes.remove_prefix(taken);
     (void)parser.take_expectation();
     if (parser.state() == RequestParser::State::kBroken) {
-      // Of two reasons it may be the other one, when both come in one piece.
+      // The parser may give another of two reasons when both come in one piece.
       VERIFY(parser.refusal().status >= 400 && parser.refusal().close);
       seen.push_back("refused");
       return seen;

@@ -24,7 +24,7 @@ void check_trace(const Headers& headers) {
   service::add_service_object(trace, result);
   const auto read = nlohmann::json::parse(result);
   VERIFY(read["service"]["trace"]["trace_id"] == trace->trace_id);
-  // What we say, others can read.
+  // Others can read the trace context that we write.
   const auto again = service::read_trace_context({{"traceparent", trace->response()}});
   VERIFY(again && again->trace_id == trace->trace_id && again->flags == trace->flags);
   VERIFY(again->parent_id == trace->span_id);

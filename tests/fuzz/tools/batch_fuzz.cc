@@ -41,7 +41,7 @@ std::vector<Kept> lines_of(std::string_view bytes, size_t piece, size_t longest)
   return lines;
 }
 
-// What lines are, without a reader.
+// The lines of the text, found without a reader.
 std::vector<Kept> expected_lines(std::string_view bytes, size_t longest) {
   std::vector<Kept> lines;
   size_t number = 0;
@@ -84,7 +84,7 @@ void run(const std::vector<Kept>& lines, const cli::EarlierResults& earlier) {
   }
 }
 
-// What is kept of a results file is read again as the same, and nothing but a torn end is cut off.
+// The kept part of a results file is read again as the same, and nothing but a torn end is cut off.
 cli::EarlierResults resume(const fuzz::MemoryFile& file, std::string_view bytes) {
   file.hold(bytes);
   auto earlier = cli::read_results(file.fd());

@@ -1,4 +1,4 @@
-// What `zygo top` gets from whatever answers at the address it was given. The first two bytes are
+// Reads what `zygo top` gets from whatever answers at its address. The first two bytes are
 // the size of the terminal.
 
 #include "sandbox/sys/result.h"

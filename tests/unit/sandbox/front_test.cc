@@ -32,7 +32,7 @@ using namespace sandbox;
 
 namespace {
 
-// What `probe` says in a confined child: 0 or an errno. -1: it could not be confined.
+// Returns what `probe` says in a confined child: 0 or an errno. -1: it could not be confined.
 int inside(const FrontPlan& plan, const std::function<int()>& probe) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -35,7 +35,7 @@ StoredBuild some_build(size_t bytes = 10) {
   return {{{"main", std::string(bytes, 'x'), true}, {"lib/a.txt", "a\0b", false}}, 1234};
 }
 
-// What another process would keep.
+// Keeps a build as another process would.
 void keep(const Folder& folder, const std::string& key, const StoredBuild& build = some_build()) {
   BuildCache(folder.builds()).put(key, build);
 }

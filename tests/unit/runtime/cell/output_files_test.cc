@@ -42,7 +42,7 @@ std::vector<std::string> paths(const OutputFiles& outputs) {
   return all;
 }
 
-// Of this process, for as long as it lives: none is left.
+// Leaves this process no free descriptor, for as long as the object lives.
 struct NoDescriptors {
   NoDescriptors() {
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);

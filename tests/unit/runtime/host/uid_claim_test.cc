@@ -15,7 +15,7 @@ using runtime::UidClaim;
 
 namespace {
 
-// Of no daemon, whose lie at 0x70000000 and above, nor of a test that runs beside this one.
+// No daemon uses these (theirs lie at 0x70000000 and above), nor a test that runs beside this one.
 const UidClaim::Ranges kRanges{0x60000000 + 512 * (static_cast<uint32_t>(::getpid()) % 0x80000), 64,
                                8};
 
@@ -24,7 +24,7 @@ bool is_one_of(uint32_t first, const UidClaim::Ranges& ranges) {
          (first - ranges.first) % ranges.size == 0;
 }
 
-// In a process of its own: whether it gets any of the ranges for itself.
+// Tells whether a process of its own gets any of the ranges for itself.
 bool another_process_finds_one(int namespaces) {
   const pid_t pid = ::fork();
   if (pid == 0) {

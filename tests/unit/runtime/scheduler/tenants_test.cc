@@ -1,4 +1,4 @@
-// What keeps tenants apart, where it needs no process: templates and blobs.
+// Tests of what keeps tenants apart, where it needs no process: templates and blobs.
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -57,7 +57,7 @@ struct Trial {
   bool child_is_init = false;
   std::function<bool()> prepare = [] { return true; };  // in the child, before the filter
   FilterVariant variant = {};
-  // What the daemon says when it is asked; as it stands, a ruling that asks refuses.
+  // The daemon's answer when it is asked; as it stands, a ruling that asks refuses.
   std::function<Ruling(const Ruling&)> decide = [](const Ruling& asked) { return asked; };
 };
 
@@ -73,7 +73,7 @@ bool skipped(const Seen& seen);
 
 using Words = std::vector<std::string>;
 
-// In a child: what went wrong, in words for the log; a program then ends with 1.
+// A child calls this: it says what went wrong, in words for the log; a program then ends with 1.
 int failed(const char* file, int line);
 #define EXPECT_ERROR(error, call) \
   if ((call) >= 0 || errno != (error)) return failed(__FILE__, __LINE__)

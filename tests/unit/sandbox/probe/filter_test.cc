@@ -99,7 +99,7 @@ bool skipped(const Found& found) {
   return found.flags < 0;
 }
 
-// What is masked on the machine that the test runs on, and these.
+// The calls that are masked on the machine that the test runs on, and these.
 std::vector<int> with(std::vector<int> numbers) {
   for (int number : masked_calls()) numbers.push_back(number);
   std::sort(numbers.begin(), numbers.end());

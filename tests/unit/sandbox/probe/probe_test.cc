@@ -47,7 +47,7 @@ int open_descriptors() {
   return static_cast<int>(std::distance(begin(all), end(all)));
 }
 
-// What a default container does to us: no namespaces, no mounts, no clone3.
+// Refuses what a default container refuses us: no namespaces, no mounts, no clone3.
 bool load_container_filter() {
   constexpr uint32_t kDenied = SECCOMP_RET_ERRNO | EPERM;
   sock_filter code[] = {
@@ -233,7 +233,7 @@ TEST_CASE("probing this host names every layer once, and explains what is missin
   }
 }
 
-// Of what needs no cgroup: those are asked for when a daemon makes its own.
+// Compares only what needs no cgroup: those are asked for when a daemon makes its own.
 bool say_the_same(const std::vector<LayerReport>& shortly,
                   const std::vector<LayerReport>& at_length) {
   sandbox::Layers layers = sandbox::available_layers(at_length);

@@ -88,7 +88,7 @@ inline const RuleGroups& groups_of(Profile profile) {
   return *groups;
 }
 
-// What the profile's text says, without libseccomp and BPF.
+// The answer that the profile's text gives, without libseccomp and BPF.
 inline Action by_the_text(Profile profile, const FilterVariant& variant, const seccomp_data& data) {
   std::span<const uint64_t, 6> args(reinterpret_cast<const uint64_t*>(data.args), 6);
   Settled settled = settle(groups_of(profile), variant_of(profile, variant), data.nr, args);

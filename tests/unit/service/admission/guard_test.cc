@@ -149,7 +149,7 @@ TEST_CASE("metrics are text that hostile labels cannot break", "[service][metric
   CHECK(text.find("zygo_jobs_total{label=\"OK\",template=\"python\",api=\"zygo\"} 1\n") !=
         text.npos);
   CHECK(text.find("{label=\"E\\\"\\n\\\\\xEF\xBF\xBD\",template") != text.npos);
-  // What a terminal would obey is not there, and names that become the same are one series.
+  // No character that a terminal would obey is there; names that become the same are one series.
   CHECK(text.find("{label=\"\xEF\xBF\xBD[2JA\",template=\"python\",api=\"zygo\"} 5\n") !=
         text.npos);
   CHECK(std::none_of(text.begin(), text.end(),

@@ -56,7 +56,7 @@ inline runtime::Usage usage_in(const json& ours) {
   return made;
 }
 
-// What results and tests have alike.
+// Reads the fields that results and tests have alike.
 template <class Run>
 void read_run(const json& ours, Run& into) {
   into.verdict = verdict_of(ours);

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of the ledger share: a folder of their own, and arrivals in one line.
+// Tests of the ledger share these: a folder of their own, and arrivals in one line.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What is held for clients: counted for each, so that none takes all.
+// Tests that the bytes held for clients are counted for each client, so that none takes all.
 #include "service/http/allowance.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What the service lets be seen: traces, other pages, the page's files, history, statistics.
+// Tests of what the service shows: traces, other pages, the page's files, history, statistics.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 

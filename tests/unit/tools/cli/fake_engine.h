@@ -48,7 +48,7 @@ class FakeEngine : public runtime::Engine {
     changed_.notify_all();
   }
 
-  // Those that wait or hang.
+  // Cancels the withdrawn jobs that wait or hang.
   void cancel_withdrawn() override {
     std::deque<Order> withdrawn;
     {

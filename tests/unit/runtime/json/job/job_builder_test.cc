@@ -13,7 +13,7 @@ struct Case {
 
 JobDefaults defaults_of(const char* json) { return parse_defaults(json).value(); }
 
-// What one way says of a job, so far as a builder can say it at all.
+// The job as one way reads it, in text, so far as a builder can say it at all.
 std::string told(const sys::Result<Job>& read) {
   if (!read) return read.error().text();
   const Job& job = *read;

@@ -13,13 +13,13 @@ TEST_CASE("the code of a completion is its first block of the language", "[servi
       {"```bash\npip\n```\n\n```py\nx\n\ny\n```\n", "python", "x\n\ny"},
       {"```\na\n```\n```c++\nb\n```", "cpp", "b"},
       {"```javascript\nlet x\n```", "nodejs", "let x"},
-      // None of the language: the first of any.
+      // No block has the language: the first of any is taken.
       {"```text\na\n```\n```\nb\n```", "cpp", "a"},
-      // What closes a block may be indented, and stand behind empty lines.
+      // The fence that closes a block may be indented, and stand behind empty lines.
       {"```R\nx <- 1\n\n   ```", "R", "x <- 1"},
       {"```python\n```", "python", "```"},
       {"```python\n\n```", "python", ""},
-      // Not closed: all that follows.
+      // The block is not closed: all that follows is taken.
       {"Here:\n```cpp\nint x;\nwords", "cpp", "int x;\nwords"},
       {"```python", "python", ""},
       {"no fence", "cpp", ""},

@@ -68,7 +68,7 @@ class Batch {
     loop();
     return results();
   }
-  // What is left, once the loop has ended.
+  // The results that are left, once the loop has ended.
   std::vector<json> results() {
     output.writer.reset();
     return parse_lines(sys::read_all(output.reader.get()).value());

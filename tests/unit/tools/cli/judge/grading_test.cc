@@ -107,7 +107,7 @@ TEST_CASE("subtasks: whole ones count, the sample does not", "[judge][grading]")
   CHECK((part.groups[0].name == "sample" && part.groups[0].word == Word::kAC));
   CHECK((part.groups[2].name == "secret/a" && part.groups[2].score == 40));
   CHECK((part.groups[3].word == Word::kWA && part.groups[3].score == 0));
-  // What was run beyond that changes nothing.
+  // The tests that were run beyond that change nothing.
   CHECK(grade(groups, results({Word::kAC, Word::kAC, Word::kAC, Word::kWA, Word::kRTE})).word ==
         Word::kAC);
 }

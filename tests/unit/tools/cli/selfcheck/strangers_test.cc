@@ -24,7 +24,7 @@ void leave_daemon() {
   ::waitpid(between, nullptr, 0);
 }
 
-// Whoever adopts orphans once does so for good: not the process of all the other tests.
+// A process that adopts orphans once does so for good: the process of all other tests must not.
 template <typename Answer>
 int asked_in_child(Answer answer) {
   const pid_t child = ::fork();
