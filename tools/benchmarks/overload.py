@@ -20,7 +20,7 @@ SAMPLE_SECONDS = 1.0
 SAMPLES_OF_RATE = 10  # a service that does more than it could at first is offered more
 SPARE_CONNECTIONS = 64  # for requests that are being refused
 DRAIN_SECONDS = 60.0
-# What is still flat: a tenth, and what the allocator may keep.
+# Memory is still flat if it grows by a tenth, and by as much as the allocator may keep.
 MEMORY_SHARE, MEMORY_KB = 1.1, 16 << 10
 # An accepted job waits for those before it; on a busy machine several times as long.
 WAIT_SHARE, WAIT_SECONDS = 4.0, 1.0

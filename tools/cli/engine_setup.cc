@@ -97,7 +97,7 @@ std::optional<Refusal> use_environment(const CommonOptions& common, const std::s
 
 }  // namespace
 
-// What the host gives is the engine's to say; here, only what the options say about each other.
+// The engine tells what the host gives; this checks only what the options say about each other.
 std::optional<Refusal> check_level(const CommonOptions& common) {
   if (!common.level || !common.required_level || *common.level <= *common.required_level) {
     return std::nullopt;

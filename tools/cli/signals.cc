@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-// What signal handlers may reach; the only mutable globals of the command line.
+// The variables that signal handlers may reach; the only mutable globals of the command line.
 volatile sig_atomic_t g_pipe = -1;
 volatile sig_atomic_t g_reload = -1;
 volatile sig_atomic_t g_came = 0;

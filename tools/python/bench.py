@@ -73,7 +73,7 @@ def loop(calls: int) -> None:
     for turn in range(3):
         for name, way in ways.items():
             share = tenth if name == "zygo" else max(1, tenth // 5)
-            # Of each tenth the usual call: what else this machine does in between shows in single calls.
+            # The usual call stands for each tenth: what else this machine does in between shows in single calls.
             tenths = [statistics.median(milliseconds(way) for _ in range(share)) for _ in range(10)]
             drift = (tenths[-1] / tenths[0] - 1) * 100
             print(f"loop    {name:15} {statistics.median(tenths):8.2f} ms a call of eight; last tenth {drift:+.1f} % "

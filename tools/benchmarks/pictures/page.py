@@ -10,7 +10,7 @@ from ..system import progress
 from .figures import PUBLISHED_PICTURES, charts
 from .svg import STYLE
 
-# What XML forbids; a complaint that is quoted may hold any byte.
+# XML forbids these characters; a complaint that is quoted may hold any byte.
 UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 PAGE_STYLE = """

@@ -121,7 +121,7 @@ void show_outcomes(const BatchLoop::Report& report, const CommonOptions& common)
   }
 }
 
-// Who closed our stdout has seen enough: no table, no complaint, and no failure either.
+// A reader that closed our stdout has seen enough: we print no table and no complaint, and succeed.
 int conclude(const BatchLoop::Report& report, const CommandLine& line) {
   std::string error = report.error ? report.error->text() : "";
   std::string results = line.batch.results.empty() ? "stdout" : line.batch.results;
@@ -145,7 +145,7 @@ int conclude(const BatchLoop::Report& report, const CommandLine& line) {
   return report.tally.trouble() > 0 ? kExitSomeFailed : kExitOk;
 }
 
-// Of one that shares its engine. `stop` ends it, too.
+// The batch of a client that shares our engine. `stop` ends it, too.
 class SharedBatch {
  public:
   SharedBatch(runtime::Engine& engine, runtime::JobDefaults defaults, Outbox::Bounds bounds,

@@ -9,14 +9,14 @@
 namespace cli {
 namespace {
 
-// What Ctrl-C may take: cancelled jobs to come back, then finished results to be written.
+// The times that Ctrl-C may take: cancelled jobs come back, then finished results are written.
 constexpr sys::Milliseconds kCancelPatience{500}, kWritePatience{300};
 
 double seconds_since(sys::Nanoseconds start) {
   return static_cast<double>((sys::monotonic_now() - start).count()) / 1e9;
 }
 
-// What the engine refuses, such as an unknown template, it knows by its id only.
+// The engine knows a job that it refuses, for an unknown template for example, by its id only.
 void add_line_number(runtime::JobResult& result, size_t number) {
   if (result.verdict.outcome != runtime::Outcome::kBadJob) return;
   runtime::Detail& detail = result.verdict.detail;
@@ -50,7 +50,7 @@ BatchLoop::Report BatchLoop::run(Ends ends, size_t longest_line) {
   return report;
 }
 
-// What stopped it is what the loop waits for: asked again, the answer may be another one.
+// The loop waits for whatever stopped the reading: asked again, the answer may be another one.
 void BatchLoop::take_lines() {
   full_ = true;
   while (outbox_->has_room()) {
@@ -63,7 +63,7 @@ void BatchLoop::take_lines() {
   }
 }
 
-// Who sends parts can read them, too; who sends none need not know of them.
+// A client that sends parts can read them, too; one that sends none need not know of them.
 bool BatchLoop::announces_parts(const Line& line) {
   auto sizes = runtime::announced_parts(line.text);
   if (!sizes) return false;

@@ -39,7 +39,7 @@ void LineReader::make_room() {
   buffer_.erase(0, start_);
   scanned_ -= start_;
   start_ = 0;
-  // What one huge line took is given back.
+  // The memory that one huge line took is given back.
   if (buffer_.capacity() > 16 * kChunk && buffer_.size() < kChunk) buffer_.shrink_to_fit();
 }
 

@@ -35,7 +35,7 @@ std::optional<sandbox::Level> running_level(const Checkup& checkup);
 // Whether a layer or ability is in force at the level that would run.
 bool in_force(const Checkup& checkup, const sandbox::LayerReport& layer);
 
-// Those that a process of zygo's own can have.
+// The layers that a process of zygo's own can have.
 inline constexpr sandbox::Layer kOwnLayers[] = {
     sandbox::Layer::kCaps,     sandbox::Layer::kNoNewPrivs, sandbox::Layer::kSeccomp,
     sandbox::Layer::kLandlock, sandbox::Layer::kNetNs,      sandbox::Layer::kIpcNs,

@@ -107,7 +107,7 @@ std::string layers_table(const Checkup& checkup, const Style& style, size_t widt
   return text;
 }
 
-// What the two processes of `zygo serve` have given up.
+// The table of what the two processes of `zygo serve` have given up.
 std::string own_table(const Checkup& checkup, const Style& style) {
   if (!checkup.own) return "";
   std::string text = "\n\n" + style.paint(Colour::kBold, "zygo's own   engine    front");

@@ -20,8 +20,8 @@ using nlohmann::ordered_json;
 
 constexpr size_t kShortDigest = 12;  // digits
 
-// What comes without an errno is about the image; with one, about the host, unless it is the file
-// that the command line names.
+// An error without an errno is about the image; one with an errno is about the host, unless it is
+// about the file that the command line names.
 Refusal refusal_of(const sys::Error& error) {
   return {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox};
 }

@@ -122,7 +122,7 @@ class Outlet {
     auto parent = open_parent(path, name);
     if (!parent || !may_change(parent->get())) return {};
     const bool is_directory = path.ends_with('/');
-    // What holds something that was never taken in stays.
+    // A directory that holds something that was never taken in stays.
     if (::unlinkat(parent->get(), name.c_str(), is_directory ? AT_REMOVEDIR : 0) == 0 ||
         errno == ENOENT || errno == ENOTEMPTY || errno == ENOTDIR || errno == EISDIR)
       return {};
@@ -208,7 +208,7 @@ Result<void> bring_back(const HostFolder& folder, const std::vector<Taken>& take
   for (const Taken& file : taken) before.emplace(file.path, &file);
   std::set<std::string_view> kept;
   for (const InputFile& file : left) kept.insert(file.path);
-  // What is below a directory goes before it.
+  // The entries below a directory are removed before it.
   for (auto file = taken.rbegin(); file != taken.rend(); ++file) {
     if (!kept.contains(file->path)) TRY(outlet.remove(file->path.substr(folder.scratch.size())));
   }

@@ -64,7 +64,7 @@ Result<JobResult> run_in_cell(IsolateJob& made, const Layout& layout, const Part
   return result;
 }
 
-// What the program left, on the host's side.
+// Puts what the program left into place on the host's side.
 Result<void> settle(const IsolateJob& made, const JobResult& result) {
   for (const IsolateJob::Source& source : made.sources)
     TRY(bring_back(*source.folder, source.taken, result.files.files));
@@ -80,7 +80,7 @@ Result<void> settle(const IsolateJob& made, const JobResult& result) {
   return {};
 }
 
-// What a person would otherwise look for in vain.
+// Names what a person would otherwise look for in vain.
 void tell_what_is_missing(const IsolateJob& made, const JobResult& result) {
   for (const IsolateJob::Source& source : made.sources) {
     for (const std::string& what : source.passed_over)

@@ -22,12 +22,12 @@ constexpr const char* kTemplate = "isolate";
 constexpr sys::Milliseconds kNoTime{86'400'000};
 constexpr sys::Bytes kNoMemory{uint64_t{1} << 40};
 constexpr uint32_t kNoProcesses = 32768, kNoOpenFiles = 1048576;
-// What a program may write where no quota says it, and what is kept of a stream.
+// The most that a program may write where no quota says it, and that is kept of a stream.
 constexpr uint64_t kRoom = uint64_t{1} << 30;
 constexpr uint32_t kFiles = 60'000;  // as many come back
 constexpr sys::Bytes kErrors = sys::mebibytes(64);
-// What isolate's programs are refused by their surroundings, or find to be of no use, is refused
-// here by the filter: no crime, unless a program does nothing else.
+// The surroundings of isolate's programs refuse these calls, or make them useless. Here the filter
+// refuses them: they are no crime, unless a program does nothing else.
 constexpr uint32_t kForgiven = 1000;
 constexpr std::array kNoCrimes = std::to_array<const char*>(
     {"socket",    "socketpair", "open",      "openat",      "creat",       "truncate",  "mkdir",

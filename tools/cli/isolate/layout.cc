@@ -19,7 +19,7 @@ using sandbox::ImageEntry;
 
 constexpr std::string_view kBoxInside = "/box", kScratch = "/tmp";
 
-// What is always there, and what a rule may so say again.
+// Whether a directory is always there, so that a rule may say it again.
 bool is_there_already(const DirectoryRule& rule) {
   constexpr std::array<std::string_view, 6> kOwn = {"/bin",  "/lib",   "/lib64",
                                                     "/sbin", "/lib32", "/usr"};

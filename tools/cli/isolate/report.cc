@@ -53,7 +53,7 @@ bool is_past(const std::optional<sys::Milliseconds>& limit, int64_t used_us) {
   return limit && used_us / 1000 > limit->count();
 }
 
-// What it was refused without a word of isolate's for it (processes, disk) it has met as an error
+// A refusal for which isolate has no word (processes, disk) has reached the program as an error
 // of its own.
 IsolateEnd by_itself(const JobResult& result, const IsolateOptions& options) {
   if (!result.exit) return trouble("the program was not reached: " + result.verdict.label());
@@ -118,7 +118,7 @@ std::string figures(const JobResult& result, const IsolateOptions& options, cons
   std::string text = fmt::format(
       "time:{}\ntime-wall:{}\nmax-rss:{}\ncsw-voluntary:{}\ncsw-forced:{}\n", seconds(usage.cpu_us),
       seconds(usage.wall_us), usage.max_rss_kb, usage.switches_voluntary, usage.switches_forced);
-  // What no cgroup counts is what processes hold, and the files of the box are none of that.
+  // The figure without a cgroup is what processes hold, and the files of the box are none of that.
   const bool counted = result.enforced.has(sandbox::Layer::kCgroupMemory);
   const int64_t own = usage.memory_peak_bytes - static_cast<int64_t>(counted ? placed : 0);
   if (options.groups) text += fmt::format("cg-mem:{}\n", std::max<int64_t>(own, 0) / 1024);

@@ -20,7 +20,7 @@ std::string language_of(const std::string& path, const std::vector<runtime::Temp
   return template_for_file(path, known);
 }
 
-// Of a template that is no runtime's (Python), nothing.
+// Returns null for a template that is no runtime's (Python).
 const runtime::RuntimeSpec* runtime_of(const std::string& language,
                                        const std::vector<runtime::TemplateSpec>& known) {
   for (const runtime::TemplateSpec& spec : known) {
@@ -46,7 +46,7 @@ bool begin_anywhere(const std::vector<std::string>& names,
                      [&](const std::string& name) { return language_of(name, known) == language; });
 }
 
-// Of several classes of Java the one that has main; none: there are none or two of them.
+// The one of several classes of Java that has main; none: there are none or two of them.
 sys::Result<std::optional<std::string>> class_with_main(
     const Folder& folder, const std::string& path, const std::vector<std::string>& names,
     const std::vector<runtime::TemplateSpec>& known) {

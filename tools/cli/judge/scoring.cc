@@ -39,7 +39,7 @@ sys::Result<std::vector<size_t>> required_by(const std::string& name, const Grou
   return required;
 }
 
-// What a test in such a group may give at most; infinite: unbounded.
+// The most that a test in such a group may give; infinite: unbounded.
 double most_of_test(const TestGroup& group) {
   const Scoring& scoring = *group.scoring;
   const bool shares = scoring.aggregation == Aggregation::kSum;

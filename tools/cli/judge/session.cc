@@ -45,7 +45,7 @@ int64_t slowest_accepted(const Judged& judged) {
   return slowest;
 }
 
-// Of the program, or else of a file beside it.
+// The promise of the program, or else of a file beside it.
 sys::Result<std::optional<Promise>> promise_in_any(const SourceProgram& program) {
   std::optional<Promise> found = TRY(promise_in(program.source));
   for (const runtime::InputFile& file : program.files) {
@@ -94,7 +94,7 @@ Session::Example Session::judge_example(const ExampleSubmission& example) {
   return {judge(*program), own->value_or(folders), example.score};
 }
 
-// The time limit, given or derived. What is judged for it is not judged again.
+// The time limit, given or derived. Runs that are judged for it are not repeated.
 void Session::measure() {
   const Package& package = problem_.package;
   if (package.time_limit) {

@@ -6,7 +6,7 @@ namespace {
 using runtime::Family;
 using runtime::Outcome;
 
-// What Python raises instead of compiling.
+// Python raises these instead of compiling.
 bool did_not_compile(const std::string& type) {
   return type == "SyntaxError" || type == "IndentationError" || type == "TabError";
 }

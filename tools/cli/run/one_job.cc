@@ -68,7 +68,7 @@ runtime::JobResult cancelled_job(const std::string& id) {
   return cancelled;
 }
 
-// What it says of its end, if it does so soon.
+// Returns what the job says of its end, if it does so soon.
 runtime::JobResult cancel(runtime::Engine& engine, Mailbox& mailbox, runtime::JobResult cancelled) {
   engine.cancel_all();
   pollfd arrived{mailbox.arrived->get(), POLLIN, 0};
@@ -98,7 +98,7 @@ runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const Sto
   job.live = live;
   runtime::JobResult cancelled = cancelled_job(job.id);
   const std::shared_ptr<Mailbox> mailbox = submit(engine, std::move(job));
-  // Of stdout only POLLERR is heard: its reader is gone.
+  // The loop hears only POLLERR of stdout: its reader is gone.
   std::array<pollfd, 4> entries{{{mailbox->arrived->get(), POLLIN, 0},
                                  {news->get(), POLLIN, 0},
                                  {STDOUT_FILENO, 0, 0},

@@ -37,7 +37,7 @@ int show_json(const runtime::JobResult& result) {
 
 bool ends_open(std::string_view bytes) { return !bytes.empty() && bytes.back() != '\n'; }
 
-// What is said of the result when all of its output is there.
+// Tells the result when all of its output is there.
 int conclude(const runtime::JobResult& result, bool open_line, int code,
              const CommonOptions& common) {
   if (common.quiet && result.verdict.ok() && result.observed.empty()) return code;

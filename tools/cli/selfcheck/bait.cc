@@ -43,8 +43,8 @@ std::string random_hex(size_t bytes) {
   return hex;
 }
 
-// Not /tmp: cells have a scratch of their own there, and the bait would be out of sight for that
-// reason alone.
+// The bait is not in /tmp: cells have a scratch of their own there, which would hide the bait for
+// that reason alone.
 std::string where_to_lay() {
   for (const char* place : {"/var/tmp", "/dev/shm"}) {
     if (::access(place, W_OK) == 0) return place;
@@ -159,7 +159,7 @@ Result<void> Bait::listen() {
 
 // A process of ours that holds the secret and does nothing.
 Result<void> Bait::start_victim() {
-  // Of this process's own, for the address must be the same in the victim.
+  // The buffer is this process's own, for the address must be the same in the victim.
   static std::array<char, 64> held{};
   std::memcpy(held.data(), secret_.data(), std::min(secret_.size(), held.size() - 1));
   secret_in_memory_ = held.data();

@@ -19,7 +19,7 @@ using sys::Error;
 using sys::OwnedFd;
 using sys::Result;
 
-// What lies under a key in this namespace; true if there was anything.
+// Removes what lies under a key in this namespace; true if there was anything.
 bool remove_all(int key) {
   bool any = false;
   if (int id = ::shmget(key, 0, 0); id >= 0) any |= ::shmctl(id, IPC_RMID, nullptr) == 0;

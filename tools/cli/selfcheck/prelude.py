@@ -1,4 +1,4 @@
-# What every attempt begins with; put in front of it, so that each is one program.
+# Every attempt begins with this text; it is put in front of it, so that each is one program.
 import ctypes
 import errno
 import json

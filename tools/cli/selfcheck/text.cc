@@ -1,4 +1,4 @@
-// What `zygo selfcheck` shows: a line per attempt, a summary, or JSON.
+// Writes what `zygo selfcheck` shows: a line per attempt, a summary, or JSON.
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ std::string finding_line(const Finding& finding, const Style& style, size_t widt
   if (!bad && width >= used + 24) {
     return line + std::string(kTitle - columns_of(title) + 2, ' ') + clip(seen, width - used);
   }
-  // What went wrong is worth its own line, and all of it.
+  // A failure is worth its own line, and is shown whole.
   return line + "\n    " + (bad ? seen : clip(seen, width - 4));
 }
 

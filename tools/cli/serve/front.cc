@@ -46,7 +46,7 @@ class Places {
   }
 
  private:
-  // What is missing is told by whoever opens it by its name.
+  // A missing directory is reported by the code that opens it by its name.
   void add(const std::string& path, std::vector<int>& into) {
     sys::Result<sys::OwnedFd> place = sys::open(path, O_PATH | O_DIRECTORY);
     if (!place) return;
@@ -63,7 +63,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// What is opened by its name later: databases, blobs, files that jobs name, our own resources.
+// The places that are opened by name later: databases, blobs, files that jobs name, our resources.
 Places places_of(const ServeOptions& options, const std::string& blobs) {
   Places places;
   places.add_readable("/proc/self");
@@ -141,7 +141,7 @@ int answer_requests(const CommandLine& line, ServePlan plan, const FrontOrder& o
   (void)images::sha256_of("");  // the library reads its configuration with its first use
   auto confined = sandbox::confine_front(places.plan(has_users));
   if (!confined) return refuse_front(confined.error());
-  // From here on bytes of strangers are read: those in the files, and requests.
+  // Bytes of strangers are read from here on: those in the files, and requests.
   plan.service.blobs = order.blobs;
   if (auto refusal = open_files(line.serve, plan.service)) return refuse_front(*refusal);
   service::Facts facts = facts_of(line, plan.templates, *engine);

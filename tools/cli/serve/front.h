@@ -14,7 +14,7 @@ inline constexpr const char* kFrontName = "zygo-front";
 inline constexpr int kFrontChannel = 3;
 inline constexpr size_t kMostListeners = 60;  // as many descriptors as a child is given
 
-// What its parent has settled.
+// The settings that the front's parent has settled.
 struct FrontOrder {
   size_t listeners = 0;
   bool with_tokens = false;

@@ -84,7 +84,7 @@ void FrontProcess::on_exit() {
   start_again(code);
 }
 
-// What it had accepted is lost, but for durable jobs; the sockets stay open.
+// The work that the front had accepted is lost, but for durable jobs; the sockets stay open.
 void FrontProcess::start_again(int code) {
   const std::string how =
       code > 128 ? fmt::format("signal {}", code - 128) : fmt::format("exit code {}", code);

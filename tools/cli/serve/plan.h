@@ -1,5 +1,5 @@
 #pragma once
-// What a `zygo serve` was told to do, read from its options and the files and variables that they
+// The plan of a `zygo serve`, read from its options and from the files and variables that they
 // name. Both processes of a service make it, before either meets a byte of a client.
 
 #include <optional>

@@ -72,7 +72,7 @@ std::optional<Refusal> make_room(size_t connections, unsigned workers) {
 
 namespace {
 
-// What a configuration is made of, as text.
+// The parts that a configuration is made of, as text.
 struct ConfigParts {
   std::string tokens;
   std::vector<std::string> origins, hosts;
@@ -95,7 +95,7 @@ sys::Result<std::string> reread(const CommandLine& started_with, unsigned worker
   const CommandLine* line = std::get_if<CommandLine>(&wish);
   if (!line) return Error::because(trouble);
   const ServeOptions& from = line->serve;
-  // Whoever may listen where, and whose files are whose, was settled by this.
+  // The presence of tokens settled who may listen where, and whose files are whose.
   if (from.tokens.empty() != started_with.serve.tokens.empty())
     return Error::because("--tokens: whether there are any can only change at a start");
   ConfigParts parts;

@@ -1,5 +1,5 @@
 #pragma once
-// What `zygo serve` reads again on SIGHUP: the command line it was started with, over the
+// Reads what `zygo serve` reads again on SIGHUP: the command line it was started with, over the
 // environment, and the files that they name.
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace cli {
 
-// Of one file; both at the start and later.
+// Reads the tokens of one file; both at the start and later.
 std::optional<Refusal> read_tokens(const std::string& path, service::Tokens& into);
 service::ConnectionLimits connection_limits(const ServeOptions& from);
 // Raises this process's own limit of descriptors if need be.

@@ -70,7 +70,7 @@ void say_ready(const CommandLine& line, const std::vector<std::string>& names,
 
 constexpr unsigned kHelpers = 4;  // threads, for questions and for long jobs
 
-// What the front asks for, and cannot do itself; on another thread.
+// Answers what the front asks for and cannot do itself; runs on another thread.
 sys::Result<runtime::Answer> answer_to(runtime::Question question, const CommandLine& line,
                                        const Parts& parts, unsigned workers) {
   runtime::Answer answer;

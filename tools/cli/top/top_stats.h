@@ -1,5 +1,5 @@
 #pragma once
-// What `zygo top` knows of a service: the JSON of /v1/stats as plain values. Pure.
+// The facts that `zygo top` knows of a service: the JSON of /v1/stats as plain values. Pure.
 
 #include <cstdint>
 #include <string>
@@ -34,7 +34,7 @@ struct TopStats {
   std::vector<Failure> failures;  // newest first
 };
 
-// What is missing is 0 or empty; a newer service may say more. All text may be a program's.
+// A missing value is 0 or empty; a newer service may say more. All text may be a program's.
 sys::Result<TopStats> read_top_stats(std::string_view json);
 
 }  // namespace cli

@@ -8,7 +8,7 @@ from html import escape
 from .grading import Graded, Span
 from .judge import OK, PARSING_FAILED
 
-# CSS class -> (name in the legend, colour). Who decided the outcome.
+# CSS class -> (name in the legend, colour). A class tells who decided the outcome.
 GROUPS = {
     "ok": ("OK", "#2f9e6e"),
     "program": ("failure of the program", "#4a7fc1"),

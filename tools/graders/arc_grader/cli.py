@@ -160,7 +160,7 @@ def _write_jobs(options: argparse.Namespace, tasks: dict[str, Task], chosen: lis
 
 def _run(options: argparse.Namespace, tasks: dict[str, Task], chosen: list[Candidate]) -> Graded:
     """Everything judged, in a pool of its own."""
-    # What zygo says, and that it was lost and started again.
+    # The log shows what zygo says, and that it was lost and started again.
     logging.basicConfig(format="%(message)s", level=logging.WARNING if options.quiet else logging.INFO)
     pool = zygo.Pool("python-numpy", options.workers, binary=runner.find_zygo(options.zygo), standing=False)
     with _open_results(options.results or Path(os.devnull)) as file:

@@ -107,7 +107,7 @@ OF_LABEL: Dict[str, Type[JobFailed]] = {
                  UnsafeCode, NonDeterministicCode, BadJob, Cancelled, SandboxError)
 }
 
-# Those that mean something to a caller's event loop or interpreter stay out of the program's reach.
+# The names that mean something to a caller's event loop or interpreter stay out of the program's reach.
 _RESERVED = {"StopIteration", "StopAsyncIteration", "BaseExceptionGroup", "ExceptionGroup"}
 _BUILTIN: Dict[str, Type[Exception]] = {
     name: kind

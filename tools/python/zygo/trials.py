@@ -27,7 +27,7 @@ def arrays(array):
     return (array * 2).sum(axis=0)
 '''
 
-# Behind `inside.py`. What has run before finds its caches filled in every job.
+# It stands behind `inside.py`. Code that has run before finds its caches filled in every job.
 _SETUP = '''
 def _like(function, *arguments):
     data = pickle.dumps((arguments, {}), protocol=5)

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kPrefix = "ZYGO_";
 // Options that ask for something else than what the command does.
 constexpr std::array<std::string_view, 2> kNotSettings{"help", "version"};
-// What others read, and what Kubernetes gives to pods beside a Service called zygo.
+// The variables that others read, and those that Kubernetes gives to pods beside a Service zygo.
 constexpr std::array<std::string_view, 2> kOfOthers{"ZYGO_HOME", "ZYGO_BIN"};
 constexpr std::array<std::string_view, 3> kBeginningsOfOthers{"ZYGO_TEST", "ZYGO_SERVICE_",
                                                               "ZYGO_PORT"};

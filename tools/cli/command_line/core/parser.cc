@@ -54,7 +54,7 @@ class Grammar {
     return *at;
   }
 
-  // After the command line was parsed, of which it is the command.
+  // The command of the command line, once the line was parsed.
   const Syntax& chosen() const {
     const auto is_named = [this](const auto& row) { return row.second == &named(); };
     return *std::ranges::find_if(rows_, is_named)->first;
@@ -114,7 +114,7 @@ std::string unknown(const Grammar& grammar, const std::string& word) {
   return fmt::format("unknown command or option \"{}\"{}", word, hint);
 }
 
-// What is wrong with the line, or nothing.
+// Returns the mistake in the line, or nothing.
 std::string read(Grammar& grammar, std::vector<std::string> arguments, CommandLine& line,
                  bool is_told) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

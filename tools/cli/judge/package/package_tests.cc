@@ -45,7 +45,7 @@ class TestReader {
   }
 
  private:
-  // What the nearest testdata.yaml says, or test_group.yaml.
+  // The settings that the nearest testdata.yaml gives, or test_group.yaml.
   struct Said {
     Flags flags;  // of the validator
     Grading grading = {};

@@ -57,7 +57,7 @@ sys::Result<void> read_validation(const YamlValue& value, ProblemSettings& into)
   return {};
 }
 
-// Of a scoring problem; what belongs to testdata.yaml was once here.
+// Reads `grading` of a scoring problem; what belongs to testdata.yaml was once here.
 sys::Result<void> read_grading(const YamlValue& value, ProblemSettings& into) {
   TRY(expect_map("grading", value));
   for (const auto& [name, each] : value.fields) {
@@ -97,7 +97,7 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
   return {};
 }
 
-// What another grader than the default one, or it with flags, would do with the verdicts.
+// Whether the verdicts need another grader than the default one, or the default one with flags.
 bool is_of_graders(const std::string& field, const YamlValue& value) {
   if (field == "grading") return value.kind != YamlKind::kScalar || value.scalar != "default";
   return field == "grader_flags" &&
@@ -118,7 +118,7 @@ sys::Result<Format> format_in(const YamlValue& root) {
   return Format::kLegacy;
 }
 
-// What else a group says depends on it.
+// The meaning of all else that a group says depends on the type.
 sys::Result<ProblemType> type_in(const YamlValue& root) {
   for (const auto& [field, value] : root.fields) {
     if (field != "type") continue;

@@ -11,7 +11,7 @@ for pid in (FACTS["daemon"], FACTS["victim"], os.getppid(), 1, "self"):
     TRIAL.attempt(f"environ of {'zygo' if pid == FACTS['daemon'] else pid}",
                   lambda pid=pid: open(f"/proc/{pid}/environ", "rb").read(), *NO)
 
-# What exec left at the top of the stack: read through a pipe, which answers EFAULT where there is nothing.
+# The text that exec left at the top of the stack is read through a pipe: EFAULT says that there is nothing.
 PAGE = 4096
 reader, writer = os.pipe()
 LIBC.write.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)

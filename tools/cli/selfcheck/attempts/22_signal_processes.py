@@ -24,7 +24,7 @@ TRIAL.attempt("zygo", lambda: os.kill(daemon, signal.SIGCONT), *NO)
 TRIAL.attempt("zygo, by pidfd", lambda: by_pidfd(daemon, 0), *NO, errno.ENOSYS)
 TRIAL.attempt("the parent", lambda: os.kill(os.getppid() or 1, signal.SIGCONT), *NO)
 TRIAL.attempt("pid 1", lambda: os.kill(1, signal.SIGCONT), *NO)
-# What kill(-1) returns tells nothing: 0, too, when every single process was refused. The victim tells whether it came.
+# The value of kill(-1) tells nothing: it is 0, too, when every single process was refused. The victim tells if it came.
 try:
     os.kill(-1, signal.SIGWINCH)
     TRIAL.check("everybody", True, "sent; the victim would notice")

@@ -16,7 +16,7 @@ for family, (number, kinds) in FAMILIES.items():
     for kind in kinds.split():
         TRIAL.attempt(f"{family} {kind}", lambda: socket.socket(number, KINDS[kind]).close(), *answers)
         TRIAL.attempt(f"{family} {kind}, raw", lambda: raw("socket", number, int(KINDS[kind]), 0), *answers)
-# What the filter lets pass for the name service must not be a socket either.
+# The filter lets this pass for the name service, but it must not be a socket either.
 AS_NSCD = socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
 TRIAL.attempt("unix, as nscd's", lambda: raw("socket", 1, AS_NSCD, 0), *REFUSED)
 TRIAL.report()

@@ -29,7 +29,7 @@ _IMPORTS = "from typing import List, Tuple\nimport numpy as np\nimport numpy\n"
 _LEFT_OUT = ("print(", "from common import *")  # lines that have these
 _DSL = "arc25.BARC_dsl"  # is put before each program where it is installed
 _AUGMENTATION = "arc25.data_augmentation"
-# What trainers look for by the name that it has without a sandbox.
+# Trainers look for these by the name that they have without a sandbox.
 _NAMES = {"MemoryLimitExceeded": "MemoryError"}
 _COUNTED = ("TimeoutException", "NonDeterministicCode", "UnsafeCode", "ParsingCodeFailed")
 
