@@ -314,15 +314,11 @@ void EngineClient::answer(uint64_t number, Answer answer) {
   if (waiting) waiting.mapped().set_value(std::move(answer));
 }
 
+// The next one. If more wait, the loop comes back: looking for one that is not there costs more.
 void EngineClient::receive() {
-  // What a burst brings is handled in one go, but clients take their turns.
-  constexpr int kAtOnce = 64;
-  for (int i = 0; i < kAtOnce && watch_; ++i) {
-    Result<std::optional<Channel::Message>> message = channel_->receive();
-    if (!message) ::_exit(kEndsWithTheEngine);
-    if (!*message) return;
-    handle(std::move(**message));
-  }
+  Result<std::optional<Channel::Message>> message = channel_->receive();
+  if (!message) ::_exit(kEndsWithTheEngine);
+  if (*message) handle(std::move(**message));
 }
 
 void EngineClient::handle(Channel::Message message) {

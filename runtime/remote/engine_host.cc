@@ -96,17 +96,15 @@ void EngineHost::break_off(const std::string& breach) {
   options_.over(breach);
 }
 
+// The next one. If more wait, the loop comes back: looking for one that is not there costs more.
 void EngineHost::receive() {
-  constexpr int kAtOnce = 64;
-  for (int i = 0; i < kAtOnce && !over_; ++i) {
-    Result<std::optional<Channel::Message>> message = desk_->channel.receive();
-    if (!message) {
-      const bool is_gone = message.error().code() == EPIPE;
-      return break_off(is_gone ? "" : message.error().text());
-    }
-    if (!*message) return;
-    handle(std::move(**message));
+  if (over_) return;
+  Result<std::optional<Channel::Message>> message = desk_->channel.receive();
+  if (!message) {
+    const bool is_gone = message.error().code() == EPIPE;
+    return break_off(is_gone ? "" : message.error().text());
   }
+  if (*message) handle(std::move(**message));
 }
 
 void EngineHost::handle(Channel::Message message) {
