@@ -47,6 +47,7 @@ void Connection::on_ready(runtime::SocketWatch::Ready ready) {
   } else if (exchange_ && exchange_->arrived_) {
     if (ready.gone) return give_up();
   } else if (exchange_) {
+    if (ready.readable || ready.gone) reads_ahead_ = false;
     if (ready.gone) {
       hang_up_seen_ = true;
       if (client_is_gone()) return give_up();
@@ -155,7 +156,7 @@ bool Connection::begin_body() {
 void Connection::dispatch() {
   exchange_ = std::make_shared<Exchange>(*this, parser_.take(), peer_, std::move(share_));
   in_body_ = hang_up_seen_ = false;
-  served_ = true;
+  reads_ahead_ = served_ = true;
   host_.handle(exchange_);
 }
 
@@ -275,14 +276,16 @@ Nanoseconds Connection::deadline() const {
   return std::min(first, since_ + (idle ? limits_.idle : limits_.head));
 }
 
+// While a request is answered nothing is read, but reading is what is watched for until there is
+// something: a client that waits for its answer costs no change of the watch.
 void Connection::update() {
   if (idle()) place_ = {};
-  const bool listens = exchange_ == nullptr || exchange_->listens();
-  const bool reads = state_ == State::kLingering || (listens && has_room());
-  watch_.want(
-      {.read = reads && !no_more_,
-       .write = unsent_ > 0,
-       .hang_up = exchange_ != nullptr && !hang_up_seen_ && !(reads && exchange_->arrived_)});
+  const bool listens =
+      exchange_ == nullptr || exchange_->listens() || (reads_ahead_ && !exchange_->arrived_);
+  const bool reads = !no_more_ && (state_ == State::kLingering || (listens && has_room()));
+  watch_.want({.read = reads,
+               .write = unsent_ > 0,
+               .hang_up = exchange_ != nullptr && !hang_up_seen_ && !reads});
   const Nanoseconds next = deadline();
   if (next == kNever || (armed_ != Nanoseconds(0) && armed_ <= next)) return;
   armed_ = next;

@@ -113,8 +113,9 @@ class Connection {
   size_t out_at_ = 0, unsent_ = 0;  // out_at_: within the first piece
   bool closing_ = false;            // when all is sent
   bool processing_ = false, hang_up_seen_ = false;
-  bool broken_ = false;   // cannot be written to
-  bool no_more_ = false;  // the client has closed its side
+  bool reads_ahead_ = false;  // nothing has come behind the request that is being answered
+  bool broken_ = false;       // cannot be written to
+  bool no_more_ = false;      // the client has closed its side
   // When the current state began, and when the client last took something.
   sys::Nanoseconds since_{}, moved_{};
   sys::Nanoseconds armed_{};  // zero: the timer is not
