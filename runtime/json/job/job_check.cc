@@ -49,13 +49,12 @@ class JobCheck {
   }
 
  private:
-  void refuse(const std::string& place, std::string_view why) {
-    if (objection_.empty()) objection_ = place + ": " + std::string(why);
+  void refuse(std::string_view place, std::string_view why) {
+    if (objection_.empty()) objection_ = std::string(place) + ": " + std::string(why);
   }
 
   // A value that is finer than a field's unit counts as less: no job's limit is too small for us.
   void look_at(const Field& field, const Job& job) {
-    const std::string place(field.path);
     if (field.number.get) {
       const int64_t value = field.number.get(job);
       const bool is_choice = field.kind == FieldKind::kChoice;
@@ -63,19 +62,19 @@ class JobCheck {
       const int64_t most = is_choice                           ? std::ssize(field.choices) - 1
                            : field.kind == FieldKind::kBoolean ? 1
                                                                : field.max;
-      if (value < least || value > most) refuse(place, "expected " + range_of(field));
+      if (value < least || value > most) refuse(field.path, "expected " + range_of(field));
     }
     const bool is_short = field.kind == FieldKind::kText || field.kind == FieldKind::kJson;
     if (!field.text || !is_short) return;
     const std::string& text = job.*field.text;
     if (const std::string wrong = objection_to_length(field, text); !wrong.empty())
-      refuse(place, wrong);
+      refuse(field.path, wrong);
     // Services name tenants by more than a job may say, and give each job an id; no function is
     // called in script mode.
     const bool may_be_other = field.path == "tenant" || field.path == "id" || text.empty();
     if (field.path != "template" && may_be_other) return;
     if (const std::string wrong = objection_to_text(field, text); !wrong.empty())
-      refuse(place, wrong);
+      refuse(field.path, wrong);
   }
 
   void name(const std::string& place, std::string_view text) {
