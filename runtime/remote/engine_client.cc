@@ -97,7 +97,6 @@ struct EngineClient::Draft {
       }
     }
     packet = Channel::packed(out.take(), std::move(fds));
-    parts.clear();
   }
 
  private:
@@ -210,44 +209,46 @@ JobHead EngineClient::head_of(uint64_t number, const Job& job) const {
 
 void EngineClient::submit(Job job, std::function<void(JobResult)> done) {
   const uint64_t number = add(job, std::move(done));
-  auto draft = std::make_shared<Draft>();
-  draft->parts.push_back({head_of(number, job), std::move(job)});
+  Draft draft;
+  draft.parts.push_back({head_of(number, job), std::move(job)});
   post(std::move(draft));
 }
 
 void EngineClient::submit_pair(Job first, std::function<void(JobResult)> first_done, Job second,
                                std::function<void(JobResult)> second_done) {
-  auto draft = std::make_shared<Draft>();
-  draft->one_way = first.pairing && first.pairing->is_one_way();
+  Draft draft;
+  draft.one_way = first.pairing && first.pairing->is_one_way();
   const uint64_t one = add(first, std::move(first_done));
   const uint64_t other = add(second, std::move(second_done));
-  draft->parts.push_back({head_of(one, first), std::move(first)});
-  draft->parts.push_back({head_of(other, second), std::move(second)});
+  draft.parts.push_back({head_of(one, first), std::move(first)});
+  draft.parts.push_back({head_of(other, second), std::move(second)});
   post(std::move(draft));
 }
 
-void EngineClient::post(std::shared_ptr<Draft> draft) {
-  std::vector<uint64_t> numbers;
-  for (const Draft::Part& part : draft->parts) numbers.push_back(part.head.number);
-  auto sent = [this, draft, numbers = std::move(numbers)] {
-    for (const uint64_t number : numbers) {
-      if (!draft->packet) {
-        const Remote& remote = remote_.at(number);
-        deliver(number, false, could_not_send(remote.id, remote.tag, draft->packet.error()));
-      } else {
-        remote_.at(number).sent = true;
-      }
-    }
-    if (!draft->packet) return;
-    send(std::move(*draft->packet));
-    for (const uint64_t number : numbers) withdraw(number, remote_.at(number));
-  };
-  if (draft->bytes() < kLongJob) {
-    draft->pack();
-    return sent();
+void EngineClient::post(Draft draft) {
+  if (draft.bytes() < kLongJob) {
+    draft.pack();
+    return post_packed(draft);
   }
-  run_aside(
-      *loop_, [draft] { draft->pack(); }, std::move(sent));
+  auto held = std::make_shared<Draft>(std::move(draft));
+  auto pack = [held] {
+    held->pack();
+    for (Draft::Part& part : held->parts) part.job = {};  // long to free, too
+  };
+  run_aside(*loop_, std::move(pack), [this, held] { post_packed(*held); });
+}
+
+void EngineClient::post_packed(Draft& draft) {
+  for (const Draft::Part& part : draft.parts) {
+    Remote& remote = remote_.at(part.head.number);
+    remote.sent = draft.packet.ok();
+    if (!remote.sent)
+      deliver(part.head.number, false, could_not_send(remote.id, remote.tag, draft.packet.error()));
+  }
+  if (!draft.packet) return;
+  send(std::move(*draft.packet));
+  for (const Draft::Part& part : draft.parts)
+    withdraw(part.head.number, remote_.at(part.head.number));
 }
 
 // Tells it once.

@@ -73,7 +73,7 @@ class EngineClient : public Engine {
   JobHead head_of(uint64_t number, const Job& job) const;
   void take_seat(Remote& remote);
   void leave_seat(const Remote& remote);
-  void post(std::shared_ptr<Draft> draft);
+  void post(Draft draft);
   void post_packed(Draft& draft);
   void withdraw(uint64_t number, Remote& remote);
   void send(Packet packet);
