@@ -150,12 +150,15 @@ EngineClient::~EngineClient() { leave(); }
 void EngineClient::join(Loop& loop, Orders orders) {
   loop_ = &loop;
   orders_ = std::move(orders);
-  wakeup_ = std::make_unique<Wakeup>(loop, [this] { send(Packet{}); });
+  {
+    std::lock_guard lock(questions_mutex_);
+    wakeup_ = std::make_unique<Wakeup>(loop, [this] { send(Packet{}); });
+  }
   watch_ = std::make_unique<SocketWatch>(loop, channel_->fd(), [this](SocketWatch::Ready ready) {
     if (ready.writable) watch_->want({.read = true, .write = !channel_->flush()});
     receive();
   });
-  watch_->want({.read = true});
+  watch_->want({.read = true, .write = !channel_->flush()});  // of what was said before
 }
 
 void EngineClient::leave() {
@@ -302,7 +305,8 @@ Result<Answer> EngineClient::ask(Question question) {
     answer = questions_[number].get_future();
     WireWriter out = message(MessageKind::kAsk, number);
     out(question);
-    if (!channel_->send(Packet{out.take(), {}})) wakeup_->wake();
+    // Without a wakeup the client has not joined its loop yet, and join() sends what waits.
+    if (!channel_->send(Packet{out.take(), {}}) && wakeup_) wakeup_->wake();
   }
   Answer said = TRY(answer.get());
   if (!said.ok) return Error::because(std::move(said.text));

@@ -347,6 +347,30 @@ TEST_CASE("who asks while the service ends hears that it does", "[remote]") {
   CHECK(refused == kThreads);
 }
 
+TEST_CASE("what is said and asked before the client joins its loop is sent when it does",
+          "[remote]") {
+  Ends ends(false);
+  ends.client = std::move(EngineClient::connect(std::move(ends.theirs))).value();
+  // More than the socket has room for, and nobody reads yet.
+  constexpr size_t kTold = 20'000;
+  for (size_t i = 0; i < kTold; ++i) ends.client->tell(ServiceState::kReady);
+  constexpr int kThreads = 8;
+  std::atomic<int> asking{0}, answered{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      ++asking;
+      asking.notify_one();
+      if (ends.client->ask(Question::kRuntimes)) ++answered;
+    });
+  }
+  for (int now = 0; now < kThreads; now = asking) asking.wait(now);
+  ends.client->join(ends.loop, {[] {}, [] {}});
+  ends.until([&] { return ends.told.size() == kTold && answered == kThreads; });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(answered == kThreads);
+}
+
 TEST_CASE("a front that is gone leaves no job behind", "[remote]") {
   Ends ends;
   ends.client->submit(job_called("a"), [](JobResult) {});
