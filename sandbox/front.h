@@ -14,7 +14,7 @@ namespace sandbox {
 struct FrontPlan {
   std::vector<int> readable;  // O_PATH descriptors of directories: reading beneath
   std::vector<int> writable;  // the same: everything beneath but device nodes and execution
-  // Whether peers of unix sockets are told apart by their user. The kernel shows users of other
+  // True if peers of unix sockets are told apart by their user. The kernel shows users of other
   // hosts' maps as one (user_namespaces(7)), so there is no user namespace then.
   bool tells_users_apart = false;
   Layers without;  // for tests that show what a layer does

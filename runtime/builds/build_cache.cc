@@ -169,7 +169,7 @@ void BuildCache::put(const std::string& key, StoredBuild build) {
   changed_.notify_one();
 }
 
-// Not synced: an entry that a power cut has halved does not have its digest.
+// Files are not synced: an entry that a power cut has halved does not have its digest.
 void BuildCache::write_all() {
   std::unique_lock lock(mutex_);
   for (;;) {

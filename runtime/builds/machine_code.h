@@ -9,9 +9,9 @@
 
 namespace runtime {
 
-// Whether a package that compiles (numba's llvmlite, torch, ...) is installed where the interpreter
-// `python`, below `root`, looks: beside it, in the usual places, and in the directories of `plan`.
-// Looks at names only.
+// Tells whether a package that compiles (numba's llvmlite, torch, ...) is installed where the
+// interpreter `python`, below `root`, looks: beside it, in the usual places, and in the directories
+// of `plan`. Looks at names only.
 bool has_compiling_package(const sandbox::ImagePlan& plan, const std::string& python,
                            const std::string& root);
 

@@ -17,7 +17,7 @@ constexpr std::string_view kMemoryWord = "{memory_mb}", kFileWord = "{file}",
 constexpr std::string_view kSources = "{sources}", kSourcesBeside = "{sources_beside}",
                            kFlags = "{flags}";
 
-// Where package managers write down what is installed: dpkg, rpm, apk, pacman.
+// Package managers write down here what is installed: dpkg, rpm, apk, pacman.
 constexpr const char* kPackageLists[] = {"/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite",
                                          "/usr/lib/sysimage/rpm/rpmdb.sqlite",
                                          "/lib/apk/db/installed", "/var/lib/pacman/local"};

@@ -53,7 +53,8 @@ struct RuntimeSpec {
   bool goes_by(std::string_view word) const;  // the name or an alias
 };
 
-// Where programs are looked for, on the host and in an image that says nothing else.
+// The directories that are searched for programs, on the host and in an image that says nothing
+// else.
 inline constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
 
 // The absolute path of a command word as a program below `root` would find it with PATH `path`;

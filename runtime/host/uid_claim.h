@@ -18,8 +18,8 @@ class UidClaim {
     uint32_t count = 0;  // how many there are, side by side
   };
   // One of the ranges, by chance among those that nobody else in this user namespace has claimed.
-  // Where all are claimed, or the kernel keeps no claims, any of them: the chance that two daemons
-  // have the same is then one in `count`.
+  // If all are claimed, or the kernel keeps no claims, it is any of them: the chance that two
+  // daemons have the same is then one in `count`.
   static UidClaim make(const Ranges& ranges);
 
   uint32_t first() const { return first_; }

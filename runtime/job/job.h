@@ -29,7 +29,7 @@ struct InputFile {
   bool operator==(const InputFile&) const = default;
 };
 
-// Whether a call that the policy refuses decides how the job ended. It is refused either way.
+// Tells whether a call that the policy refuses decides how the job ended. It is refused either way.
 enum class Refusals : uint8_t {
   kDecide,      // UnsafeCode, also when the program got over it
   kOverlooked,  // an error like others: tools try what they can do without

@@ -36,8 +36,8 @@ enum class Outcome : uint8_t {
   kSandboxError,
 };
 
-// What labels have in common for whoever says verdicts in other words: exit codes, judges, APIs of
-// others. A new label belongs to a family, and needs no more there.
+// A family is all that code needs to know of a label to say verdicts in other words: exit codes,
+// judges, APIs of others. A new label belongs to a family, and needs no more there.
 enum class Family : uint8_t {
   kOk,
   kWrongAnswer,
@@ -96,7 +96,7 @@ struct ExitStatus {
 enum class DeadlineKind : uint8_t { kNone, kCpu, kWall };
 enum class Stream : uint8_t { kNone, kStdout, kStderr };
 
-// What the kernel and the supervisor know about how a run ended. The program cannot forge it.
+// The kernel and the supervisor know this about how a run ended. The program cannot forge it.
 struct Evidence {
   // Our own trouble; either makes SandboxError.
   struct Fault {
@@ -127,7 +127,8 @@ struct Evidence {
   bool operator==(const Evidence&) const = default;
 };
 
-// What the program's side says. Bounded and decoded, believed last; it may worsen a verdict only.
+// The program's side says this. It is bounded and decoded, and believed last; it may worsen a
+// verdict only.
 struct Exception {
   std::string type, message, traceback;
   int64_t line = -1;

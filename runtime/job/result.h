@@ -28,7 +28,7 @@ struct Usage {
   int64_t memory_peak_bytes = 0;  // approximate: the cell's peak above its base
   uint32_t pids_peak = 1;
   bool contended = false;
-  // Of the first process and those it waited for; not in JSON.
+  // These count the first process and those it waited for; they are not in JSON.
   int64_t max_rss_kb = 0, switches_voluntary = 0, switches_forced = 0;
 };
 
@@ -88,7 +88,7 @@ struct TestSummary {
 };
 TestSummary summary_of(const std::vector<TestResult>& tests);
 
-// Of a job that was observed: calls of one name that were treated alike.
+// Calls of one name that were treated alike, of a job that was observed.
 struct ObservedCall {
   enum class Treatment : uint8_t { kAllowed, kQuietly, kRefused };  // kQuietly: `error`, no label
   std::string name;
@@ -123,8 +123,8 @@ struct JobResult {
   std::shared_ptr<HeldBytes> held{};    // what all this counts, where its job is counted
 };
 
-// Of what a program made, as it is held: outputs, value, files, calls. It says how long the result
-// takes to be compared or written down, to a small factor.
+// The number of bytes that a program made, as they are held: outputs, value, files, calls. It says
+// how long the result takes to be compared or written down, to a small factor.
 size_t bytes_made(const JobResult& result);
 
 }  // namespace runtime

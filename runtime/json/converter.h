@@ -13,8 +13,8 @@
 
 namespace runtime {
 
-// Whether Python can hash a value: what a set or a dict key must be. A child that had to refuse an
-// input would be our fault, so it is the job that is refused, here.
+// Tells whether Python can hash a value, which it must of a member of a set and of a dict's key. A
+// child that had to refuse an input would be our fault, so it is the job that is refused, here.
 enum class Hash : uint8_t { kPossible, kImpossible };
 
 // An input is for Python, which must be able to make the value. The value of a result comes from a

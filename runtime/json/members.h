@@ -25,7 +25,7 @@ bool read_integer(JsonReader& in, int64_t min, int64_t max, int64_t& value);
 // The index of a string among these names.
 std::optional<size_t> read_choice(JsonReader& in, std::span<const std::string_view> names);
 
-// What members have for their types; more of these stand where the types are read.
+// Members are read by these, each by that of its type; more of them stand where the types are read.
 bool read_json(JsonReader& in, bool& value);
 bool read_json(JsonReader& in, double& value);  // a whole number is one, too
 bool read_json(JsonReader& in, std::string& value);
@@ -147,8 +147,8 @@ constexpr std::array<T, A + B> joined(const std::array<T, A>& a, const std::arra
   return all;
 }
 
-// What another member tells as well must be told alike. `known` is JSON, `by` says where it is
-// from.
+// A value that another member tells as well must be told alike. `known` is JSON, `by` says where it
+// is from.
 bool disagrees(JsonReader& in, std::string_view name, std::string_view known, std::string_view by);
 bool agrees(JsonReader& in, std::string_view name, int64_t said, int64_t known,
             std::string_view by);

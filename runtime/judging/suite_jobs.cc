@@ -35,7 +35,7 @@ Job Suite::job_of(const TestCase& test) const {
 
 namespace {
 
-// Where the protocol wants what it has to say, and what it gives for it.
+// The files in which the protocol wants the judge's message, and its score.
 std::vector<std::string> feedback_of(const Checker& judge) {
   if (judge.keeps_feedback) return {"feedback/**"};
   if (judge.scores) return {kJudgeMessage, kJudgeScore, kJudgeMultiplier};

@@ -24,7 +24,7 @@ std::optional<int> code_of(const JobResult& judged) {
   return judged.exit->code;
 }
 
-// Where scores are wanted, and it ended with points: the word that should be a number.
+// The word that should be a number, where scores are wanted and the judge ended with points.
 std::optional<std::string> points_of(const Checker& judge, const JobResult& judged) {
   constexpr std::string_view kPoints = "points ";
   const std::string_view said = judged.err.bytes;

@@ -81,7 +81,7 @@ struct EngineClient::Draft {
     return sum;
   }
 
-  // Of one job or a pair. Descriptors in the order of the heads: program, stdin.
+  // Packs one job or a pair. Descriptors stand in the order of the heads: program, stdin.
   void pack() {
     const bool is_pair = parts.size() == 2;
     WireWriter out = message(is_pair ? MessageKind::kSubmitPair : MessageKind::kSubmit);

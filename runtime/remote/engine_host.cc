@@ -271,7 +271,7 @@ void EngineHost::send_answer(uint64_t number, Result<Answer> found) {
   watch_for_room();
 }
 
-// What the engine's threads have left to the loop.
+// Does the work that the engine's threads have left to the loop.
 void EngineHost::work() {
   if (over_) return;
   if (!desk_->channel.flush()) return watch_->want({.read = true, .write = true});
@@ -299,7 +299,7 @@ void EngineHost::watch_for_room() {
   if (!over_) watch_->want({.read = true, .write = !desk_->channel.flush()});
 }
 
-// What changes while no job ends.
+// Results bring the counts along; this tells those that change while no job ends.
 void EngineHost::tell_counts() {
   const Engine::Counts now = engine_.counts();
   if (now != told_) {

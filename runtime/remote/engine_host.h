@@ -22,7 +22,7 @@ struct SubmittedJob;
 class EngineHost {
  public:
   struct Options {
-    // What counts the output of a client's jobs while they run; none: nothing does.
+    // Makes the counter of the output of a client's jobs while they run; none: nothing counts it.
     std::function<std::shared_ptr<Holding>(const std::string& client)> holding_for = {};
     // Why there is no such job, empty: there is. May put it in order.
     std::function<std::string(Job&)> objection;

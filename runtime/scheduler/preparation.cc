@@ -141,8 +141,8 @@ void follow_rule(const Catalogue& catalogue, const std::string& program, Task& t
   job.limits.files = std::max(job.limits.files, rule.language->compile_limits.files);
 }
 
-// Not what an interpreter looks at when it starts, or may: its environment, what it is called with,
-// the first line, hidden files in the job's home.
+// The job has nothing that an interpreter looks at when it starts, or may: its environment, what it
+// is called with, the first line, hidden files in the job's home.
 bool suits_warm_interpreter(const Job& job) {
   auto is_hidden = [](const InputFile& file) {
     return file.path.starts_with('.') || file.path.find("/.") != file.path.npos;

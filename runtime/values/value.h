@@ -26,15 +26,16 @@ sys::Result<void> check(std::string_view value);
 
 // The value as JSON text, in the tagged forms of docs/jobs.md. With `arrays_as_lists` an ndarray is
 // a plain nested list. A malformed value (check() says so) appends `null`.
-// Where there is a `parts`, long bytes are put there, as views of `value`, in place of base64
+// If `parts` is given, long bytes are put there, as views of `value`, in place of base64
 // (values/parts.h).
 void append_json(std::string_view value, bool arrays_as_lists, std::string& out,
                  std::vector<std::string_view>* parts = nullptr);
 // The number of bytes of the value that those are.
 size_t bytes_in_parts(std::string_view value);
 
-// Where two values differ, as a path like `[0][3][1]` or `["key"]`; empty when at the root. Dicts
-// compare without regard to order, NaN equals NaN, 1 differs from 1.0. None when they are equal.
+// The place at which two values differ, as a path like `[0][3][1]` or `["key"]`; empty when at the
+// root. Dicts compare without regard to order, NaN equals NaN, 1 differs from 1.0. None when they
+// are equal.
 std::optional<std::string> first_difference(std::string_view a, std::string_view b);
 
 // Decodes the answer region. An answer that is malformed or does not fit the mode is kGarbled.

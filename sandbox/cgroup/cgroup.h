@@ -23,7 +23,7 @@
 
 namespace sandbox {
 
-// Where a group lives, controller by controller. Controllers mounted together share a directory.
+// The directories of a group, controller by controller. Controllers mounted together share one.
 struct CgroupLayout {
   struct Controller {
     std::string path;
@@ -116,8 +116,8 @@ class CellCgroup {
   // A limit below the memory in use that cannot be reclaimed: EBUSY, the old one stays. No swap.
   sys::Result<void> set_memory_limit(sys::Bytes limit);
   sys::Result<void> set_pids_limit(uint64_t count);
-  // Whether the whole group gets the CPU only when no group beside it wants it (cpu.idle, Linux
-  // 5.15, v1 and v2), which those beside it take from it at once when they wake.
+  // Tells whether the group can stand back: it then gets the CPU only when no group beside it wants
+  // it (cpu.idle, Linux 5.15, v1 and v2), and those take it at once when they wake.
   bool can_stand_back() const { return static_cast<bool>(cpu_idle_); }
   void set_back(bool back) { (void)cpu_idle_.write(back ? 1 : 0); }
   // The peak counts from now on. False where the kernel cannot: v2 before Linux 6.12.
@@ -132,8 +132,8 @@ class CellCgroup {
   std::optional<uint64_t> foreign_oom_kills() const;
   // Forks refused by the limit. On v2 before Linux 6.11, and on v1, also by a limit further up.
   std::optional<uint64_t> pids_refused() const;
-  // Whether there were ever as many processes as the limit allows: if not, a fork was refused by a
-  // limit further up. Nothing: the kernel does not say (pids.peak, Linux 6.1). Opens the file.
+  // Tells whether there were ever as many processes as the limit allows: if not, a fork was refused
+  // by a limit further up. Nothing: the kernel does not say (pids.peak, Linux 6.1). Opens the file.
   std::optional<bool> reached_pids_limit(uint64_t count) const;
   std::optional<uint64_t> pids() const;
   std::optional<sys::Nanoseconds> cpu_usage() const;  // whole group, likewise

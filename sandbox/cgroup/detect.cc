@@ -68,8 +68,8 @@ std::optional<Mount> parse_mount(std::string_view line) {
 
 bool climbs(std::string_view path) { return path == "/.." || path.starts_with("/../"); }
 
-// Where the mount shows `group`, if it does. Paths that climb lie outside our cgroup namespace:
-// the names on the way back down are hidden from us.
+// The path at which the mount shows `group`, if it does. Paths that climb lie outside our cgroup
+// namespace: the names on the way back down are hidden from us.
 std::optional<std::string> visible_at(const Mount& mount, std::string_view group) {
   if (climbs(mount.root) || climbs(group)) return std::nullopt;
   std::string_view rest = group;

@@ -41,7 +41,7 @@ bool is_hierarchy_root(const std::string& group);
 
 std::vector<std::string> words_of(std::string_view text);
 
-// Where the daemon's group goes: into `own_group` if the daemon is alone there, else into the
+// Finds the group into which the daemon's goes: `own_group` if the daemon is alone there, else the
 // nearest group above it without processes, which is where a session or a service keeps its
 // neighbours. It must be ours to write to and have been given one of `controllers`. Nothing when
 // there is none.

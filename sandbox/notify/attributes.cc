@@ -128,7 +128,7 @@ int change_mode(int file, uint64_t mode) {
   return ::chmod(link_to(file).c_str(), static_cast<mode_t>(mode) & 01777) < 0 ? errno : 0;
 }
 
-// Without privilege nobody may give files away, so what can succeed changes nothing.
+// Nobody may give files away without privilege, so what can succeed changes nothing.
 int change_owner(int file, uint64_t uid, uint64_t gid) {
   struct stat status {};
   if (::fstat(file, &status) < 0) return errno;

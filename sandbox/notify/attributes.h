@@ -10,7 +10,7 @@
 
 namespace sandbox {
 
-// Whether the call is one of these, in a cell where this decides.
+// Tells whether the call is one of these, in a cell where this decides.
 bool changes_attributes(const CellView& cell, const Notice& notice);
 
 // Rules on such a call. It takes as long as the file system does, so it never runs on a loop.

@@ -142,7 +142,7 @@ std::string parent_of(std::string_view path) {
   return slash == 0 ? "/" : std::string(path.substr(0, slash));
 }
 
-// Where a descriptor of ours points, by the kernel's own word.
+// The place to which a descriptor of ours points, by the kernel's own word.
 std::optional<std::string> path_of(int fd) { return Caller{::getpid()}.directory(fd); }
 
 Reach reach_of_found(const CellView& cell, const Found& found) {

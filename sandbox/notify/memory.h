@@ -21,7 +21,7 @@ struct Caller {
   std::optional<std::string> bytes(uint64_t address, size_t size) const;
   // A path: up to the NUL, which must come within PATH_MAX.
   std::optional<std::string> path(uint64_t address) const;
-  // Where a descriptor, or AT_FDCWD, points: the text of the link in /proc.
+  // The place to which a descriptor, or AT_FDCWD, points: the text of the link in /proc.
   std::optional<std::string> directory(int fd) const;
 };
 

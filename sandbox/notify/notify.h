@@ -33,7 +33,7 @@ struct CellView {
   int init_pid = -1;  // pid 1 of the cell, by its number in the daemon's pid namespace
   int root_fd = -1;   // O_PATH of the root as pid 1 sees it (/proc/PID/root): its mounts count
   uint64_t scratch_device = 0;  // st_dev of the scratch tmpfs
-  // Where the scratch is no file system of its own: its real path. Everything beneath is scratch.
+  // The real path of a scratch that is no file system of its own. Everything beneath is scratch.
   std::string scratch_path = {};
   Profile profile = Profile::kDefault;
   // The owner of files that a job makes, where it is not our user.

@@ -39,7 +39,7 @@ struct Attempt {
   uint64_t args[6] = {kNone, kNone, kNone, kNone, kNone, kNone};
 };
 
-// Where the child is, as the parent sees it. A page of its own, shared by both.
+// The progress of the child, as the parent sees it. It is a page of its own, shared by both.
 class Progress {
  public:
   Progress()

@@ -14,7 +14,7 @@ namespace sandbox {
 // where no filter is around us, and where the trial failed.
 std::vector<int> masked_calls();
 
-// Whether clone() with a CLONE_NEW* flag is, while plain clone() is not.
+// Tells whether clone() with a CLONE_NEW* flag is masked, while plain clone() is not.
 bool clone_flags_masked();
 
 }  // namespace sandbox

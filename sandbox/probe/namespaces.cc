@@ -76,7 +76,7 @@ ProbeAnswer enter_user_namespace() {
 
 int be_pid_one() { return ::getpid() == 1 ? 0 : ESRCH; }
 
-// Where a tmpfs can go; both exist nearly everywhere, and only our own namespace sees it.
+// A tmpfs can go here; both exist nearly everywhere, and only our own namespace sees it.
 constexpr const char* kMountPoints[] = {"/tmp", "/proc"};
 
 ProbeAnswer mount_tmpfs(const char** where) {

@@ -34,7 +34,7 @@ std::vector<LayerReport> probe_host(const CgroupRoot* running = nullptr);
 // Tried together first, in a few children; one by one only where something is missing.
 std::vector<LayerReport> probe_layers();
 
-// Whether templates can have cookies, which no level needs and nobody has who does not ask.
+// Tells whether templates can have cookies, which no level needs and nobody has who does not ask.
 LayerReport probe_core_scheduling();
 
 Layers available_layers(const std::vector<LayerReport>& reports);

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kApplication = 0x7a79676f;  // "zygo"
 constexpr int64_t kVersion = 1;
 
-// Before anything is written, so that nobody else's database is changed.
+// These are set before anything is written, so that nobody else's database is changed.
 constexpr const char* kForThisConnection =
     "PRAGMA locking_mode=EXCLUSIVE;"  // no other process; and no shared memory beside the file
     "PRAGMA trusted_schema=OFF;"

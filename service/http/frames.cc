@@ -14,7 +14,7 @@ namespace service {
 namespace {
 
 constexpr size_t kLongestReason = 123;
-// Where a frame itself is malformed, wslay's own close has no code.
+// The close for a frame that is itself malformed: wslay's own has no code then.
 constexpr std::string_view kProtocolError = "\x88\x02\x03\xEA";  // 1002
 
 const uint8_t* bytes_of(std::string_view text) {

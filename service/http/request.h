@@ -56,7 +56,7 @@ bool read_target(std::string_view target, Request& into);
 std::optional<double> read_seconds(std::string_view text, double most);
 inline constexpr double kLongestWait = 300;  // seconds that a client may wait for a result
 
-// Without the blanks at both ends (OWS of RFC 9110, 5.6.3).
+// The text without the blanks at both ends (OWS of RFC 9110, 5.6.3).
 std::string_view trimmed(std::string_view text);
 
 }  // namespace service

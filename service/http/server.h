@@ -36,8 +36,8 @@ class Server : private ConnectionHost {
   ~Server() override;
 
   void add(Listener listener);
-  // Not from within a handler. No new connections; those without a request go, the others after
-  // their answer.
+  // Takes no new connections; those without a request go, the others after their answer. Must not
+  // be called from within a handler.
   void drain();
   bool busy() const;  // something is to be answered yet
   size_t connections() const { return connections_.size(); }

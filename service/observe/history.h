@@ -17,7 +17,8 @@ class History {
   static constexpr size_t kRecent = 1000;       // jobs whose times are remembered one by one
   static constexpr size_t kPerSecond = 10'000;  // of a second's jobs, so many make its quantiles
 
-  // Where a job was, and how long. The last two are sums: all before `run`, and all there is.
+  // The stations of a job, whose times are kept. The last two are sums: all before `run`, and all
+  // there is.
   enum Stage { kLease, kFork, kConfine, kRun, kCollect, kJudge, kQueue, kTotal, kStages };
   static const std::array<const char*, kStages>& stage_names();
   using Times = std::array<int64_t, kStages>;  // microseconds

@@ -26,7 +26,7 @@ uint64_t resident_bytes() {
   return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Not told to an ordinary user's process that is not dumpable.
+// The kernel does not tell it to an ordinary user's process that is not dumpable.
 uint64_t open_descriptors() {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
   if (!folder) return 0;

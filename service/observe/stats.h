@@ -15,7 +15,7 @@ struct Standing {
   std::vector<History::Second> seconds;
 };
 
-// Without a newline. Holds no program, no output and nothing that a test expects.
+// The text ends without a newline. It holds no program, no output and nothing that a test expects.
 std::string stats_json(const Standing& standing, const Metrics& metrics, const History& history);
 
 }  // namespace service

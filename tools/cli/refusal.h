@@ -14,7 +14,8 @@ struct Refusal {
   int code = kExitUsage;
 };
 
-// Whether from now on as objects, for programs: {"error":{"command":"run","message":SENTENCE}}.
+// Refusals are objects from now on, for programs, if that is wanted:
+// {"error":{"command":"run","message":SENTENCE}}.
 void refuse_in_json(bool wanted);
 
 // The text and a newline on stdout; returns kExitOk, also where nobody reads it.

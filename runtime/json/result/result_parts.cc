@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostDetails = 256;  // words of ours, of which there are few
 
-// Of the enumeration of which `last` is the last.
+// Reads the name of an enumerator of the enumeration of which `last` is the last.
 template <typename E>
 bool read_enumerator(JsonReader& in, E last, E& value) {
   std::vector<std::string_view> names;

@@ -106,9 +106,9 @@ bool TemplatePool::is_outdated(const CellSlot& slot) const {
          (slot.early && current.state() == TemplateHandle::State::kReady);
 }
 
-// Where cells live in a template's pid namespace they die with it, so it goes last. It is killed,
-// and dropped when it is gone: to drop a living one would wait for its end, which takes as long as
-// it has memory, and the loop would wait, too.
+// Cells that live in a template's pid namespace die with it, so the template goes last. It is
+// killed, and dropped when it is gone: to drop a living one would wait for its end, which takes as
+// long as it has memory, and the loop would wait, too.
 void TemplatePool::drop_retired() {
   std::erase_if(retired_, [this](const std::unique_ptr<TemplateHandle>& zygote) {
     if (cells_.has_cell_of(zygote.get())) return false;

@@ -49,7 +49,7 @@ Result<std::string> FileStore::add(StoredFile file, Nanoseconds now) {
   return id;
 }
 
-// Where files have no owners there is nobody to leave it to.
+// A file without an owner need not leave room: where one has none, none has.
 bool FileStore::leaves_others_room(const std::string& owner, uint64_t bytes) const {
   if (owner.empty()) return true;
   const uint64_t left = limits_.bytes.count - bytes_ - bytes;

@@ -24,7 +24,7 @@ namespace service::go_judge {
 
 inline constexpr std::string_view kApiName = "go-judge";
 
-// Where the files come from that a request names.
+// The places from which the files come that a request names.
 struct Places {
   std::function<StoredFilePtr(const std::string& id)> stored;  // null: there is none
   std::function<sys::Result<std::shared_ptr<const runtime::Artefact>>(const std::string& id)>

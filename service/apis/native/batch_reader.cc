@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kIdShown = 100;
 
-// Whether the body has the second form: its first key is one of these two, which no job has.
+// Tells whether the body has the second form: its first key is one of these two, which no job has.
 bool is_object_form(std::string_view body) {
   runtime::JsonReader in(body);
   std::string key;

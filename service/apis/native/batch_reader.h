@@ -33,8 +33,8 @@ class BatchReader {
     std::string_view line;
     std::variant<runtime::Job, std::string> content;  // a job, or the result of what is none: JSON
   };
-  // Whether raw parts may stand in front of lines (runtime/values/parts.h); a job with refused ones
-  // is none.
+  // Tells whether raw parts may stand in front of lines (runtime/values/parts.h); a job with parts
+  // that are refused is none.
   enum class PartsAre : uint8_t { kRead, kRefused };
   // `text` is what the body was read from, and must stay where it is. `defaults` count where the
   // body has none.

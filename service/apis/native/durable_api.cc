@@ -160,7 +160,7 @@ void DurableApi::keep(const ExchangePtr& exchange, DurableRequest arrival, std::
   });
 }
 
-// Not looked at any more in the loop: digests take their time.
+// The loop does not look at the job any more: digests take their time.
 void DurableApi::keep_job(const ExchangePtr& exchange, const runtime::Job& job,
                           std::optional<sys::Milliseconds> patience) {
   auto arrival = std::make_shared<DurableRequest>(request_of(*exchange, new_job_id()));

@@ -47,7 +47,7 @@ class Reader {
     return "";
   }
 
-  // Of both kinds of time the lower one is meant; 0 and null mean the usual.
+  // A request means the lower one of both kinds of time; 0 and null mean the usual.
   int64_t milliseconds(const char* name, int64_t most) { return number(name, most).value_or(most); }
 
   // Nothing: no limit is asked for.

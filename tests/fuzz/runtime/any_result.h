@@ -49,7 +49,7 @@ inline runtime::Usage any_usage(Input& input) {
   return usage;
 }
 
-// What results and tests have alike.
+// Fills in the members that results and tests have alike.
 template <typename Run>
 void any_run(Input& input, Run& run) {
   run.verdict.outcome = static_cast<runtime::Outcome>(

@@ -16,7 +16,7 @@ class UnderWay {
  public:
   using Watch = std::shared_ptr<runtime::JobWatch>;
 
-  // Where ids may come again, the last one of an id is the one that can be withdrawn.
+  // An id may come again; the last job of an id is the one that can be withdrawn.
   Watch add(const std::string& id);
   void remove(const std::string& id, const Watch& watch);
   // False: there is none of this id. The engine is still to be told (Engine::cancel_withdrawn).

@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-// Where each shell looks below a folder such as /usr/share.
+// Each shell looks here below a folder such as /usr/share.
 const std::pair<const char*, const char*> kShells[] = {
     {"bash", "bash-completion/completions/zygo"},
     {"zsh", "zsh/site-functions/_zygo"},

@@ -32,7 +32,7 @@ int doctor_command(const CommandLine& line);  // 0 when the floor is met, and wh
 
 // The level that would run here: the one that was asked for, or the best; none: it cannot.
 std::optional<sandbox::Level> running_level(const Checkup& checkup);
-// Whether a layer or ability is in force at the level that would run.
+// Tells whether a layer or ability is in force at the level that would run.
 bool in_force(const Checkup& checkup, const sandbox::LayerReport& layer);
 
 // The layers that a process of zygo's own can have.

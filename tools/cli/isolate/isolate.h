@@ -9,7 +9,7 @@
 
 namespace cli {
 
-// Whether argv asks for it; then what follows the name.
+// The words behind the name, if argv asks for it.
 std::optional<std::vector<std::string>> isolate_arguments(int argc, char** argv);
 
 // The exit code: 0 the program ended well (or the box is made, or gone), 1 it did not, 2 trouble of

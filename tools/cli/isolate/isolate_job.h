@@ -13,7 +13,7 @@
 
 namespace cli {
 
-// Where one of the program's streams comes from or goes to.
+// The place that one of the program's streams comes from or goes to.
 struct Stream {
   enum class Kind : uint8_t { kOurs, kNowhere, kFile };
   Kind kind = Kind::kOurs;

@@ -19,7 +19,7 @@ using sandbox::ImageEntry;
 
 constexpr std::string_view kBoxInside = "/box", kScratch = "/tmp";
 
-// Whether a directory is always there, so that a rule may say it again.
+// Tells whether a directory is always there, so that a rule may say it again.
 bool is_there_already(const DirectoryRule& rule) {
   constexpr std::array<std::string_view, 6> kOwn = {"/bin",  "/lib",   "/lib64",
                                                     "/sbin", "/lib32", "/usr"};
@@ -36,8 +36,8 @@ bool is_ours(const std::string& inside) {
                      [&inside](const char* ours) { return images::beneath(inside, ours); });
 }
 
-// Where a mount can be made without stepping into another one, whose links lead anywhere: on a new
-// directory of the root, on /etc, or on what lies directly in it.
+// Tells whether a mount can be made there without stepping into another one, whose links lead
+// anywhere: on a new directory of the root, on /etc, or on what lies directly in it.
 bool has_room_for(const std::string& inside) {
   constexpr std::array<const char*, 7> kMounted = {"/usr",   "/bin",   "/sbin",  "/lib",
                                                    "/lib64", "/lib32", "/libx32"};

@@ -29,7 +29,7 @@ std::string meta_text(const IsolateEnd& end, const runtime::JobResult& result,
                       const IsolateOptions& options, uint64_t placed);
 std::string meta_text(const IsolateEnd& end);  // of trouble
 
-// Without a newline.
+// The line ends without a newline.
 std::string status_line(const IsolateEnd& end, const runtime::JobResult& result);
 
 }  // namespace cli

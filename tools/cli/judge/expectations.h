@@ -43,7 +43,8 @@ class Expectations {
   std::vector<std::string> ignored_;
 };
 
-// Whether the pattern names the path or a folder around it: `*` within a name, {a,b} anywhere.
+// Tells whether the pattern names the path or a folder around it: `*` within a name, {a,b}
+// anywhere.
 bool names_submission(std::string_view pattern, std::string_view path);
 
 }  // namespace cli

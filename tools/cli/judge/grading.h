@@ -100,7 +100,7 @@ std::optional<size_t> next_test(const std::vector<TestGroup>& groups, const Test
 // Grades the tests that next_test() asked for; results of others make no difference.
 Graded grade(const std::vector<TestGroup>& groups, const TestScores& scores);
 
-// Whether a score lies in the range; sums of decimal fractions are not exact.
+// Tells whether a score lies in the range; sums of decimal fractions are not exact.
 bool is_within(double score, const ScoreRange& range);
 // "100", "33.3333": at most four decimals.
 std::string score_text(double score);

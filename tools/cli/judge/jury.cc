@@ -81,7 +81,7 @@ bool has_best(double score, const ScoreRange& range, bool less_is_better) {
 
 }  // namespace
 
-// Where the engine leaves results; shared with its callbacks, which may outlive our wait.
+// The engine leaves results here; shared with its callbacks, which may outlive our wait.
 struct Jury::Inbox {
   using Arrived = std::pair<size_t, JobResult>;
 

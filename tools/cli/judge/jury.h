@@ -32,7 +32,8 @@ struct Judged {
   std::optional<size_t> decisive;  // its index in `tests`; none: accepted
   int64_t slowest_cpu_us = 0, memory_peak_bytes = 0;
   std::vector<TestVerdict> tests;  // that were run, in their order
-  // Where the problem gives scores: of one that is accepted, or from 2023-07 on of any that ran.
+  // The score, if the problem gives scores, of a submission that is accepted, or from 2023-07 on of
+  // any that ran.
   std::optional<double> score;
   bool has_best_score = true;      // or there are no scores
   std::optional<Word> first_word;  // from 2023-07 on: of the first test that failed, or AC

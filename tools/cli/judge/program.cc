@@ -36,7 +36,7 @@ bool is_called(const std::string& name, std::string_view wanted) {
   return stem == wanted;
 }
 
-// Whether it makes no difference which of the files counts as the first.
+// Tells whether it makes no difference which of the files counts as the first.
 bool begin_anywhere(const std::vector<std::string>& names,
                     const std::vector<runtime::TemplateSpec>& known) {
   const std::string language = language_of(names.front(), known);

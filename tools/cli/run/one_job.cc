@@ -32,7 +32,7 @@ void hear(const Events& events) {
   [[maybe_unused]] ssize_t n = ::read(events->get(), &count, sizeof count);
 }
 
-// Where a shard leaves the one result; shared with the callback, which may outlive our wait.
+// A shard leaves the one result here; shared with the callback, which may outlive our wait.
 struct Mailbox {
   Events arrived = make_events();
   std::mutex mutex;

@@ -17,7 +17,7 @@ namespace cli {
 // One process has one: it changes the environment, which is the process's.
 class Bait {
  public:
-  // Before the engine starts, so that whatever leaks into templates has something to leak.
+  // Called before the engine starts, so that whatever leaks into templates has something to leak.
   static sys::Result<Bait> lay();
   Bait(Bait&&) noexcept;
   Bait& operator=(Bait&&) = delete;

@@ -45,7 +45,7 @@ json limits_of(const std::string& text, uint32_t files) {
 
 }  // namespace
 
-// Where a shard leaves one result; shared with the callback, which may outlive the wait.
+// A shard leaves one result here; shared with the callback, which may outlive the wait.
 class Course::Pending {
  public:
   Pending(runtime::Engine& engine, Job job) {

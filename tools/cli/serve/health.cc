@@ -14,7 +14,7 @@ namespace {
 using sys::Error;
 using sys::Result;
 
-// Where the service that this environment configures can be reached from here.
+// The address at which the service that this environment configures can be reached from here.
 std::string address_in_environment() {
   const char* listen = std::getenv("ZYGO_LISTEN");
   const std::string text = listen == nullptr ? "" : listen;

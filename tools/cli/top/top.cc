@@ -48,7 +48,8 @@ class Terminal {
   }
 
  private:
-  // Not write_output(): what is shown is safe already, and the rest is meant for the terminal.
+  // This does not call write_output(): the lines are safe already, and the rest is meant for the
+  // terminal.
   static void put(const std::string& bytes) {
     static_cast<void>(sys::write_all(STDOUT_FILENO, bytes).ok());
   }

@@ -13,7 +13,7 @@ from .errors import NoRuntime
 def find(binary: Optional[str] = None) -> str:
     """`binary`, $ZYGO_BIN, beside the package (a wheel, then a build of this checkout), or in PATH: what comes first.
 
-    Of a checkout where only `tools/try` was built it is zygo-batch, whose one command is all that this package needs."""
+    A checkout where only `tools/try` was built has zygo-batch, whose one command is all that this package needs."""
     named = binary or os.environ.get("ZYGO_BIN")
     if named:
         if not os.access(named, os.X_OK):

@@ -100,7 +100,7 @@ struct Ends {
     loop.run();
   }
 
-  // What a front that is somebody else's sends.
+  // Sends what a front that is somebody else's sends.
   void send(WireWriter message, std::vector<sys::OwnedFd> fds = {}) {
     const std::string bytes = message.take();
     std::vector<int> numbers;

@@ -12,7 +12,7 @@ namespace cli {
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
 // With a name; without what is hidden.
 std::vector<const CLI::Option*> shown_options(const CLI::App& app);
-// Without one: PROGRAM, ARGS.
+// The arguments, which have no name: PROGRAM, ARGS.
 std::vector<const CLI::Option*> shown_arguments(const CLI::App& app);
 
 // "zygo image import", or with other words between.

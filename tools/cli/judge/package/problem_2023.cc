@@ -27,7 +27,7 @@ struct Types {
   bool scoring = false, pass_fail = false, multi_pass = false, interactive = false;
 };
 
-// Where the word is noted; null: there is no such type.
+// The member that notes the word; null: there is no such type.
 bool* place_of(const std::string& word, Types& types) {
   if (word == "scoring") return &types.scoring;
   if (word == "pass-fail") return &types.pass_fail;

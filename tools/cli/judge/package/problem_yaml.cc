@@ -97,7 +97,8 @@ sys::Result<void> read_field(const std::string& field, const YamlValue& value,
   return {};
 }
 
-// Whether the verdicts need another grader than the default one, or the default one with flags.
+// Tells whether the verdicts need another grader than the default one, or the default one with
+// flags.
 bool is_of_graders(const std::string& field, const YamlValue& value) {
   if (field == "grading") return value.kind != YamlKind::kScalar || value.scalar != "default";
   return field == "grader_flags" &&
