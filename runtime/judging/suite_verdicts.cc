@@ -126,9 +126,9 @@ sys::Result<JudgeScore> score_by(const Checker& judge, const JobResult& judged) 
 std::optional<double> parse_score(std::string_view text) {
   constexpr size_t kLongest = 64;  // characters
   constexpr double kLargest = 1e15;
-  constexpr std::string_view kSpace = " \t\r\n\f\v";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  text = text.substr(0, text.find_last_not_of(kSpace) + 1);
+  constexpr std::string_view kAround = " \t\r\n\f\v";
+  text.remove_prefix(std::min(text.find_first_not_of(kAround), text.size()));
+  text = text.substr(0, text.find_last_not_of(kAround) + 1);
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -83,7 +83,7 @@ class WireWriter {
   template <typename... T>
   void put(const std::variant<T...>& value) {
     bytes_ += static_cast<char>(value.index());
-    std::visit([this](const auto& held) { put(held); }, value);
+    std::visit([this](const auto& held) { this->put(held); }, value);
   }
 
   std::string bytes_;
