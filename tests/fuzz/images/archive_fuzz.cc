@@ -23,11 +23,17 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBlock = 512, kChecksum = 148;
 
+// In memory where that can be had: on a disk most of the time goes to making and removing files.
+std::string fresh_folder() {
+  for (const char* parent : {"/dev/shm", "/tmp"}) {
+    std::string name = std::string(parent) + "/zygo-fuzz-XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) return name;
+  }
+  VERIFY(false);
+}
+
 struct Folder {
-  Folder() {
-    char name[] = "/tmp/zygo-fuzz-XXXXXX";
-    VERIFY(::mkdtemp(name) != nullptr);
-    path = name;
+  Folder() : path(fresh_folder()) {
     VERIFY(::mkdir((path + "/root").c_str(), 0755) == 0);
     const auto canary = sys::open(path + "/canary", O_WRONLY | O_CREAT, 0600);
     VERIFY(canary && sys::write_all(canary->get(), "untouched").ok());
