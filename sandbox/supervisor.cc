@@ -53,7 +53,7 @@ void take_all_open_files() {
 
 }  // namespace
 
-Result<void> harden_supervisor(Layers without) {
+Result<void> harden_supervisor(Layers without, bool lends_memory) {
   static bool done = false;
   if (done) return {};
   take_all_open_files();
@@ -64,7 +64,7 @@ Result<void> harden_supervisor(Layers without) {
     if (int error = set_no_new_privs(); error != 0)
       return Error::from_errno("no_new_privs for the supervisor", error);
     if (!sys::kSanitized && !without.has(Layer::kSeccomp)) {
-      const std::string filter = TRY(compile_supervisor_filter());
+      const std::string filter = TRY(compile_supervisor_filter(lends_memory));
       TRY(load_for_process(filter));
     }
   }

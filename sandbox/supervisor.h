@@ -17,8 +17,8 @@ namespace sandbox {
 // same user reads its memory; only the capabilities that its duties need, in the bounding set too;
 // the filter of seccomp/profiles/supervisor.policy. Before threads are started: they inherit it.
 // Idempotent. `without` is for tests that show what a layer does: the supervisor's fence of that
-// name must be out, too.
-sys::Result<void> harden_supervisor(Layers without = {});
+// name must be out, too. `lends_memory`: cells may use userfaultfd(2), see shim/borrow/holder.h.
+sys::Result<void> harden_supervisor(Layers without = {}, bool lends_memory = false);
 
 // Descriptors that were sent and not received yet are counted per user, and who has no privilege
 // sends none while there are more of them than it may have open files (ETOOMANYREFS; unix(7)). So
@@ -26,6 +26,6 @@ sys::Result<void> harden_supervisor(Layers without = {});
 uint64_t most_open_files_beside_us();
 
 // The filter as bytes (see compile_filter), for tests.
-sys::Result<std::string> compile_supervisor_filter();
+sys::Result<std::string> compile_supervisor_filter(bool lends_memory = false);
 
 }  // namespace sandbox

@@ -156,6 +156,7 @@ constexpr struct {
     {"dumpable", &FilterVariant::dumpable},
     {"shared_files", &FilterVariant::shared_files},
     {"makes_code", &FilterVariant::makes_code},
+    {"borrows_memory", &FilterVariant::borrows_memory},
 };
 
 Result<Circumstance> circumstance(const Place& place, std::string_view word,
@@ -164,7 +165,9 @@ Result<Circumstance> circumstance(const Place& place, std::string_view word,
     if (flag == known.name) return Circumstance{known.flag, word == "when"};
   }
   return place.expected(
-      "count_processes, count_memfds, shared_uid, dumpable, shared_files or makes_code", flag);
+      "count_processes, count_memfds, shared_uid, dumpable, shared_files, makes_code or "
+      "borrows_memory",
+      flag);
 }
 
 Result<void> read_treatment(const Place& place, std::string_view& text, RuleGroup* group) {

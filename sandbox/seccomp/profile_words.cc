@@ -37,6 +37,36 @@ constexpr Word kMemory[] = {
     ZYGO_WORD(MAP_HUGETLB),
     word("MFD_HUGETLB", 4),                             // linux/memfd.h; not with sys/mman.h
     word("PIDFD_SELF_THREAD_GROUP", uint32_t(-10000)),  // Linux 6.15
+    ZYGO_WORD(MADV_NORMAL),
+    ZYGO_WORD(MADV_RANDOM),
+    ZYGO_WORD(MADV_SEQUENTIAL),
+    ZYGO_WORD(MADV_WILLNEED),
+    ZYGO_WORD(MADV_DONTNEED),
+    ZYGO_WORD(MADV_FREE),
+    ZYGO_WORD(MADV_DONTFORK),
+    ZYGO_WORD(MADV_DOFORK),
+    ZYGO_WORD(MADV_MERGEABLE),
+    ZYGO_WORD(MADV_UNMERGEABLE),
+    ZYGO_WORD(MADV_HUGEPAGE),
+    ZYGO_WORD(MADV_NOHUGEPAGE),
+    ZYGO_WORD(MADV_DONTDUMP),
+    ZYGO_WORD(MADV_DODUMP),
+    ZYGO_WORD(MADV_WIPEONFORK),
+    ZYGO_WORD(MADV_KEEPONFORK),
+    word("MADV_COLD", 20),
+    word("MADV_PAGEOUT", 21),
+    word("MADV_POPULATE_READ", 22),  // Linux 5.14
+    word("MADV_POPULATE_WRITE", 23),
+    word("MADV_COLLAPSE", 25),        // Linux 6.1
+    word("MADV_GUARD_INSTALL", 102),  // Linux 6.13
+    word("MADV_GUARD_REMOVE", 103),
+    word("ARCH_SET_GS", 0x1001),  // asm/prctl.h
+    word("ARCH_SET_FS", 0x1002),
+    word("ARCH_GET_FS", 0x1003),
+    word("ARCH_GET_GS", 0x1004),
+    word("ARCH_GET_XCOMP_SUPP", 0x1021),
+    word("ARCH_GET_XCOMP_PERM", 0x1022),
+    word("ARCH_REQ_XCOMP_PERM", 0x1023),
 };
 constexpr Word kProcesses[] = {
     ZYGO_WORD(CLONE_VM),      ZYGO_WORD(CLONE_FS),           ZYGO_WORD(CLONE_FILES),

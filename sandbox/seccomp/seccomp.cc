@@ -83,7 +83,7 @@ sys::Result<std::string> compile_filter(Profile profile, const FilterVariant& va
   return trap_masked(TRY(exported(context.get())), variant);
 }
 
-sys::Result<std::string> compile_supervisor_filter() {
+sys::Result<std::string> compile_supervisor_filter(bool lends_memory) {
   const sys::Result<RuleGroups>& groups = supervisor_rules();
   if (!groups) return groups.error();
   FilterContext context(seccomp_init(SCMP_ACT_ALLOW));
@@ -93,7 +93,10 @@ sys::Result<std::string> compile_supervisor_filter() {
               "leave foreign ABIs"));
   TRY(checked(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2),
               "order filter as a tree"));
+  FilterVariant variant;
+  variant.borrows_memory = lends_memory;
   for (const RuleGroup& group : *groups) {
+    if (!applies(group, variant)) continue;
     for (const Rule& rule : group.rules) {
       if (rule.number < 0) continue;
       TRY(checked(seccomp_rule_add_array(context.get(), SCMP_ACT_TRACE(0), rule.number, 0, nullptr),

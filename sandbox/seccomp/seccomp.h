@@ -38,6 +38,9 @@ struct FilterVariant {
   // The program makes machine code (a JIT): memory that could be written may be executed. Profiles
   // that run programs of their scratch imply it.
   bool makes_code = false;
+  // Jobs have one address space, one after the other: what of it a rollback could not restore is
+  // refused (shim/borrow/holder.h).
+  bool borrows_memory = false;
   bool operator==(const FilterVariant&) const = default;
 };
 

@@ -14,8 +14,8 @@ using namespace sandbox;
 
 namespace {
 
-uint32_t supervisor_does(int number) {
-  sys::Result<std::string> filter = compile_supervisor_filter();
+uint32_t supervisor_does(int number, bool lends_memory = false) {
+  sys::Result<std::string> filter = compile_supervisor_filter(lends_memory);
   REQUIRE(filter.ok());
   seccomp_data call{};
   call.nr = number;
@@ -32,6 +32,12 @@ TEST_CASE("the supervisor forbids itself what it never needs, and keeps its duti
   for (long duty :
        {SYS_mount, SYS_clone, SYS_execve, SYS_setresuid, SYS_process_vm_readv, SYS_seccomp})
     CHECK(supervisor_does(static_cast<int>(duty)) == SECCOMP_RET_ALLOW);
+}
+
+TEST_CASE("written pages are tracked only where memory is lent", "[supervisor]") {
+  CHECK(supervisor_does(SYS_userfaultfd) == SECCOMP_RET_TRACE);
+  CHECK(supervisor_does(SYS_userfaultfd, true) == SECCOMP_RET_ALLOW);
+  CHECK(supervisor_does(SYS_bpf, true) == SECCOMP_RET_TRACE);
 }
 
 TEST_CASE("a cell's notification outranks the supervisor's refusal, so attempts are still named",

@@ -153,8 +153,8 @@ TEST_CASE("a mistake is reported with file, line and what was expected", "[polic
   CHECK(mistake("quiet ENOTHING: a\n  read\n") ==
         "x.policy:2: expected the name of an errno or 0 behind 'quiet', found 'ENOTHING'");
   CHECK(mistake("allow when rich: a\n  read\n") ==
-        "x.policy:2: expected count_processes, count_memfds, shared_uid, dumpable, shared_files or "
-        "makes_code, found 'rich'");
+        "x.policy:2: expected count_processes, count_memfds, shared_uid, dumpable, shared_files, "
+        "makes_code or borrows_memory, found 'rich'");
   CHECK(mistake("allow always: a\n  read\n") ==
         "x.policy:2: expected 'when', 'unless' or ':', found 'always'");
   CHECK(mistake("allow: a\nallow: b\n  read\n") == "x.policy:2: a group without calls");

@@ -74,7 +74,8 @@ TEST_CASE("so does the filter of every variant", "[seccomp][variant]") {
     FilterVariant all;
     for (bool FilterVariant::*flag :
          {&FilterVariant::count_processes, &FilterVariant::count_memfds, &FilterVariant::shared_uid,
-          &FilterVariant::dumpable, &FilterVariant::shared_files, &FilterVariant::makes_code}) {
+          &FilterVariant::dumpable, &FilterVariant::shared_files, &FilterVariant::makes_code,
+          &FilterVariant::borrows_memory}) {
       CHECK(disagreements(profile, only(flag)) == 0);
       all.*flag = true;
     }

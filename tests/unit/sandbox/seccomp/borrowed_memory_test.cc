@@ -1,0 +1,80 @@
+// A job that borrows memory may do nothing to the address space that a rollback does not take back.
+#include <asm/prctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "tests/unit/sandbox/seccomp/filter.h"
+
+using namespace sandbox;
+using namespace sandbox::test;
+
+namespace {
+
+const FilterVariant kBorrower = only(&FilterVariant::borrows_memory);
+
+Action advise(Profile profile, uint64_t advice) {
+  return act(filter_of(profile, kBorrower), "madvise", {0x1000, 4096, advice});
+}
+
+}  // namespace
+
+TEST_CASE("a borrower keeps what leaves no trace in the address space", "[seccomp][borrow]") {
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    const std::string& filter = filter_of(profile, kBorrower);
+    for (const char* call : {"mmap", "munmap", "mremap", "brk", "mprotect", "msync", "mincore"})
+      CHECK(act(filter, call, {0x1000, 4096, PROT_READ}) == kGo);
+    for (uint64_t advice : {MADV_DONTNEED, MADV_FREE, MADV_WILLNEED, 22 /* POPULATE_READ */})
+      CHECK(advise(profile, advice) == kGo);
+    CHECK(act(filter, "arch_prctl", {ARCH_SET_FS}) == kGo);
+  }
+}
+
+TEST_CASE("hints to a borrower's address space are pretended", "[seccomp][borrow]") {
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    for (uint64_t advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_HUGEPAGE,
+                            MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP})
+      CHECK(advise(profile, advice) == quiet(0));
+    CHECK(act(filter_of(profile, kBorrower), "prctl", {PR_SET_THP_DISABLE}) == quiet(0));
+    CHECK(act(filter_of(profile, kBorrower), "prctl", {PR_SET_VMA}) == quiet(0));
+  }
+}
+
+TEST_CASE("a borrower cannot do to an address space what shows in no map of it",
+          "[seccomp][borrow]") {
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    const std::string& filter = filter_of(profile, kBorrower);
+    for (uint64_t advice : {uint64_t{102} /* GUARD_INSTALL */, uint64_t{MADV_MERGEABLE},
+                            uint64_t{MADV_DONTFORK}, uint64_t{MADV_WIPEONFORK}})
+      CHECK(advise(profile, advice) == quiet(EINVAL));
+    for (const char* call : {"pkey_alloc", "pkey_free", "membarrier", "process_madvise"})
+      CHECK(act(filter, call, {static_cast<uint64_t>(-10000)}) == quiet(ENOSYS));
+    for (const char* call : {"mlock", "mlock2", "mlockall"})
+      CHECK(act(filter, call, {0x1000, 4096}) == quiet(EPERM));
+    CHECK(advise(profile, MADV_HWPOISON) == kAsk);
+    for (const char* call : {"userfaultfd", "io_setup", "io_uring_setup", "vmsplice",
+                             "remap_file_pages", "modify_ldt", "process_vm_writev", "fork"})
+      CHECK(act(filter, call) == kAsk);
+    CHECK(act(filter, "arch_prctl", {0x4001 /* ENABLE_TAGGED_ADDR */}) == kAsk);
+    CHECK(act(filter, "clone", {SIGCHLD}) == kAsk);
+  }
+}
+
+TEST_CASE("a borrower signals processes, and is not told that there are others than its own",
+          "[seccomp][borrow]") {
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    const std::string& filter = filter_of(profile, kBorrower);
+    CHECK(act(filter, "kill", {2, 9}) == kGo);
+    CHECK(act(filter, "kill", {0, 9}) == kGo);
+    CHECK(act(filter, "kill", {static_cast<uint32_t>(-1), 9}) == quiet(ESRCH));
+    CHECK(act(filter, "kill", {static_cast<uint64_t>(-1), 9}) == quiet(ESRCH));
+    CHECK(act(Profile::kPure, "kill", {static_cast<uint64_t>(-1), 9}) == kGo);
+  }
+}
+
+TEST_CASE("other jobs keep all of these", "[seccomp][borrow]") {
+  CHECK(act(Profile::kPure, "madvise", {0x1000, 4096, 102}) == kGo);
+  CHECK(act(Profile::kPure, "pkey_alloc") == kGo);
+  CHECK(act(Profile::kPure, "membarrier") == kGo);
+}
