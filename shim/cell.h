@@ -10,6 +10,10 @@
 
 namespace shim {
 
+namespace borrow {
+class Holder;
+}
+
 // Descriptors of a cell; fixed, so that both sides of the fork know them. Everything above is
 // closed.
 enum CellFd : int {
@@ -24,6 +28,20 @@ enum CellFd : int {
   kFdSweeper,      // the line to the sweeper, without one
   kFdNull,         // /dev/null for reading: an empty stdin
   kFdChildren,     // readable when a child has ended
+  // Where jobs borrow their memory (shim/borrow/holder.h): the holder's own /proc files and
+  // tracking, what wakes it and what it says, and the listener of its filter.
+  kFdOwnPagemap,  // of pid 1
+  kFdHolderPagemap,
+  kFdHolderMaps,
+  kFdHolderAreas,
+  kFdHolderMemory,
+  kFdHolderPeak,
+  kFdTracking,
+  kFdWake,
+  kFdWakeWriter,
+  kFdParked,
+  kFdParkedWriter,
+  kFdListener,
   kFdCount,
 };
 
@@ -46,6 +64,9 @@ struct Cell {
   uint64_t scratch_inodes = 0;
   uint64_t scratch_bytes_limit = 0;  // of a scratch that has no limits of its own
   uint64_t scratch_inodes_limit = 0;
+  borrow::Holder* holder = nullptr;  // of the memory that jobs borrow; null: they are forked
+  bool verifies_rollback = false;
+  bool borrowed = false;       // in a job: this memory is a holder's
   int* tid_address = nullptr;  // where the C library keeps this thread's id; null: unknown
 };
 

@@ -20,6 +20,7 @@
 #include "sandbox/mounts/wipe.h"
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
+#include "shim/borrow/holder.h"
 #include "shim/cell.h"
 #include "shim/program.h"
 #include "shim/sweeper.h"
@@ -77,7 +78,11 @@ void set_oom_score(const char* score) { (void)!::write(kFdOomScore, score, std::
 
 // A raw clone: the C library's fork would run its handlers and take its locks. The thread id that
 // the library keeps is corrected by the kernel.
-pid_t fork_job(const Cell& cell) {
+pid_t fork_job(const Cell& cell, const Order& order) {
+  if (cell.holder) {
+    cell.holder->start(order.job, order.fds);
+    return borrow::Holder::kJobPid;
+  }
   // Every job gets pid 2, so that pids do not differ between runs. At offset 0: a sysctl ignores
   // the rest.
   if (cell.reach == Reach::kNamespace) (void)!::pwrite(kFdLastPid, "1", 1, 0);
@@ -92,6 +97,7 @@ pid_t fork_job(const Cell& cell) {
 }
 
 void kill_descendants(const Cell& cell) {
+  if (cell.holder) return;  // its job starts no process
   if (cell.reach == Reach::kNamespace) {
     ::kill(-1, SIGKILL);
   } else {
@@ -103,14 +109,37 @@ void kill_descendants(const Cell& cell) {
 struct Ending {
   int status = 0;
   rusage usage{};
+  bool holder_is_gone = false;
+  bool never_began = false;  // the holder ended first
+  bool unasked = true;       // ... and nobody wanted that
 };
 
+// The kernel ends the holder with its job when the memory of both is full: it is one.
+bool ended_with_holder(const Cell& cell, pid_t pid, Ending& ending) {
+  int status = 0;
+  if (!cell.holder ||
+      ::waitpid(cell.holder->pid(), &status, __WALL | WNOHANG) != cell.holder->pid())
+    return false;
+  ending.holder_is_gone = true;
+  ::kill(pid, SIGKILL);
+  ending.never_began = ::wait4(pid, &ending.status, __WALL, &ending.usage) != pid;
+  return true;
+}
+
 // Another child may have ended instead, or none: a job can send signals that say so.
-bool has_ended(pid_t pid, Ending& ending) {
+bool has_ended(const Cell& cell, pid_t pid, Ending& ending) {
   signalfd_siginfo words;
   while (::read(kFdChildren, &words, sizeof words) > 0) {
   }
-  return ::wait4(pid, &ending.status, __WALL | WNOHANG, &ending.usage) == pid;
+  if (::wait4(pid, &ending.status, __WALL | WNOHANG, &ending.usage) == pid) return true;
+  return ended_with_holder(cell, pid, ending);
+}
+
+void kill_job(const Cell& cell, pid_t pid, Ending& ending) {
+  if (::kill(pid, SIGKILL) == 0 || !cell.holder) return;
+  // A holder that has not come to start its job yet never will.
+  ending.unasked = false;
+  ::kill(cell.holder->pid(), SIGKILL);
 }
 
 // Until the job ends: listens for kKill and kSignal. Everything else that the daemon sends now is a
@@ -120,7 +149,7 @@ bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
   bool connected = true;
   for (;;) {
     if (::poll(events, 2, -1) < 0) continue;
-    if ((events[0].revents & POLLIN) && has_ended(pid, ending)) return connected;
+    if ((events[0].revents & POLLIN) && has_ended(cell, pid, ending)) return connected;
     if (!connected || !(events[1].revents & (POLLIN | POLLHUP))) continue;
     Order order = receive_order();
     if (order.hung_up) {
@@ -129,7 +158,7 @@ bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
     }
     if (order.hung_up || order.job.kind == OrderKind::kKill) {
       kill_descendants(cell);
-      ::kill(pid, SIGKILL);
+      kill_job(cell, pid, ending);
     } else if (order.job.kind == OrderKind::kSignal) {
       ::kill(pid, static_cast<int>(order.job.signal));
     }
@@ -139,7 +168,7 @@ bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
 // Notes how the job ended, and reaps whatever it left behind. ECHILD proves the namespace empty,
 // because orphans are given to pid 1; only otherwise is everything killed, which costs a walk over
 // all processes.
-void reap(const Cell& cell, const Ending& ending, JobDone& done) {
+void reap(const Cell& cell, Ending& ending, JobDone& done) {
   done.ended_at_ns = now_ns();
   done.signalled = WIFSIGNALED(ending.status);
   done.code = WIFSIGNALED(ending.status) ? WTERMSIG(ending.status) : WEXITSTATUS(ending.status);
@@ -151,8 +180,12 @@ void reap(const Cell& cell, const Ending& ending, JobDone& done) {
   rusage usage{};
   for (;;) {
     pid_t other = ::wait4(-1, &status, done.swept ? __WALL : __WALL | WNOHANG, &usage);
-    if (other > 0) {
+    if (cell.holder && other == cell.holder->pid()) {
+      ending.holder_is_gone = true;
+    } else if (other > 0) {
       done.cpu_ns += cpu_ns(usage);
+    } else if (other == 0 && cell.holder) {
+      return;  // the filter lets no job start a process
     } else if (other == 0) {
       done.swept = 1;
       kill_descendants(cell);
@@ -246,6 +279,30 @@ bool hold(const JobOrder& job) {
   }
 }
 
+void close_all(const JobFds& fds) {
+  for (int fd : {fds.input, fds.output, fds.errors, fds.program, fds.request}) {
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+// Brings the holder's memory back. False: the cell must end.
+bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
+  if (!cell.holder) return true;
+  const int64_t began = now_ns();
+  if (ending.never_began) done.failure = {Step::kRollback, ESRCH};
+  bool restored = !ending.holder_is_gone &&
+                  cell.holder->roll_back(ending.usage.ru_minflt + ending.usage.ru_majflt);
+  if (restored && cell.verifies_rollback) {
+    const int difference = cell.holder->verify();
+    if (difference != 0) done.failure = {Step::kRollback, difference};
+    restored = difference == 0;
+  }
+  if (restored) done.rollback = Rollback::kDone;
+  if (!restored && ending.unasked) done.rollback = Rollback::kFailed;
+  done.rollback_ns = now_ns() - began;
+  return restored;
+}
+
 // A function of its own, so that all it has learned of a job lies on the stack below its caller.
 [[gnu::noinline]] void serve_one(Cell& cell, const Order& order) {
   JobDone done;
@@ -253,26 +310,27 @@ bool hold(const JobOrder& job) {
   cell.answer->note = {};
   cell.answer->note.line = -1;
   cell.answer->header = {};
-  pid_t pid = fork_job(cell);
+  pid_t pid = fork_job(cell, order);
   if (pid == 0) run_job(cell, order.job, order.fds);
   done.forked_at_ns = now_ns();
-  for (int fd : {order.fds.input, order.fds.output, order.fds.errors, order.fds.program,
-                 order.fds.request}) {
-    if (fd >= 0) ::close(fd);
-  }
+  if (!cell.holder) close_all(order.fds);  // a holder shares our descriptors until it has cloned
+  bool usable = true;
   if (pid < 0) {
     done.failure = {Step::kFork, errno};
     done.clean = 1;
   } else {
     Ending ending;
     const bool connected = await_end(cell, pid, ending);
+    if (cell.holder) close_all(order.fds);
     reap(cell, ending, done);
+    usable = restore_memory(cell, ending, done);
     if (!connected || (order.job.hold && !hold(order.job))) ::_exit(0);
     read_report(done);
     restore(cell, done);
+    if (!usable) done.clean = 0;
   }
   auto sent = sys::send_message(kFdSocket, sys::bytes_of(done));
-  if (!sent.ok()) ::_exit(0);
+  if (!sent.ok() || !usable) ::_exit(0);
   reseed_in_memory();  // for the next
 }
 

@@ -23,6 +23,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/socket.h"
+#include "shim/borrow/holder.h"
 #include "shim/cell.h"
 #include "shim/sweeper.h"
 
@@ -150,7 +151,9 @@ void open_proc_files(const Setup& setup, const Cell& cell) {
   int oom = ::openat(kProcFd, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   setup.require_call(Step::kProc, oom);
   setup.require_call(Step::kProc, ::dup2(oom, kFdOomScore));
-  if (cell.reach != Reach::kNamespace) return;  // the counter is everybody's
+  int pagemap = ::openat(kProcFd, "self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (pagemap >= 0) ::dup2(pagemap, kFdOwnPagemap);  // only a holder needs it
+  if (cell.reach != Reach::kNamespace) return;       // the counter is everybody's
   int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
   if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
 }
@@ -243,7 +246,18 @@ void deny_new_code(const CellOrder& order) {
   if (!order.makes_code) (void)::prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0);
 }
 
-// The filter is the last layer: it forbids everything above. Its listener goes to the daemon.
+sys::OwnedFd load_filter(const Setup& setup, const CellOrder& order, int filter) {
+  void* program = ::mmap(nullptr, order.filter_bytes, PROT_READ, MAP_PRIVATE, filter, 0);
+  setup.require(Step::kFilter, program == MAP_FAILED ? errno : 0);
+  auto loaded = sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
+  if (!loaded.ok())
+    setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
+  ::munmap(program, order.filter_bytes);
+  return std::move(*loaded);
+}
+
+// The filter is the last layer: it forbids everything above. Its listener goes to the daemon. Where
+// there is a holder, the filter is the holder's, whose children the jobs are.
 void load_filter_and_report(const Setup& setup, const CellOrder& order, int filter,
                             const Cell& cell) {
   struct stat scratch {};
@@ -252,25 +266,51 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
   setup.require_call(Step::kReady, root.get());
   CellReady ready;
   ready.scratch_device = scratch.st_dev;
-  int fds[2] = {root.get(), -1};
-  sys::OwnedFd listener;
+  int fds[3] = {root.get(), -1, -1};
+  unsigned count = 1;
+  sys::OwnedFd listener, holder;
   // From here on, no other call than sendmsg: an observer's filter notifies everything, and nobody
   // answers before the listener has arrived.
-  if (cell.layers.has(Layer::kSeccomp)) {
-    void* program = ::mmap(nullptr, order.filter_bytes, PROT_READ, MAP_PRIVATE, filter, 0);
-    setup.require(Step::kFilter, program == MAP_FAILED ? errno : 0);
-    auto loaded =
-        sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
-    if (!loaded.ok())
-      setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
-    ::munmap(program, order.filter_bytes);
-    listener = std::move(*loaded);
-    fds[1] = listener.get();
+  if (cell.holder) {
+    fds[count++] = kFdListener;
+    holder = sys::OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, cell.holder->pid(), 0)));
+    setup.require_call(Step::kReady, holder.get());
+    fds[count++] = holder.get();
+    ready.has_listener = ready.has_holder = 1;
+  } else if (cell.layers.has(Layer::kSeccomp)) {
+    listener = load_filter(setup, order, filter);
+    fds[count++] = listener.get();
     ready.has_listener = 1;
   }
-  auto sent =
-      sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, ready.has_listener ? 2u : 1u});
+  auto sent = sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, count});
   if (!sent.ok()) ::_exit(1);
+  if (cell.holder) ::close(kFdListener);
+}
+
+// What the holder does to itself, as pid 1 does in its place where jobs are forked.
+struct HolderOrder {
+  const Setup& setup;
+  const CellOrder& order;
+  const Cell& cell;
+  int filter;
+};
+void confine_holder(void* context) {
+  const HolderOrder& to = *static_cast<const HolderOrder*>(context);
+  deny_new_code(to.order);
+  drop_privileges(to.setup, to.cell);
+  const sys::OwnedFd listener = load_filter(to.setup, to.order, to.filter);
+  to.setup.require_call(Step::kFilter, ::dup2(listener.get(), kFdListener));
+}
+
+void make_holder(const Setup& setup, const CellOrder& order, int filter, Cell& cell) {
+  const bool fences = cell.two_ids && cell.reach == Reach::kNamespace &&
+                      cell.layers.has(Layer::kSeccomp) && cell.layers.has(Layer::kUid) &&
+                      cell.layers.has(Layer::kDescriptors) && cell.layers.has(Layer::kNoNewPrivs);
+  const bool possible = order.borrows_memory && fences && cell.tid_address && !cell.trap_reports &&
+                        !cell.readable_job;
+  if (!possible) return;
+  HolderOrder context{setup, order, cell, filter};
+  cell.holder = borrow::Holder::make(cell, confine_holder, &context);
 }
 
 // Pid 1's own ids. Away from root's, its capabilities are kept by hand (capabilities(7)).
@@ -314,6 +354,7 @@ Cell describe(const CellOrder& order, int* tid_address) {
   cell.job_uid = maps_ids ? order.inside_uid : order.job_id;
   cell.job_gid = maps_ids ? order.inside_gid : order.job_id;
   cell.readable_job = order.readable_job != 0;
+  cell.verifies_rollback = order.verifies_rollback != 0;
   cell.trap_reports = order.trap_reports != 0;
   cell.tid_address = tid_address;
   return cell;
@@ -354,6 +395,7 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
   watch_children(setup);
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellStdout], 1));
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellStderr], 2));
+  make_holder(setup, order, descriptors[kCellFilter], cell);
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellRequest], kFdRequest));
   int filter = ::dup2(descriptors[kCellFilter], kFdCount);
   setup.require_call(Step::kStdio, ::dup2(descriptors[kCellSocket], kFdSocket));

@@ -54,6 +54,8 @@ const char* name_of(Step step) {
       return "read request";
     case Step::kExecute:
       return "execute";
+    case Step::kRollback:
+      return "bring the memory back";
     case Step::kRunning:
       return "running";
     case Step::kTemplate:

@@ -80,8 +80,10 @@ struct CellOrder {
   uint32_t readable_job = 0;  // the daemon reads a job's memory only while it is dumpable
   uint32_t trap_reports = 0;  // the filter traps some calls: see sandbox/seccomp/report.h
   uint32_t scratch_exec = 0;
-  uint32_t makes_code = 0;  // its programs may execute memory that they wrote
-  uint32_t own_proc = 0;    // a /proc in which a process finds itself; with a pid namespace
+  uint32_t makes_code = 0;         // its programs may execute memory that they wrote
+  uint32_t own_proc = 0;           // a /proc in which a process finds itself; with a pid namespace
+  uint32_t borrows_memory = 0;     // its jobs borrow a holder's memory, where the kernel allows it
+  uint32_t verifies_rollback = 0;  // and after each all of it is compared with what it was
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t answer_bytes = 0;  // size of the answer region, header included
@@ -121,6 +123,7 @@ struct CellReady {
   SetupFailure failure;
   uint64_t scratch_device = 0;
   uint32_t has_listener = 0;
+  uint32_t has_holder = 0;  // its pidfd comes last
 };
 
 // kRelease: what the job left in its scratch has been read; the cell may wipe it. kSignal: for the
@@ -158,6 +161,9 @@ struct JobOrder {
   sandbox::ProgramRlimits program;  // exec: under those
 };
 
+// Of memory that the job borrowed. kFailed: the cell ends.
+enum class Rollback : uint32_t { kNone, kDone, kFailed };
+
 // Every process of the job has ended; its scratch is as it left it.
 struct JobHeld {
   uint64_t tag = 8;
@@ -181,6 +187,8 @@ struct JobDone {
   uint32_t blocks_full = 0;  // scratch had no block, or no inode, left at the end; where it has no
   uint32_t inodes_full = 0;  // limits of its own: it held more than its limits
   uint32_t clean = 0;        // empty and wiped: the cell may serve again
+  Rollback rollback = Rollback::kNone;
+  int64_t rollback_ns = 0;  // how long it took
 };
 
 }  // namespace shim

@@ -114,7 +114,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   // Before anything else: what the job will start is born into its group, within the sweeper's
   // reach.
   if (cell.reach == Reach::kGroup) report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
-  copy_hot_pages(order.habit);
+  if (!cell.borrowed) copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   report.require(Step::kStdio, place_errors(order.errors, fds.errors));

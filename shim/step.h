@@ -34,7 +34,8 @@ enum class Step : uint32_t {
   kSchedule,
   kRequest,
   kExecute,
-  kRunning,  // of a job
+  kRollback,  // of the memory that jobs borrow
+  kRunning,   // of a job
   kTemplate,
   kRequire,
   kStartTemplate,

@@ -112,6 +112,8 @@ Result<shim::CellOrder> Cell::describe() const {
   scratch.copy(order.scratch_path, sizeof order.scratch_path - 1);
   order.scratch_exec = plan_.shape.runs_programs();
   order.makes_code = plan_.variant.makes_code || plan_.shape.runs_programs();
+  order.borrows_memory = plan_.variant.borrows_memory;
+  order.verifies_rollback = plan_.verifies_rollback;
   order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;
@@ -171,7 +173,8 @@ void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
     return lose({ready.failure.step, ready.failure.error, "the cell could not be completed", true});
   }
   root_ = std::move(fds[0]);
-  if (ready.has_listener && fds.size() == 2) {
+  if (ready.has_holder) holder_ = std::move(fds.back());
+  if (ready.has_listener) {
     listener_ = std::move(fds[1]);
     (void)sandbox::prepare_listener(listener_.get());
   }
@@ -188,6 +191,10 @@ void Cell::settle() {
   if (!life_.completes()) return;
   view_.init_pid = pid_of_pidfd(pidfd_.get());
   if (view_.init_pid <= 0) return on_exit();
+  if (holder_) {
+    holder_pid_ = pid_of_pidfd(holder_.get());
+    if (holder_pid_ <= 0) return on_exit();
+  }
   if (listener_) {
     Cell* self = this;
     listener_ready_ =

@@ -51,6 +51,8 @@ struct CellPlan {
   bool in_place = false;    // ... but for those that its zygote, an interpreter, runs itself
   std::string_view filter;  // compiled for shape.profile; outlives the cell
   sandbox::FilterVariant variant;
+  bool verifies_rollback = false;              // see EngineOptions
+  std::function<void()> rollback_failed = {};  // of the memory of its jobs; it ends
   const sandbox::CgroupRoot* cgroups = nullptr;
   const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
   Terminator* terminator = nullptr;              // of its shard; outlives the cell
@@ -150,7 +152,9 @@ class Cell : public CellHandle {
   struct Sight;  // what the watch saw
   void watch();
   void on_watched(const Sight& seen);
-  std::vector<int> family() const;  // the job's processes
+  std::vector<int> family() const;                                     // the job's processes
+  uint64_t our_processes() const { return holder_pid_ != 0 ? 2 : 1; }  // pid 1, and a holder
+  bool is_ours(const sandbox::Notice& notice) const;
   bool is_forgiven(const std::string& call);
   bool becomes_its_program(const sandbox::Notice& notice);
   void settle_notice(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
@@ -210,9 +214,11 @@ class Cell : public CellHandle {
   sys::Nanoseconds sent_at_{}, cpu_base_{};
   uint64_t oom_base_ = 0, outer_oom_base_ = 0, refused_base_ = 0, watched_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
-  int job_pid_ = 0;                    // of its first process; only where cells share a uid
-  std::vector<HeldProcess> in_sight_;  // the job's processes, shortly before its deadline
-  bool full_ = false;                  // no more may be held of what the job makes
+  int holder_pid_ = 0;  // of the process whose memory its jobs borrow; 0: there is none
+  sys::OwnedFd holder_;
+  int job_pid_ = 0;                     // of its first process; only where cells share a uid
+  std::vector<HeldProcess> in_sight_;   // the job's processes, shortly before its deadline
+  bool full_ = false;                   // no more may be held of what the job makes
   std::optional<Crowd::Member> among_;  // while a job runs
   bool stands_back_ = false;
   bool executed_ = false;                     // the job's process has become its program

@@ -38,12 +38,11 @@ bool is_far_below(int64_t peak, sys::Bytes limit) {
 
 // `work` on another thread, and then `done` here, if the run that it belongs to still goes on.
 void Cell::aside(Helpers::Where where, std::function<void()> work, std::function<void()> done) {
-  plan_.helpers->run(
-      where, std::move(work),
-      [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
-        auto alive = weak.lock();
-        if (alive && (*alive)->life_.heeds((*alive)->nonce_ == nonce)) done();
-      });
+  plan_.helpers->run(where, std::move(work),
+                     [weak = std::weak_ptr(self_), nonce = nonce_, done = std::move(done)] {
+                       auto alive = weak.lock();
+                       if (alive && (*alive)->life_.heeds((*alive)->nonce_ == nonce)) done();
+                     });
 }
 
 struct Cell::Collecting {
@@ -135,6 +134,9 @@ void Cell::collect(const shim::JobDone& done) {
   clock_.end();
   drain();
   measure(done);
+  // The kernel ends the holder with a job that it ends for want of memory.
+  if (done.rollback == shim::Rollback::kFailed && seen.oom_kills == 0 && plan_.rollback_failed)
+    plan_.rollback_failed();
   if (observer_) result_.observed = observer_->take();
   read_answer(done.clean != 0);
 }
@@ -237,6 +239,7 @@ void Cell::measure(const shim::JobDone& done) {
   result_.timing.confine = micros(confined - begin);
   result_.timing.run = micros(end - confined);
   result_.timing.collect = micros(sys::monotonic_now() - end);
+  if (done.rollback != shim::Rollback::kNone) result_.timing.rollback = done.rollback_ns / 1000;
 }
 
 bool Cell::memory_limit_is_far() const {
@@ -253,7 +256,8 @@ void Cell::count_refused_processes() {
   seen.pids_refused = static_cast<uint32_t>(refused + tasks_refused_);
   if (refused == 0) return;
   life_.wear_out();  // the group's peak would speak of this job for ever
-  if (tasks_refused_ > 0 || cgroup_.reached_pids_limit(order_.job->limits.pids + 1).value_or(true))
+  if (tasks_refused_ > 0 ||
+      cgroup_.reached_pids_limit(order_.job->limits.pids + our_processes()).value_or(true))
     return;
   seen.pids_refused = 0;
   if (!seen.fault) seen.fault = outer_processes_are_used_up();

@@ -56,7 +56,7 @@ Result<void> Cell::set_limits(const Limits& limits) {
     TRY(cgroup_.set_memory_limit({base_memory_.count + limits.memory.count}));
   }
   if (layers_.has(Layer::kCgroupPids) && (!known || known->pids != limits.pids)) {
-    TRY(cgroup_.set_pids_limit(limits.pids + 1));
+    TRY(cgroup_.set_pids_limit(limits.pids + our_processes()));
   }
   limits_in_force_ = limits;
   return {};
@@ -208,9 +208,10 @@ void Cell::stand_back(bool back) {
 // No kernel counts the peak per job (pids.peak cannot be reset), so it is what was seen when we
 // looked.
 void Cell::count_processes() {
-  uint64_t now = cgroup_.pids().value_or(tasks_allowed_ + 1);  // pid 1 is one of them
-  result_.usage.pids_peak =
-      std::max(result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, 2) - 1));
+  const uint64_t ours = our_processes();
+  const uint64_t now = cgroup_.pids().value_or(tasks_allowed_ + ours);
+  result_.usage.pids_peak = std::max(
+      result_.usage.pids_peak, static_cast<uint32_t>(std::max<uint64_t>(now, ours + 1) - ours));
 }
 
 void Cell::kill_job() {

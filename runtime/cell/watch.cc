@@ -64,7 +64,7 @@ void Cell::on_notice() {
     if (!*got) return;
     Notice& notice = **got;
     notice.reader = plan_.ids.reader;
-    const bool by_init = notice.pid == view_.init_pid;
+    const bool by_init = is_ours(notice);
     const std::optional<Ruling> ruling = by_init ? sandbox::go_on() : rule(notice);
     if (!ruling) {
       ask_aside(notice);
@@ -77,8 +77,14 @@ void Cell::on_notice() {
   }
 }
 
+// By pid 1, or the holder's only call that its filter does not allow: it starts a job.
+bool Cell::is_ours(const Notice& notice) const {
+  if (notice.pid == view_.init_pid) return true;
+  return holder_pid_ != 0 && notice.pid == holder_pid_ && is_call(notice, SYS_clone);
+}
+
 void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
-  const bool by_init = notice.pid == view_.init_pid;
+  const bool by_init = is_ours(notice);
   if (!by_init && observer_) observer_->count(notice, ruling);
   // The note is read while the program waits inside the call.
   if (ruling.refusal && life_.is_running()) record(*ruling.refusal);
@@ -294,7 +300,10 @@ void Cell::record(const sandbox::Refusal& refusal) {
 
 std::vector<int> Cell::family() const {
   const bool forks = plan_.shape.runs_programs();
-  return descendants_of(view_.init_pid, forks ? Offspring::kAll : Offspring::kChildren);
+  std::vector<int> all =
+      descendants_of(view_.init_pid, forks ? Offspring::kAll : Offspring::kChildren);
+  if (holder_pid_ != 0) std::erase(all, holder_pid_);
+  return all;
 }
 
 // Where to look, and what was seen there.

@@ -51,8 +51,9 @@ bool possible(const shim::CellBorn& born, size_t descriptors) {
 }
 
 bool possible(const shim::CellReady& ready, size_t descriptors) {
-  if (!possible(ready.failure) || !all_flags({ready.has_listener})) return false;
-  return descriptors == (failed(ready.failure) ? 0 : 1 + size_t{ready.has_listener});
+  if (!possible(ready.failure) || !all_flags({ready.has_listener, ready.has_holder})) return false;
+  return descriptors ==
+         (failed(ready.failure) ? 0 : 1 + size_t{ready.has_listener} + ready.has_holder);
 }
 
 // The child reaches its program perhaps before the fork has returned in the parent, so the two
@@ -65,7 +66,8 @@ bool possible(const shim::JobDone& done, size_t descriptors, int64_t now) {
   const bool ended_so =
       done.signalled ? in_range(done.code, 1, kLargestSignal) : in_range(done.code, 0, 255);
   const bool measured =
-      in_range(done.cpu_ns, 0, kMostNanoseconds) && in_range(done.max_rss_kb, 0, kMostKilobytes);
+      in_range(done.cpu_ns, 0, kMostNanoseconds) && in_range(done.max_rss_kb, 0, kMostKilobytes) &&
+      done.rollback <= shim::Rollback::kFailed && in_range(done.rollback_ns, 0, kMostNanoseconds);
   for (int64_t moment : {done.forked_at_ns, done.confined_at_ns, done.ended_at_ns}) {
     if (!in_range(moment, 0, now)) return false;
   }

@@ -190,6 +190,7 @@ class PooledEngine : public Engine {
       all.tenant_templates += own.tenant_templates;
       all.tenant_templates_dropped += own.tenant_templates_dropped;
     }
+    all.rollback_failures = config_->rollbacks().failures();
     return all;
   }
 
@@ -224,7 +225,7 @@ sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
   sys::give_back_freed_memory();
   // After the probes, before threads and bytes of strangers.
-  TRY(sandbox::harden_supervisor(options.without));
+  TRY(sandbox::harden_supervisor(options.without, options.borrows_memory));
   auto engine = std::make_unique<PooledEngine>(std::move(config), workers, options);
   TRY(engine->open_shards(cpus));
   return std::unique_ptr<Engine>(std::move(engine));

@@ -43,6 +43,10 @@ struct EngineOptions {
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
   // same results; plain is the twin that tests compare with.
   std::string heap = "huge";
+  // Jobs of Python templates borrow the memory of their cell and it is rolled back after each,
+  // where the host allows it; false: each is a fork.
+  bool borrows_memory = false;
+  bool verifies_rollback = false;  // and all of it is compared with its first state, which is slow
   // While a template makes its image, a cell that it forked before serves what waits already.
   bool early_cells = true;
   // Paths at which commands on the host's own files find their scratch, too; only with mounts.

@@ -56,6 +56,8 @@ const std::vector<TemplateSpec>& builtin_templates() {
 Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& options) {
   auto config = std::make_unique<HostConfig>();
   config->heap_ = options.heap;
+  config->borrows_memory_ = options.borrows_memory;
+  config->verifies_rollback_ = options.verifies_rollback;
   config->early_cells_ = options.early_cells && options.heap != "plain";
   config->warm_ = options.warm;
   config->share_builds_ = options.share_builds;
@@ -136,8 +138,8 @@ Result<void> HostConfig::find_in_image(const EngineOptions& options) {
   exec_image_ = TRY(images::image_plan(*imported_, exec_directory_));
   user_ = TRY(images::user_of(*imported_));
   const bool chosen = options.python != EngineOptions().python;
-  auto found =
-      runtime::find_program(chosen ? options.python : "python3", imported_->rootfs, path_of_image());
+  auto found = runtime::find_program(chosen ? options.python : "python3", imported_->rootfs,
+                                     path_of_image());
   if (chosen && !found)
     return Error::because("image " + imported_->name + ": it has no " + options.python);
   python_ = found.value_or("");
@@ -336,11 +338,20 @@ std::string HostConfig::unmet(const std::vector<std::string>& required) const {
   return {};
 }
 
-Result<std::string_view> HostConfig::filter(sandbox::Profile profile, bool makes_code) {
+bool HostConfig::borrows_memory(const TemplateSpec& spec, const CellShape& shape) const {
+  return borrows_memory_ && level_ == sandbox::Level::kFull && !spec.runtime && !makes_code(spec) &&
+         !shape.runs_programs() && !shape.observe && layers_.has(Layer::kCgroupMemory) &&
+         rollbacks_.is_trusted(spec.name, sys::monotonic_now());
+}
+
+Result<std::string_view> HostConfig::filter(sandbox::Profile profile, bool makes_code,
+                                            bool borrows_memory) {
   std::lock_guard lock(filter_mutex_);
-  std::optional<std::string>& slot = filters_[2 * static_cast<size_t>(profile) + makes_code];
+  std::optional<std::string>& slot =
+      filters_[4 * static_cast<size_t>(profile) + 2 * size_t{borrows_memory} + makes_code];
   sandbox::FilterVariant variant = variant_;
   variant.makes_code = makes_code;
+  variant.borrows_memory = borrows_memory;
   if (!slot) slot = TRY(sandbox::compile_filter(profile, variant));
   return std::string_view(*slot);
 }

@@ -15,6 +15,7 @@
 #include "runtime/builds/build_cache.h"
 #include "runtime/builds/command_rule.h"
 #include "runtime/cell/cell_ids.h"
+#include "runtime/cell/rollback_record.h"
 #include "runtime/cell/zygote.h"
 #include "runtime/engine/engine_options.h"
 #include "runtime/host/id_slots.h"
@@ -65,7 +66,13 @@ class HostConfig : public Catalogue {
   std::string identity_of_build(const TemplateSpec& spec) const override;
 
   // The compiled filter of a profile; compiled once, and once more for what makes machine code.
-  sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code);
+  sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code,
+                                       bool borrows_memory);
+  bool verifies_rollback() const { return verifies_rollback_; }
+  RollbackRecord& rollbacks() { return rollbacks_; }
+  const RollbackRecord& rollbacks() const { return rollbacks_; }
+  // Whether cells of this shape have a holder (shim/borrow/holder.h).
+  bool borrows_memory(const TemplateSpec& spec, const CellShape& shape) const;
   sys::Result<std::string_view> observer_filter();
   const sandbox::FilterVariant& filter_variant() const { return variant_; }
   uint64_t next_cell_number() { return cell_numbers_.fetch_add(1); }
@@ -132,7 +139,9 @@ class HostConfig : public Catalogue {
   std::optional<sandbox::CgroupRoot> cgroups_;
   sandbox::OuterOom outer_oom_;
   std::mutex filter_mutex_;
-  std::array<std::optional<std::string>, 8> filters_;
+  std::array<std::optional<std::string>, 16> filters_;
+  RollbackRecord rollbacks_;
+  bool borrows_memory_ = false, verifies_rollback_ = false;
   std::optional<std::string> observer_filter_;
   std::atomic<uint64_t> cell_numbers_{0};
 };

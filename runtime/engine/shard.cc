@@ -96,10 +96,16 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
   plan.executes = spec.runtime != nullptr;
   plan.in_place = zygote.runs_in_place();
   plan.layers = config_.layers();
-  plan.filter =
-      TRY(shape.observe ? config_.observer_filter() : config_.filter(shape.profile, makes_code));
+  const bool borrows = config_.borrows_memory(spec, shape);
+  plan.filter = TRY(shape.observe ? config_.observer_filter()
+                                  : config_.filter(shape.profile, makes_code, borrows));
   plan.variant = config_.filter_variant();
   plan.variant.makes_code = makes_code;
+  plan.variant.borrows_memory = borrows;
+  plan.verifies_rollback = config_.verifies_rollback();
+  plan.rollback_failed = [record = &config_.rollbacks(), name = spec.name] {
+    record->count_failure(name, sys::monotonic_now());
+  };
   plan.cgroups = config_.cgroups();
   plan.outer_oom = config_.outer_oom();
   plan.terminator = terminator_.get();

@@ -34,6 +34,9 @@ struct Usage {
 
 struct Timing {  // microseconds spent at each station
   int64_t admit = 0, lease = 0, fork = 0, confine = 0, run = 0, collect = 0, judge = 0;
+  // Where the job borrowed its memory: until that was brought back, or written down how. Within
+  // `collect`.
+  std::optional<int64_t> rollback = {};
 };
 
 struct DeterminismReport {

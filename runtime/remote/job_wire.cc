@@ -131,7 +131,7 @@ static void fields(Archive& a, Usage& u) {
 
 template <typename Archive>
 static void fields(Archive& a, Timing& t) {
-  a(t.admit, t.lease, t.fork, t.confine, t.run, t.collect, t.judge);
+  a(t.admit, t.lease, t.fork, t.confine, t.run, t.collect, t.judge, t.rollback);
 }
 
 template <typename Archive>

@@ -95,7 +95,8 @@ void fields(Archive& a, JobHead& head) {
 }
 template <typename Archive>
 void fields(Archive& a, EngineCounts& c) {
-  a(c.cells, c.templates, c.cells_made, c.forks, c.tenant_templates, c.tenant_templates_dropped);
+  a(c.cells, c.templates, c.cells_made, c.forks, c.tenant_templates, c.tenant_templates_dropped,
+    c.rollback_failures);
 }
 
 inline WireWriter message(MessageKind kind, uint64_t number = 0) {

@@ -12,6 +12,7 @@ struct EngineCounts {
   uint64_t forks = 0;                     // runs of programs and compilers
   size_t tenant_templates = 0;            // of those alive, which are a tenant's
   uint64_t tenant_templates_dropped = 0;  // idle ones that went to make room, or by their age
+  uint64_t rollback_failures = 0;         // of memory that jobs borrow: see RollbackRecord
   bool operator==(const EngineCounts&) const = default;
 };
 

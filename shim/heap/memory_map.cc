@@ -23,11 +23,17 @@ void MemoryMap::destroy() { ::munmap(this, sizeof *this); }
 bool MemoryMap::read() {
   int fd = ::openat(kProcFd, "self/maps", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
+  const bool done = read(fd);
+  ::close(fd);
+  return done;
+}
+
+bool MemoryMap::read(int maps) {
   size_t size = 0;
   ssize_t n;
-  while (size + 1 < kTextBytes && (n = ::read(fd, text_ + size, kTextBytes - 1 - size)) > 0)
+  while (size + 1 < kTextBytes &&
+         (n = ::pread(maps, text_ + size, kTextBytes - 1 - size, static_cast<off_t>(size))) > 0)
     size += static_cast<size_t>(n);
-  ::close(fd);
   text_[size] = 0;
   count_ = 0;
   foreign_allocator_ = false;
@@ -58,6 +64,7 @@ void MemoryMap::parse_line(char* line) {
   while (*at == ' ') ++at;
   area.is_anonymous = inode == 0;
   area.is_heap = std::strcmp(at, "[heap]") == 0;
+  area.is_stack = std::strcmp(at, "[stack]") == 0;
   area.is_special = (at[0] == '[' && !area.is_heap && std::strncmp(at, "[anon", 5) != 0) ||
                     area.end > (uintptr_t{1} << 47);
   area.is_object = !area.is_anonymous && (std::strstr(at, ".so") || std::strstr(at, "/bin/"));

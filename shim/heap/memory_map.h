@@ -17,8 +17,9 @@ struct Area {
   bool is_private = false;
   bool is_anonymous = false;  // no file behind it
   bool is_heap = false;       // [heap], which brk(2) moves
-  bool is_special = false;    // stack, vdso, vvar, vsyscall
-  bool is_object = false;     // an ELF object's file: a program or a shared library
+  bool is_stack = false;
+  bool is_special = false;  // stack, vdso, vvar, vsyscall
+  bool is_object = false;   // an ELF object's file: a program or a shared library
   // Once there is one: nothing else maps files privately.
   bool is_of_image() const { return is_private && !is_special && !is_anonymous; }
 };
@@ -29,7 +30,8 @@ class MemoryMap {
   static MemoryMap* create();  // null with errno; never freed but by destroy()
   void destroy();
 
-  bool read();  // false with errno
+  bool read();          // false with errno
+  bool read(int maps);  // another process's, by its /proc/PID/maps
   const Area* begin() const { return areas_; }
   const Area* end() const { return areas_ + count_; }
   // A library that brings its own allocator: its memory may be purged in ways a file mapping

@@ -125,6 +125,7 @@ void append_timing(const Timing& timing, std::string& out) {
   number("run", timing.run, out);
   number("collect", timing.collect, out);
   number("judge", timing.judge, out);
+  if (timing.rollback) number("rollback", *timing.rollback, out);
   out += '}';
 }
 

@@ -210,7 +210,7 @@ bool read_json(JsonReader& in, Timing& timing) {
       always<Timing, &Timing::admit>("admit"), always<Timing, &Timing::lease>("lease"),
       always<Timing, &Timing::fork>("fork"),   always<Timing, &Timing::confine>("confine"),
       always<Timing, &Timing::run>("run"),     always<Timing, &Timing::collect>("collect"),
-      always<Timing, &Timing::judge>("judge"),
+      always<Timing, &Timing::judge>("judge"), sometimes<Timing, &Timing::rollback>("rollback"),
   };
   return read_members<Timing>(in, kTiming, timing);
 }

@@ -89,6 +89,9 @@ TEST_CASE("a frame comes with the descriptors of its kind, no fewer and no more"
     CHECK(decode_cell_frame(sys::bytes_of(failed), count, kNow).has_value() == (count == 0));
   }
   CHECK_FALSE(decode_cell_frame(sys::bytes_of(well_ended()), 1, kNow));
+  ready.has_holder = 1;  // its pidfd comes, too
+  for (size_t count = 0; count < 5; ++count)
+    CHECK(decode_cell_frame(sys::bytes_of(ready), count, kNow).has_value() == (count == 3));
 }
 
 TEST_CASE("a failure names a step that exists and an error that the kernel knows", "[frames]") {
@@ -121,6 +124,10 @@ TEST_CASE("the end of a job has a possible status, possible figures and moments 
   CHECK_FALSE(accepted([](Done& done) { done.cpu_ns = -1; }));
   CHECK_FALSE(accepted([](Done& done) { done.cpu_ns = kMost; }));
   CHECK_FALSE(accepted([](Done& done) { done.max_rss_kb = kMost; }));
+  CHECK(accepted([](Done& done) { done.rollback = shim::Rollback::kFailed; }));
+  CHECK_FALSE(accepted([](Done& done) { done.rollback = static_cast<shim::Rollback>(3); }));
+  CHECK_FALSE(accepted([](Done& done) { done.rollback_ns = -1; }));
+  CHECK_FALSE(accepted([](Done& done) { done.rollback_ns = kMost; }));
   CHECK_FALSE(accepted([](Done& done) { done.ended_at_ns = kNow.count() + 1; }));
   CHECK_FALSE(accepted([](Done& done) { done.ended_at_ns = 150; }));
   CHECK_FALSE(accepted([](Done& done) { done.forked_at_ns = -kMost; }));

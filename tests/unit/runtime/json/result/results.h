@@ -44,8 +44,14 @@ inline JobResult whole_result() {
                   .memory_peak_bytes = 4096,
                   .pids_peak = 2,
                   .contended = true};
-  result.timing = {
-      .admit = 1, .lease = 2, .fork = 3, .confine = 4, .run = 5, .collect = 6, .judge = 7};
+  result.timing = {.admit = 1,
+                   .lease = 2,
+                   .fork = 3,
+                   .confine = 4,
+                   .run = 5,
+                   .collect = 6,
+                   .judge = 7,
+                   .rollback = 8};
   result.determinism = DeterminismReport{2, false, "value", "[0]"};
   result.compile = CompileReport{true, 12000};
   result.files.files = {{"a/b", "text", true}, {"c", "\xFF", false}, {"empty", "", false}};

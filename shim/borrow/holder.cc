@@ -1,0 +1,308 @@
+#include "shim/borrow/holder.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "sandbox/sys/fd.h"
+#include "shim/borrow/address_space.h"
+#include "shim/borrow/holder_process.h"
+#include "shim/heap/memory_map.h"
+
+namespace shim::borrow {
+namespace {
+
+// The holder's pid: away from those that a job and its threads have.
+constexpr const char* kBeforeHolder = "29999";
+
+bool make_pipe(int reader, int writer) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) return false;
+  const bool placed = place(ends[0], reader);
+  return place(ends[1], writer) && placed;
+}
+
+void* map_room(size_t bytes) {
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                -1, 0);
+}
+
+}  // namespace
+
+Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
+  const sys::OwnedFd vault_file(
+      static_cast<int>(::syscall(SYS_memfd_create, "zygo-vault", MFD_CLOEXEC)));
+  if (!vault_file || ::ftruncate(vault_file.get(), kVaultBytes) < 0) return nullptr;
+  void* vault =
+      ::mmap(nullptr, kVaultBytes, PROT_READ | PROT_WRITE, MAP_SHARED, vault_file.get(), 0);
+  void* desk =
+      ::mmap(nullptr, sizeof(Desk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* room = map_room(sizeof(Holder));
+  if (vault == MAP_FAILED || desk == MAP_FAILED || room == MAP_FAILED) return nullptr;
+  if (!make_pipe(kFdWake, kFdWakeWriter) || !make_pipe(kFdParked, kFdParkedWriter)) return nullptr;
+  Holder* holder = new (room) Holder;
+  holder->vault_ = static_cast<char*>(vault);
+  holder->desk_ = new (desk) Desk;
+  holder->program_.clone_flags =
+      CLONE_VM | CLONE_PARENT | SIGCHLD | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+  holder->program_.thread_id = cell.tid_address;
+  const HolderPlan plan{cell, holder->vault_, vault_file.get(), holder->desk_, confine, context};
+  if (holder->fork(plan) && holder->await_parked() && holder->read_layout() &&
+      holder->save_first_state() && holder->take_room() &&
+      (!cell.verifies_rollback || holder->note_areas()))
+    return holder;
+  holder->end();
+  ::munmap(room, sizeof(Holder));
+  return nullptr;
+}
+
+// It shares the descriptor table with pid 1, so both see what the other opens.
+bool Holder::fork(const HolderPlan& plan) {
+  (void)!::pwrite(kFdLastPid, kBeforeHolder, std::strlen(kBeforeHolder), 0);
+  (void)!::write(kFdOomScore, "1000", 4);  // the job inherits it
+  pid_ = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD | CLONE_CHILD_SETTID,
+                                      nullptr, nullptr, plan.cell.tid_address, nullptr));
+  if (pid_ == 0) be_holder(plan);
+  (void)!::write(kFdOomScore, "0", 1);
+  brk_ = static_cast<uintptr_t>(::syscall(SYS_brk, 0));
+  return pid_ > kJobPid;  // or the kernel does not let us choose
+}
+
+void Holder::end() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, __WALL);
+}
+
+// All that the vault may come to need is charged to the cell from the start, so that no job is
+// charged for it.
+bool Holder::take_room() {
+  std::memset(vault_ + kept_ * kPageBytes + kProgramBytes, 0, kMostWarm * kPageBytes);
+  std::memset(vault_, 0, kUsualProgramBytes);
+  first_kept_ = kept_;
+  begin_program();
+  end_program();
+  return restore_now();
+}
+
+// The holder's word, or its end.
+bool Holder::await_parked() {
+  pollfd events[2] = {{kFdParked, POLLIN, 0}, {kFdChildren, POLLIN, 0}};
+  for (;;) {
+    if (::poll(events, 2, -1) < 0) continue;
+    char word;
+    if (events[0].revents & POLLIN) return ::read(kFdParked, &word, 1) == 1;
+    signalfd_siginfo words;
+    while (::read(kFdChildren, &words, sizeof words) > 0) {
+    }
+    siginfo_t end{};
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+        end.si_pid)
+      return false;
+  }
+}
+
+// Pages of its own in an area that cannot be written (relocated data that was closed) could not be
+// copied back, and a job can drop them: seals do not keep an area of a file from that (mseal(2)).
+bool Holder::read_layout() {
+  MemoryMap* map = MemoryMap::create();
+  if (!map || !map->read(kFdHolderMaps)) return false;
+  uintptr_t last = 0;
+  for (const Area& area : *map) {
+    if (area.end > end_of_addresses() || areas_ == kMostAreas || gaps_ == kMostAreas) break;
+    if (area.begin > last) gap_[gaps_++] = {last, area.begin};
+    last = area.end;
+    if (!area.is_private) continue;
+    if (area.prot & PROT_WRITE) {
+      area_[areas_++] = {area.begin, area.end};
+    } else if (find_own(kFdHolderPagemap, Pages::kSwappedToo, area.begin, area.end, regions_,
+                        kMostRegions) != 0) {
+      map->destroy();
+      return false;
+    }
+  }
+  gap_[gaps_++] = {last, end_of_addresses()};
+  const bool all = areas_ < kMostAreas && gaps_ < kMostAreas;
+  map->destroy();
+  return all;
+}
+
+// Own pages of the holder at its start are no file's, so a page that a job drops would not come
+// back by itself: they are kept for good.
+bool Holder::save_first_state() {
+  for (size_t i = 0; i < areas_; ++i) {
+    const long found = find_own(kFdHolderPagemap, Pages::kSwappedToo, area_[i].begin, area_[i].end,
+                                regions_, kMostRegions);
+    if (found < 0) return false;
+    for (long r = 0; r < found; ++r) {
+      for (uintptr_t page = regions_[r].begin; page < regions_[r].end; page += kPageBytes) {
+        if (!keep(page, true)) return false;
+      }
+    }
+  }
+  for (size_t i = 0; i < areas_; ++i) {
+    if (!protect(kFdTracking, area_[i].begin, area_[i].end)) return false;
+  }
+  return true;
+}
+
+bool Holder::is_kept(uintptr_t page) const {
+  const Kept* end = kept_pages_ + kept_;
+  const Kept* at = std::lower_bound(kept_pages_, end, page, [](const Kept& each, uintptr_t wanted) {
+    return each.page < wanted;
+  });
+  return at != end && at->page == page;
+}
+
+// Its first content is the holder's own, or that which this process still has.
+bool Holder::keep(uintptr_t page, bool from_holder) {
+  if (kept_ == kMostKept) return false;
+  char* copy = vault_ + kProgramBytes + kept_ * kPageBytes;
+  if (from_holder) {
+    if (::pread(kFdHolderMemory, copy, kPageBytes, static_cast<off_t>(page)) != kPageBytes)
+      return false;
+  } else {
+    Region own[1];
+    if (find_own(kFdOwnPagemap, Pages::kSwappedToo, page, page + kPageBytes, own, 1) != 0)
+      return false;
+    std::memcpy(copy, reinterpret_cast<const void*>(page), kPageBytes);
+  }
+  Kept* end = kept_pages_ + kept_;
+  Kept* at = std::lower_bound(kept_pages_, end, page, [](const Kept& each, uintptr_t wanted) {
+    return each.page < wanted;
+  });
+  std::memmove(at + 1, at, static_cast<size_t>(end - at) * sizeof *at);
+  *at = {page, copy};
+  ++kept_;
+  return true;
+}
+
+// The part of the program that is the same after every job. The break comes first: brk(2) changes
+// nothing where the area above it is not there any more.
+void Holder::begin_program() {
+  calls_ = 0;
+  add({SYS_brk, static_cast<long>(brk_), 0, 0, static_cast<long>(brk_)});
+  for (size_t i = 0; i < gaps_; ++i) {
+    const Range& gap = gap_[i];
+    add({SYS_munmap, static_cast<long>(gap.begin), static_cast<long>(gap.end - gap.begin), 0, 0});
+  }
+}
+
+void Holder::add(const Call& call) {
+  std::memcpy(vault_ + kFirstEntry + calls_ * sizeof call, &call, sizeof call);
+  ++calls_;
+}
+
+void Holder::end_program() {
+  char* at = vault_ + kFirstEntry + calls_ * sizeof(Call);
+  for (size_t i = 0; i < kept_; ++i) {
+    const Copy copy{kept_pages_[i].page, reinterpret_cast<uintptr_t>(kept_pages_[i].copy)};
+    std::memcpy(at, &copy, sizeof copy);
+    at += sizeof copy;
+  }
+  write_head(calls_, kept_, false);
+}
+
+void Holder::write_head(size_t calls, size_t copies, bool starts_job) {
+  program_.calls = calls;
+  program_.copies = copies;
+  program_.starts_job = starts_job;
+  std::memcpy(vault_, &program_, sizeof program_);
+}
+
+// Protected first: a page of a file keeps its protection when it is dropped.
+bool Holder::drop(Range pages) {
+  if (pages.begin == pages.end) return true;
+  if (kFirstEntry + (calls_ + 1) * sizeof(Call) + kMostKept * sizeof(Copy) > kProgramBytes)
+    return false;
+  if (!protect(kFdTracking, pages.begin, pages.end)) return false;
+  add({SYS_madvise, static_cast<long>(pages.begin), static_cast<long>(pages.end - pages.begin),
+       MADV_DONTNEED, 0});
+  return true;
+}
+
+// Of the pages that were written to, those are kept that job after job writes to: copying a page
+// back costs a tenth of the fault that a dropped one costs the next job.
+bool Holder::restores_by_copy(uintptr_t page) {
+  if (is_kept(page)) return true;
+  return seen_before(page) && kept_ < first_kept_ + kMostWarm && keep(page, false);
+}
+
+bool Holder::drop_written(const Region& region) {
+  Range run{0, 0};
+  for (uintptr_t page = region.begin; page < region.end; page += kPageBytes) {
+    if (restores_by_copy(page)) continue;
+    if (run.end != page) {
+      if (!drop(run)) return false;
+      run.begin = page;
+    }
+    run.end = page + kPageBytes;
+  }
+  return drop(run);
+}
+
+bool Holder::drop_written() {
+  for (uintptr_t from = 0, began = 0; from < end_of_addresses(); began = from) {
+    const long found = find_written(kFdHolderPagemap, from, regions_, kMostRegions);
+    if (found < 0 || from <= began) return false;
+    for (long r = 0; r < found; ++r) {
+      if (!drop_written(regions_[r])) return false;
+    }
+  }
+  return true;
+}
+
+bool Holder::drop_everything() {
+  begin_program();
+  for (size_t i = 0; i < areas_; ++i) {
+    if (!drop(area_[i])) return false;
+  }
+  return true;
+}
+
+bool Holder::roll_back(long faults) {
+  begin_program();
+  // Without a page fault, pages that are kept are all that can have been written to. What was
+  // written to in too many places for the list goes as a whole.
+  if (faults > 0 && !drop_written() && !drop_everything()) return false;
+  end_program();
+  std::memset(static_cast<void*>(desk_), 0, kPageBytes);
+  return restore_now();
+}
+
+// The list is wiped: it would tell the next job where this one has written.
+bool Holder::restore_now() {
+  if (::write(kFdWakeWriter, "r", 1) != 1 || !await_parked()) return false;
+  std::memset(vault_ + kFirstEntry, 0, calls_ * sizeof(Call) + kept_ * sizeof(Copy));
+  write_head(0, 0, true);
+  return true;
+}
+
+// Direct-mapped: two pages of one slot forget each other, and are dropped once more.
+bool Holder::seen_before(uintptr_t page) {
+  uint32_t& slot = seen_[(page / kPageBytes) % kSeen];
+  const auto name = static_cast<uint32_t>(page / kPageBytes);
+  return std::exchange(slot, name) == name;
+}
+
+void Holder::start(const JobOrder& order, const JobFds& fds) {
+  desk_->order = order;
+  desk_->fds = fds;
+  (void)!::pwrite(kFdLastPid, "1", 1, 0);
+  (void)!::write(kFdHolderPeak, "5", 1);
+  (void)!::write(kFdWakeWriter, "j", 1);
+}
+
+}  // namespace shim::borrow

@@ -1,0 +1,106 @@
+#pragma once
+// Jobs without a fork of the memory. A *holder* is a child of a cell's pid 1 that owns a copy of
+// the template's address space; a job is a process of its own that borrows this address space
+// (clone(2), CLONE_VM), and afterwards pid 1 has it rolled back to what it was. Descriptors,
+// credentials, signal actions, timers, limits, Landlock and the working directory are the job's own
+// and end with it, as after a fork.
+//
+// What keeps one job's traces from the next (SECURITY.md, "Borrowed memory"):
+//   - all areas of the address space are sealed (mseal(2), Linux 6.10), so none can be unmapped,
+//     moved, protected in another way or mapped over;
+//   - what a job maps lies between them, and is unmapped;
+//   - pages that were written to are found by asynchronous write protection (userfaultfd(2),
+//     UFFD_FEATURE_WP_ASYNC; PAGEMAP_SCAN, Linux 6.7) and are dropped or copied back;
+//   - the filter refuses what changes an address space in other ways (`borrows_memory` in
+//     sandbox/seccomp/profiles), and new processes, so that none can be left in it;
+//   - the holder makes the system calls that pid 1 has written down, and copies (parked.h).
+// Holder is pid 1's side of it; the holder's own is holder_process.h. Nothing is allocated per job.
+
+#include <sys/types.h>
+
+#include "shim/borrow/address_space.h"
+#include "shim/borrow/vault.h"
+
+namespace shim::borrow {
+
+struct HolderPlan;
+
+class Holder {
+ public:
+  // What the holder does with its rights before it parks: in its own process.
+  using Confine = void (*)(void* context);
+
+  // Makes a holder while kProcFd is open. Null with nothing changed: this kernel lacks what it
+  // takes, or something went wrong, and jobs are forked.
+  static Holder* make(const Cell& cell, Confine confine, void* context);
+
+  pid_t pid() const { return pid_; }
+  // Starts a job, after the last has been rolled back. It is a child of this process with pid
+  // kJobPid; the clone itself may come later.
+  void start(const JobOrder& order, const JobFds& fds);
+  // After the job was reaped: removes its traces. `faults`: of pages, all of the job's. False: that
+  // could not be done, or the holder has ended, and the cell must end.
+  bool roll_back(long faults);
+  // After roll_back(): compares the whole address space with the first state: areas
+  // and their flags, and every page that is no file's. Takes milliseconds. 0, or the kind of what
+  // differs: EUCLEAN an area or its flags, EILSEQ a page, E2BIG more than can be looked at.
+  int verify();
+  static constexpr pid_t kJobPid = 2;
+
+ private:
+  struct Range {
+    uintptr_t begin, end;
+  };
+  struct Kept {
+    uintptr_t page;
+    const char* copy;
+  };
+  bool fork(const HolderPlan& plan);
+  void end();
+  bool take_room();
+  bool await_parked();
+  bool read_layout();
+  bool save_first_state();
+  bool keep(uintptr_t page, bool from_holder);
+  bool is_kept(uintptr_t page) const;
+  bool seen_before(uintptr_t page);
+  bool restores_by_copy(uintptr_t page);
+  bool drop_written();
+  bool drop_written(const Region& region);
+  bool drop_everything();
+  bool drop(Range pages);
+  void add(const Call& call);
+  void begin_program();
+  void end_program();
+  void write_head(size_t calls, size_t copies, bool starts_job);
+  bool restore_now();
+  // verify.cc
+  size_t read_areas(char* into) const;
+  bool note_areas();
+  bool holds_first_content(uintptr_t page) const;
+
+  static constexpr size_t kMostAreas = 4096;
+  static constexpr size_t kMostRegions = 4096;
+  static constexpr size_t kAreasText = 2 << 20;
+  static constexpr size_t kMostWarm =
+      128;  // pages that are kept because job after job writes to them
+  static constexpr size_t kUsualProgramBytes = 32 << 10;
+  static constexpr size_t kSeen = 4096;
+
+  pid_t pid_ = -1;
+  char* vault_ = nullptr;
+  Desk* desk_ = nullptr;
+  uintptr_t brk_ = 0;
+  Program program_;
+  size_t calls_ = 0;
+  char* first_areas_ = nullptr;  // smaps, of the first state; then room for another reading
+  size_t first_areas_size_ = 0;
+  size_t kept_ = 0, first_kept_ = 0, areas_ = 0, gaps_ = 0;
+  Range area_[kMostAreas];      // private and writable
+  Range gap_[kMostAreas];       // where jobs may map
+  Kept kept_pages_[kMostKept];  // sorted by page
+  Region regions_[kMostRegions];
+  uint32_t seen_[kSeen] = {};  // numbers of pages that were dropped not long ago
+};
+
+}  // namespace shim::borrow

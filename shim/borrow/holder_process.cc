@@ -1,0 +1,128 @@
+#include "shim/borrow/holder_process.h"
+
+#include <fcntl.h>
+#include <linux/rseq.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "shim/borrow/address_space.h"
+#include "shim/borrow/parked.h"
+#include "shim/heap/memory_map.h"
+#include "shim/program.h"
+
+#ifndef SYS_mseal
+#define SYS_mseal 462
+#endif
+#ifndef AT_RSEQ_FEATURE_SIZE
+#define AT_RSEQ_FEATURE_SIZE 27
+#endif
+
+// Where the C library registers its area (glibc 2.35, <sys/rseq.h>); null before.
+extern "C" [[gnu::weak]] const ptrdiff_t __rseq_offset;
+
+namespace shim::borrow {
+namespace {
+
+constexpr int kCannot = 3;  // exit status: this kernel lacks something
+
+// A sealed area that has grown cannot be made smaller, so the stack has its usual size from the
+// start, and a job's never becomes larger.
+constexpr rlim_t kUsualStack = 8 << 20;
+
+// A process that has changed its uid finds its own files in /proc to be root's, unless it is
+// dumpable; nobody else is in the cell yet.
+bool open_own_proc() {
+  if (::prctl(PR_SET_DUMPABLE, 1) < 0) return false;
+  const auto open = [](const char* name, int flags) {
+    return ::openat(kProcFd, name, flags | O_CLOEXEC);
+  };
+  return place(open("self/pagemap", O_RDONLY), kFdHolderPagemap) &&
+         place(open("self/maps", O_RDONLY), kFdHolderMaps) &&
+         place(open("self/smaps", O_RDONLY), kFdHolderAreas) &&
+         place(open("self/mem", O_RDONLY), kFdHolderMemory) &&
+         place(open("self/clear_refs", O_WRONLY), kFdHolderPeak);
+}
+
+constexpr unsigned kAreaBytes = 32;          // of the first version of rseq(2)
+constexpr unsigned kSignature = 0x53053053;  // glibc's RSEQ_SIG of x86
+
+long unregister_area(void* area, unsigned bytes) {
+  return ::syscall(SYS_rseq, area, bytes, RSEQ_FLAG_UNREGISTER, kSignature);
+}
+
+// The kernel reads a thread's rseq area when it was interrupted, and goes on at an address that
+// stands there (rseq(2)): in memory that a job can write it would make the holder run the job's
+// code. True: there is none any more, which a registration of another one proves.
+bool leave_rseq() {
+  if (&__rseq_offset) {
+    char* area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
+    const auto newer = static_cast<unsigned>(::getauxval(AT_RSEQ_FEATURE_SIZE) + 31) & ~31u;
+    if (unregister_area(area, kAreaBytes) < 0 && newer > kAreaBytes)
+      (void)unregister_area(area, newer);
+  }
+  alignas(32) static char other[kAreaBytes];
+  if (::syscall(SYS_rseq, other, kAreaBytes, 0, kSignature) < 0) return errno == ENOSYS;
+  return unregister_area(other, kAreaBytes) == 0;
+}
+
+bool seal(const Area& area) {
+  return ::syscall(SYS_mseal, area.begin, area.end - area.begin, 0UL) == 0;
+}
+
+// The kernel lets a stack grow to wherever it is touched, up to its limit (getrlimit(2)).
+bool grow_stack(const MemoryMap& map) {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_STACK, &limit) < 0) return false;
+  const uintptr_t size = std::min(limit.rlim_cur, kUsualStack) & ~(kPageBytes - 1);
+  for (const Area& area : map) {
+    if (!area.is_stack) continue;
+    if (area.end - area.begin >= size) return true;
+    char* lowest = reinterpret_cast<char*>(area.end - size);
+    *reinterpret_cast<volatile char*>(lowest) = 0;
+    return ::madvise(lowest, kPageBytes, MADV_DONTNEED) == 0;
+  }
+  return false;
+}
+
+bool track_and_seal() {
+  if (!place(open_write_tracking(), kFdTracking)) return false;
+  MemoryMap* map = MemoryMap::create();
+  bool done = map && map->read() && grow_stack(*map) && map->read();
+  for (const Area* area = map ? map->begin() : nullptr; done && area != map->end(); ++area) {
+    if (area->begin == reinterpret_cast<uintptr_t>(map) || area->end > end_of_addresses()) continue;
+    const bool changes = area->is_private && (area->prot & PROT_WRITE);
+    done = (!changes || track(kFdTracking, area->begin, area->end)) && seal(*area);
+  }
+  if (map) map->destroy();
+  return done;
+}
+
+}  // namespace
+
+bool place(int fd, int number) {
+  if (fd < 0) return false;
+  const bool placed = ::dup2(fd, number) >= 0;
+  ::close(fd);
+  return placed;
+}
+
+void be_holder(const HolderPlan& plan) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  void* at = ::mmap(plan.vault, kVaultBytes, PROT_READ, MAP_SHARED | MAP_FIXED, plan.vault_file, 0);
+  if (at == MAP_FAILED || !open_own_proc() || !leave_rseq() || !track_and_seal()) ::_exit(kCannot);
+  plan.confine(plan.context);
+  Cell own = plan.cell;
+  own.borrowed = true;
+  park(plan.vault, &plan.desk->word, kFdWake, kFdParkedWriter);
+  reseed_in_memory();
+  run_job(own, plan.desk->order, plan.desk->fds);
+}
+
+}  // namespace shim::borrow

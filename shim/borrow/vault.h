@@ -1,0 +1,48 @@
+#pragma once
+// What pid 1 of a cell tells the holder of its jobs' memory. The vault is written by pid 1 alone:
+// the borrowed address space maps it read-only and sealed, so no job can change what the holder
+// does between two jobs. The desk is one page that both can write; it is wiped after each job.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shim/cell.h"
+
+namespace shim::borrow {
+
+// A system call that the holder makes. Another result than `expected` ends the holder.
+struct Call {
+  long number = 0, first = 0, second = 0, third = 0, expected = 0;
+};
+
+// A page to be copied back.
+struct Copy {
+  uintptr_t to = 0, from = 0;
+};
+
+// The words at the start of the vault, which parked.cc reads by their offsets. Behind them lie
+// `calls` times Call, and then `copies` times Copy.
+struct Program {
+  uint64_t calls = 0;
+  uint64_t copies = 0;
+  uint64_t starts_job = 0;  // 0: only restore, and say so
+  uint64_t clone_flags = 0;
+  int* thread_id = nullptr;  // of the C library, for CLONE_CHILD_SETTID
+};
+static_assert(offsetof(Program, calls) == 0 && offsetof(Program, copies) == 8 &&
+              offsetof(Program, starts_job) == 16 && offsetof(Program, clone_flags) == 24 &&
+              offsetof(Program, thread_id) == 32 && sizeof(Call) == 40 && sizeof(Copy) == 16);
+
+constexpr size_t kProgramBytes = 256 << 10;
+constexpr size_t kMostKept = 1024;  // pages that are copied back after each job
+constexpr size_t kPageBytes = 4096;
+constexpr size_t kVaultBytes = kProgramBytes + kMostKept * kPageBytes;
+constexpr size_t kFirstEntry = 64;  // where the calls begin
+
+struct Desk {
+  char word = 0;  // the holder reads its wake-up into this
+  JobOrder order;
+  JobFds fds;
+};
+
+}  // namespace shim::borrow
