@@ -69,8 +69,11 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
           "Idle templates of tenants that went, to make room or by their age.",
           static_cast<double>(engine.tenant_templates_dropped));
   counter(out, "zygo_cells_made_total", "Cells made.", static_cast<double>(engine.cells_made));
-  counter(out, "zygo_forks_total", "Runs of programs, each a fork of a cell's first process.",
+  counter(out, "zygo_forks_total", "Runs of programs, each a process of its own.",
           static_cast<double>(engine.forks));
+  counter(out, "zygo_rollback_failures_total",
+          "Times that memory which jobs borrow could not be brought back.",
+          static_cast<double>(engine.rollback_failures));
   counter(out, "zygo_job_cpu_seconds_total", "CPU time of all programs.",
           static_cast<double>(cpu_of_jobs) / 1e6);
   const Resources& own = now.resources;

@@ -51,6 +51,7 @@ ordered_json since_start_of(const Gauges& now, const Metrics& metrics) {
   for (const auto& [status, count] : metrics.answers()) answers[std::to_string(status)] = count;
   return {{"forks", now.engine.forks},
           {"cells_made", now.engine.cells_made},
+          {"rollback_failures", now.engine.rollback_failures},
           {"job_cpu_us", metrics.cpu_us()},
           {"own_cpu_us", now.resources.cpu_us},
           {"answers", answers}};

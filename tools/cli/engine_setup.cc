@@ -170,6 +170,8 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   options.without = common.without;
   if (common.heap) options.heap = *common.heap;
   options.early_cells = !common.heap;
+  options.borrows_memory = common.borrows_memory;
+  options.verifies_rollback = common.verifies_rollback;
   options.warm = common.warm;
   options.log = [](const std::string& line) { write_error_line("zygo: " + line); };
   const sys::Result<std::string> root = images::Store::default_root();

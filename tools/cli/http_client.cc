@@ -64,7 +64,8 @@ Result<OwnedFd> connect_to(const addrinfo& to, const Patience& patience) {
 }
 
 // Blocks: when the queue of a unix socket is full, poll(2) does not tell when there is room again.
-// A signal ends the wait, although its handler has SA_RESTART: the socket has a timeout (signal(7)).
+// A signal ends the wait, although its handler has SA_RESTART: the socket has a timeout
+// (signal(7)).
 Result<OwnedFd> connect_to_path(const std::string& path, const Patience& patience) {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;

@@ -111,6 +111,14 @@ void add_common(CLI::App& app, CommonOptions& into) {
       ->check(CLI::IsMember({"plain", "moved", "merged", "huge"}))
       ->group("");
   app.add_option_function<std::string>(
+         "--memory-of-jobs",
+         [&into](const std::string& word) { into.borrows_memory = word == "borrowed"; },
+         "Memory of Python's jobs: fork (default), or borrowed from the cell and brought back")
+      ->check(CLI::IsMember({"fork", "borrowed"}))
+      ->type_name("MODE");
+  app.add_flag("--verify-rollback", into.verifies_rollback,
+               "With borrowed: compare all of it with its first state after each job (slow)");
+  app.add_option_function<std::string>(
          "--start", [&into](const std::string& word) { into.warm = word == "warm"; },
          "How interpreters of runtimes start (for tests and benches)")
       ->check(CLI::IsMember({"warm", "exec"}))
