@@ -1,0 +1,247 @@
+"""Jobs that borrow their cell's memory, one after the other: the labels are those of forked jobs, and nothing of a job is
+left for the next. Every run compares the whole address space with its first state after each job (--verify-rollback)."""
+
+from __future__ import annotations
+
+import os
+import platform
+import unittest
+from pathlib import Path
+
+import zoo
+import zygo
+from zygo import Job, Result, ZygoTestCase
+
+BORROWED = ("--memory-of-jobs", "borrowed", "--verify-rollback")
+ONE_CELL = (*BORROWED, "--workers", "1", "--heap", "huge")
+
+UNMAPS_ALL = "tricks/all_its_memory_is_unmapped"
+PROBES = Path(zygo.__file__).parent / "probes"
+UNVERIFIED = tuple(word for word in ONE_CELL if word != "--verify-rollback")
+
+# What the programs below begin with: the C library, and one address in each kind of area.
+NATIVE = """import ctypes, gc, mmap, os, signal, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+def call(number, *words): return libc.syscall(ctypes.c_long(number), *(ctypes.c_ulong(w & (1 << 64) - 1) for w in words))
+page = lambda address: address & ~4095
+fs = ctypes.c_ulong()
+call(158, 0x1003, ctypes.addressof(fs))
+AREAS = [page(a) for a in (id(7), ctypes.cast(libc.printf, ctypes.c_void_p).value, ctypes.addressof(ctypes.c_int.in_dll(libc, "stdout")),
+         ctypes.cast(ctypes.c_void_p.in_dll(libc, "environ").value, ctypes.c_void_p).value, fs.value, call(12, 0) - 1)]
+"""
+
+# A job changes what it can reach of the interpreter or of its address space.
+CHANGES = {
+    "small integers": "ctypes.memset(id(7) + 24, 9, 4)\n",
+    "types": "d = [d for d in gc.get_referents(int.__dict__) if type(d) is dict][0]\nd['bit_count'] = lambda s: 'odd'\n"
+             "ctypes.pythonapi.PyType_Modified.argtypes = [ctypes.py_object]\nctypes.pythonapi.PyType_Modified(int)\n",
+    "modules": "import builtins\nbuiltins.print_was = print\nsys.modules['json'] = None\nos.environ['LEFT'] = '1'\n",
+    "new memory": "left = [mmap.mmap(-1, 1 << 20) for _ in range(50)]\nfor m in left: m[:] = b'x' * (1 << 20)\n",
+    "a large heap": "left = [[i] * 10 for i in range(300000)]\n",
+    "the break": "call(12, call(12, 0) + (1 << 20))\nctypes.memset(call(12, 0) - 4096, 7, 4096)\n",
+    "a smaller break": "call(12, call(12, 0) - 65536)\n",
+    "threads": "for _ in range(8): threading.Thread(target=threading.Event().wait, daemon=True).start()\n",
+    "writing threads": "def write():\n    while True: ctypes.memset(id(7) + 24, 9, 4)\n"
+                       "for _ in range(4): threading.Thread(target=write, daemon=True).start()\n",
+    "a deep stack": "sys.setrecursionlimit(100000)\ndef f(n): return n and 1 + f(n - 1)\nf(20000)\n",
+    "all of the stack": "import faulthandler\nfaulthandler._stack_overflow()\n",
+    "unmapping": "for a in AREAS: call(11, a, 4096)\ncall(11, 65536, (1 << 47) - 65536 - 4096)\n",
+    "protections": "for a in AREAS:\n    for p in (0, 1, 3): call(10, a, 4096, p)\n",
+    "areas put over": "for a in AREAS: call(9, a, 4096, 3, 0x32, -1, 0)\n",
+    "moves": "for a in AREAS:\n    call(25, a, 4096, 8192, 1)\n    call(25, a, 4096, 0, 0)\n    call(25, a, 0, 4096, 1)\n",
+    "hints": "for a in AREAS:\n    for advice in (*range(4), *range(8, 22), 25, 102, 103): call(28, a, 4096, advice)\n",
+    "dropped pages": "for a in AREAS: call(28, a, 4096, 4)\n",
+    # What was relocated and closed lies behind the library's code; a seal lets it be dropped.
+    "dropped constants": "jumps = page(ctypes.addressof(ctypes.c_char.in_dll(libc, '_IO_file_jumps')))\n"
+                         "for n in range(-1, 3): call(28, jumps + 4096 * n, 4096, 4)\n",
+    "the lowest pages": "for n in range(16):\n    a = call(9, 4096 * n, 4096, 3, 0x32, -1, 0)\n    a == 4096 * n and ctypes.memset(a, 9, 4096)\n",
+    "the highest pages": "for a in (1 << 47, 1 << 48, (1 << 56) - 8192): call(9, a, 4096, 3, 0x22, -1, 0)\n",
+    "freed pages": "for a in AREAS: call(28, a, 4096, 8)\n",
+    "locked memory": "for a in AREAS:\n    call(149, a, 4096)\n    call(325, a, 4096, 1)\ncall(151, 3)\ncall(152)\n",
+    "protection keys": "call(331, 0)\ncall(330, 0, 0)\nfor a in AREAS: call(329, a, 4096, 0, 0)\n",
+    "many areas": "for i in range(30000): call(9, 0, 4096, 1 + i % 2 * 2, 0x22, -1, 0)\n",
+    # The kernel writes when a thread ends: where set_tid_address says, and along the robust list.
+    "the thread's address": "call(218, id(7) + 24)\n",
+    "a robust list": "head = (ctypes.c_long * 3)(id(7) + 16, 8, 0)\ncall(273, ctypes.addressof(head), 24)\n",
+    "kernel's writes": "r, w = os.pipe()\nos.write(w, bytes(4) * 4)\nlibc.read(r, ctypes.c_void_p(id(7) + 24), ctypes.c_size_t(4))\n",
+    # A waking thread goes on where its rseq area says; the holder must have none.
+    "restartable sequences": "try: offset = ctypes.c_ssize_t.in_dll(libc, '__rseq_offset').value\nexcept ValueError: offset = 0\n"
+                             "ctypes.memset(fs.value + offset + 8, 0x41, 8) if offset else None\n",
+    "signals": "for pid in range(1, 33000):\n    for number in (signal.SIGSTOP, signal.SIGKILL):\n"
+               "        try: pid == os.getpid() or os.kill(pid, number)\n        except OSError: pass\n",
+}
+ENDINGS = {"by itself": "", "at once": "os._exit(0)\n", "by a crash": "ctypes.string_at(1)\n", "stopped": "os.kill(os.getpid(), signal.SIGSTOP)\n"}
+LOOK = ("import ctypes, json, os, sys, re, threading\nlibc = ctypes.CDLL(None)\nlibc.syscall.restype = libc.valloc.restype = ctypes.c_void_p\n"
+        "print([libc.mincore(ctypes.c_void_p(4096 * n), ctypes.c_size_t(4096), ctypes.create_string_buffer(1)) for n in range(16)])\n"
+        "print(libc.syscall(12, 0), libc.valloc(1 << 20), id(re), id(object()))\n"
+        "print([7, 7 + 0, (7).bit_count(), 'LEFT' in os.environ, hasattr(__builtins__, 'print_was'), threading.active_count(),\n"
+        "       json.dumps([1]), re.sub('a', 'b', 'aa'), [i * i for i in range(9)], str(12345), 3.5 * 2])\n")
+
+
+def looks_and_changes() -> list[Job]:
+    """A look before, between and after all changes and endings."""
+    jobs: list[Job] = [{"id": "first look", "source": LOOK}]
+    for change, source in CHANGES.items():
+        for ending, end in ENDINGS.items():
+            jobs.append({"id": f"{change}, {ending}", "source": NATIVE + source + end,
+                         "limits": {"cpu_ms": 2000, "wall_ms": 2000 if ending != "stopped" else 300}})
+            jobs.append({"id": f"look after {change}, {ending}", "source": LOOK})
+    return jobs
+
+
+# Calls that change or ask an address space, in an order that the seed gives, on addresses of all kinds.
+RANDOM_CALLS = NATIVE + """
+state = SEED
+def draw(n):
+    global state
+    state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+    return (state >> 33) % n
+mapped = []
+def where():
+    pools = [AREAS, mapped or AREAS, [call(12, 0) & ~4095], [draw(1 << 35) * 4096]]
+    return pools[draw(4)][0] + 4096 * (draw(5) - 2) if draw(4) == 0 else (lambda pool: pool[draw(len(pool))])(pools[draw(4)])
+length = lambda: [1, 4096, 8192, 1 << 20, 1 << 21, 1 << 33][draw(6)]
+def put():
+    if mapped:
+        try: libc.read(zeros, ctypes.c_void_p(where()), ctypes.c_size_t(4096))
+        except OSError: pass
+zeros = os.open("/dev/zero", os.O_RDONLY) if os.path.exists("/dev/zero") else os.pipe()[0]
+os.set_blocking(zeros, False)
+CALLS = [lambda: mapped.append(call(9, 0, length() % (1 << 22), draw(4), 0x22, -1, 0)), lambda: call(9, where(), length(), draw(4), 0x32, -1, 0),
+         lambda: call(9, where(), length(), draw(4), 0x122, -1, 0), lambda: call(10, where(), length(), draw(4)),
+         lambda: call(11, where(), length()), lambda: call(12, call(12, 0) + draw(1 << 22) - (1 << 20)),
+         lambda: call(25, where(), length(), length(), draw(8), where()), lambda: call(26, where(), length(), draw(8)),
+         lambda: call(28, where(), length(), (0, 1, 2, 3, 4, 8, 14, 15, 16, 17, 20, 21, 22, 23, 25, 102, 103)[draw(17)]),
+         lambda: call(149 + draw(2), where(), length()), lambda: call(151, draw(8)), lambda: call(152),
+         lambda: call(325, where(), length(), draw(2)), lambda: call(329, where(), length(), draw(4), draw(2) - 1), lambda: call(330 + draw(2), draw(3), 0),
+         lambda: call(218, where()), lambda: call(273, where(), 24), lambda: call(324, draw(256), 0), lambda: call(131, 0, 0), put]
+for _ in range(60): CALLS[draw(len(CALLS))]()
+"""
+RANDOM_JOBS = int(os.environ.get("ZYGO_RANDOM_JOBS", "150"))
+RANDOM_SEED = int(os.environ.get("ZYGO_RANDOM_SEED", "1"))
+
+
+def was_borrowed(result: Result) -> bool:
+    return "rollback" in result["timing_us"]
+
+
+class BorrowedMemory(ZygoTestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        results = zygo.run_batch([{"id": str(n), "source": "pass"} for n in range(2)], *ONE_CELL)
+        if not any(was_borrowed(result) for result in results.values()):
+            raise unittest.SkipTest("this host lends no memory: it wants level full, cgroup.memory and Linux 6.10, and has "
+                                    + platform.release())
+
+
+class EveryProgram(BorrowedMemory):
+    def test_ends_as_its_header_says(self) -> None:
+        programs = zoo.programs()
+
+        results = zygo.run_batch([program.job() for program in programs], *BORROWED, timeout=600)
+
+        self.assertEqual(results[UNMAPS_ALL]["label"], "OK", "the areas of borrowed memory are sealed")
+        for program in programs:
+            if program.id == UNMAPS_ALL:
+                continue
+            with self.subTest(program.id):
+                result = results[program.id]
+                self.assertEqual(zoo.differences(program, result), [], zygo.brief(result))
+
+
+class TheNextJob(BorrowedMemory):
+    def test_sees_nothing_of_what_the_last_one_changed(self) -> None:
+        jobs = looks_and_changes()
+
+        results = zygo.run_batch(jobs, *ONE_CELL, timeout=300)
+
+        first = results["first look"]["stdout"]["text"]
+        self.assertIn("False", first)
+        for job in jobs:
+            with self.subTest(job["id"]):
+                result = results[job["id"]]
+                self.assertNotEqual(result["label"], "SandboxError", zygo.brief(result))
+                self.assertTrue(was_borrowed(result), "too many rollbacks failed: it was a fork")
+                if "look" in job["id"]:
+                    self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", first))
+
+    def test_sees_nothing_of_calls_in_any_order(self) -> None:
+        jobs: list[Job] = [{"id": "first look", "source": LOOK}]
+        for seed in range(RANDOM_SEED, RANDOM_SEED + RANDOM_JOBS):
+            jobs.append({"id": f"seed {seed}", "source": RANDOM_CALLS.replace("SEED", str(seed * 7919), 1),
+                         "limits": {"memory_mb": 64, "wall_ms": 3000}})
+            if seed % 3 == 0:
+                jobs.append({"id": f"look after seed {seed}", "source": LOOK})
+
+        results = zygo.run_batch(jobs, *ONE_CELL, timeout=60 + RANDOM_JOBS)
+
+        first = results["first look"]["stdout"]["text"]
+        for job in jobs:
+            with self.subTest(job["id"]):
+                result = results[job["id"]]
+                self.assertNotEqual(result["label"], "SandboxError", zygo.brief(result))
+                if "look" in job["id"]:
+                    self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", first))
+
+    def test_has_the_pages_that_an_earlier_one_made_warm_and_counts_them(self) -> None:
+        peaks = zygo.run_batch([{"id": str(n), "source": "print(sum(range(1000)))"} for n in range(300)], *UNVERIFIED)
+
+        first, last = (peaks[name]["usage"]["memory_peak_kb"] for name in ("5", "299"))
+
+        self.assertLess(abs(last - first), 1024)
+
+    def test_is_not_charged_for_what_the_last_one_left(self) -> None:
+        big, small = "left = [bytearray(1 << 20) for _ in range(40)]\nprint(len(left))\n", "print(1)"
+        jobs: list[Job] = [{"id": str(n), "source": small if n % 2 else big} for n in range(10)]
+
+        results = zygo.run_batch(jobs, *UNVERIFIED)
+
+        for n in range(10):
+            peak = results[str(n)]["usage"]["memory_peak_kb"]
+            self.assertTrue(peak < 12 << 10 if n % 2 else peak > 40 << 10, peak)
+
+    def test_finds_no_lock_of_a_mapped_file(self) -> None:
+        lock = ("import fcntl, mmap, os\nf = os.open('/usr/bin/env', os.O_RDONLY)\nfcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+                "held = mmap.mmap(f, 4096, mmap.MAP_SHARED, mmap.PROT_READ)\nos._exit(0)\n")
+        jobs: list[Job] = [{"id": str(n), "source": lock, "policy": {"profile": ("pure", "default")[n % 2]}} for n in range(12)]
+
+        results = zygo.run_batch(jobs, *UNVERIFIED)
+
+        self.assertEqual({result["label"] for result in results.values()}, {"OK"})
+
+    def test_finds_nothing_on_the_page_that_has_its_order(self) -> None:
+        """The only memory that pid 1 shares with jobs, beside that of their answers."""
+        find = (PROBES / "memory.py").read_text() + (
+            "for at, content in pages():\n    if content[8:20] == bytes([6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]):\n"
+            "        print('found')\n        DO\n        break\n")
+        leave, look = "ctypes.memset(at + 2048, 7, 9)", "print(ctypes.string_at(at + 2048, 9))"
+        jobs: list[Job] = [{"id": do, "source": find.replace("DO", do)} for do in (leave, look)]
+
+        results = zygo.run_batch(jobs, *UNVERIFIED)
+
+        self.assertEqual([results[do]["stdout"]["text"] for do in (leave, look)], ["found\n", f"found\n{bytes(9)}\n"])
+
+    def test_begins_in_another_cell_when_the_kernel_has_ended_the_holder(self) -> None:
+        hog = "left = []\nwhile True: left.append(bytearray(1 << 20))\n"
+        jobs: list[Job] = []
+        for turn in range(10):
+            jobs.append({"id": f"hog {turn}", "source": hog, "limits": {"memory_mb": 32}})
+            jobs.append({"id": f"next {turn}", "source": "print(7)"})
+
+        results = zygo.run_batch(jobs, *ONE_CELL)
+
+        for turn in range(10):
+            self.assertEqual(results[f"hog {turn}"]["label"], "MemoryLimitExceeded")
+            self.assertEqual((results[f"next {turn}"]["label"], was_borrowed(results[f"next {turn}"])), ("OK", True))
+
+
+class Forked(ZygoTestCase):
+    def test_is_what_jobs_are_by_default(self) -> None:
+        results = zygo.run_batch([{"id": "plain", "source": "pass"}])
+
+        self.assertFalse(was_borrowed(results["plain"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
