@@ -287,7 +287,7 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
   if (cell.holder) ::close(kFdListener);
 }
 
-// What the holder does to itself, as pid 1 does in its place where jobs are forked.
+// The holder confines itself as pid 1 does where jobs are forked.
 struct HolderOrder {
   const Setup& setup;
   const CellOrder& order;

@@ -161,7 +161,7 @@ struct JobOrder {
   sandbox::ProgramRlimits program;  // exec: under those
 };
 
-// Of memory that the job borrowed. kFailed: the cell ends.
+// The fate of memory that a job borrowed. kFailed: the cell ends.
 enum class Rollback : uint32_t { kNone, kDone, kFailed };
 
 // Every process of the job has ended; its scratch is as it left it.

@@ -233,7 +233,7 @@ bool Holder::drop(Range pages) {
   return true;
 }
 
-// Of the pages that were written to, those are kept that job after job writes to: copying a page
+// Pages that job after job writes to are kept: copying a page
 // back costs a tenth of the fault that a dropped one costs the next job.
 bool Holder::restores_by_copy(uintptr_t page) {
   if (is_kept(page)) return true;

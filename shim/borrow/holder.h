@@ -5,7 +5,7 @@
 // credentials, signal actions, timers, limits, Landlock and the working directory are the job's own
 // and end with it, as after a fork.
 //
-// What keeps one job's traces from the next (SECURITY.md, "Borrowed memory"):
+// These keep one job's traces from the next (SECURITY.md, "Borrowed memory"):
 //   - all areas of the address space are sealed (mseal(2), Linux 6.10), so none can be unmapped,
 //     moved, protected in another way or mapped over;
 //   - what a job maps lies between them, and is unmapped;
@@ -27,7 +27,7 @@ struct HolderPlan;
 
 class Holder {
  public:
-  // What the holder does with its rights before it parks: in its own process.
+  // Gives up the rights of the holder before it parks; runs in its process.
   using Confine = void (*)(void* context);
 
   // Makes a holder while kProcFd is open. Null with nothing changed: this kernel lacks what it

@@ -1,7 +1,8 @@
 #pragma once
-// What pid 1 of a cell tells the holder of its jobs' memory. The vault is written by pid 1 alone:
-// the borrowed address space maps it read-only and sealed, so no job can change what the holder
-// does between two jobs. The desk is one page that both can write; it is wiped after each job.
+// The messages of a cell's pid 1 to the holder of its jobs' memory. The vault is written by pid 1
+// alone: the borrowed address space maps it read-only and sealed, so no job can change what the
+// holder does between two jobs. The desk is one page that both can write; it is wiped after each
+// job.
 
 #include <cstddef>
 #include <cstdint>

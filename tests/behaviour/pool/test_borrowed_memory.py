@@ -19,7 +19,7 @@ UNMAPS_ALL = "tricks/all_its_memory_is_unmapped"
 PROBES = Path(zygo.__file__).parent / "probes"
 UNVERIFIED = tuple(word for word in ONE_CELL if word != "--verify-rollback")
 
-# What the programs below begin with: the C library, and one address in each kind of area.
+# The programs below begin with this: the C library, and one address in each kind of area.
 NATIVE = """import ctypes, gc, mmap, os, signal, sys, threading
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -52,7 +52,7 @@ CHANGES = {
     "moves": "for a in AREAS:\n    call(25, a, 4096, 8192, 1)\n    call(25, a, 4096, 0, 0)\n    call(25, a, 0, 4096, 1)\n",
     "hints": "for a in AREAS:\n    for advice in (*range(4), *range(8, 22), 25, 102, 103): call(28, a, 4096, advice)\n",
     "dropped pages": "for a in AREAS: call(28, a, 4096, 4)\n",
-    # What was relocated and closed lies behind the library's code; a seal lets it be dropped.
+    # Constants that were relocated and closed lie behind the library's code; a seal lets it be dropped.
     "dropped constants": "jumps = page(ctypes.addressof(ctypes.c_char.in_dll(libc, '_IO_file_jumps')))\n"
                          "for n in range(-1, 3): call(28, jumps + 4096 * n, 4096, 4)\n",
     "the lowest pages": "for n in range(16):\n    a = call(9, 4096 * n, 4096, 3, 0x32, -1, 0)\n    a == 4096 * n and ctypes.memset(a, 9, 4096)\n",
