@@ -168,7 +168,7 @@ class Mover {
       if (!entries) return false;
       for (size_t i = 0; i < count;) {
         if (area.is_anonymous && !PageMap::is_there(entries[i])) {
-          ++i;  // never touched: a hole in the file reads as zeros too
+          ++i;  // never touched, so zeros
           continue;
         }
         size_t first = i;
@@ -178,7 +178,10 @@ class Mover {
       }
       at += count * kPage;
     }
-    return true;
+    // A page that is not there yet would be made for whoever reads it first, and charged to that
+    // job's cell for as long as the cell lives.
+    return ::fallocate(file_.writer, 0, static_cast<off_t>(offset_),
+                       static_cast<off_t>(end - begin)) == 0;
   }
 
   bool write_pages(uintptr_t from, size_t count, uint64_t to) {
