@@ -30,7 +30,6 @@ enum CellFd : int {
   kFdChildren,     // readable when a child has ended
   // Where jobs borrow their memory (shim/borrow/holder.h): the holder's own /proc files and
   // tracking, what wakes it and what it says, and the listener of its filter.
-  kFdOwnPagemap,  // of pid 1
   kFdHolderPagemap,
   kFdHolderMaps,
   kFdHolderAreas,

@@ -109,6 +109,7 @@ void kill_descendants(const Cell& cell) {
 struct Ending {
   int status = 0;
   rusage usage{};
+  bool refused = false;  // the kernel lets the holder start no process
   bool holder_is_gone = false;
   bool never_began = false;  // the holder ended first
   bool unasked = true;       // ... and nobody wanted that
@@ -145,11 +146,15 @@ void kill_job(const Cell& cell, pid_t pid, Ending& ending) {
 // Until the job ends: listens for kKill and kSignal. Everything else that the daemon sends now is a
 // bug of its. A daemon that hangs up ends the job, and with it the cell. False then.
 bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
-  pollfd events[2] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}};
+  pollfd events[3] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}, {kFdParked, POLLIN, 0}};
   bool connected = true;
   for (;;) {
-    if (::poll(events, 2, -1) < 0) continue;
+    if (::poll(events, cell.holder ? 3 : 2, -1) < 0) continue;
     if ((events[0].revents & POLLIN) && has_ended(cell, pid, ending)) return connected;
+    if (cell.holder && (events[2].revents & POLLIN)) {
+      ending.refused = cell.holder->await_parked();
+      return connected;
+    }
     if (!connected || !(events[1].revents & (POLLIN | POLLHUP))) continue;
     Order order = receive_order();
     if (order.hung_up) {
@@ -290,6 +295,7 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
   if (!cell.holder) return true;
   const int64_t began = now_ns();
   if (ending.never_began) done.failure = {Step::kRollback, ESRCH};
+  if (ending.refused) done.failure = {Step::kFork, EAGAIN};
   bool restored = !ending.holder_is_gone &&
                   cell.holder->roll_back(ending.usage.ru_minflt + ending.usage.ru_majflt);
   if (restored && cell.verifies_rollback) {
@@ -322,8 +328,8 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
     Ending ending;
     const bool connected = await_end(cell, pid, ending);
     if (cell.holder) close_all(order.fds);
-    reap(cell, ending, done);
-    usable = restore_memory(cell, ending, done);
+    if (!ending.refused) reap(cell, ending, done);
+    usable = restore_memory(cell, ending, done) && !ending.refused;
     if (!connected || (order.job.hold && !hold(order.job))) ::_exit(0);
     read_report(done);
     restore(cell, done);

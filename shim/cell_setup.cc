@@ -151,9 +151,7 @@ void open_proc_files(const Setup& setup, const Cell& cell) {
   int oom = ::openat(kProcFd, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   setup.require_call(Step::kProc, oom);
   setup.require_call(Step::kProc, ::dup2(oom, kFdOomScore));
-  int pagemap = ::openat(kProcFd, "self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pagemap >= 0) ::dup2(pagemap, kFdOwnPagemap);  // only a holder needs it
-  if (cell.reach != Reach::kNamespace) return;       // the counter is everybody's
+  if (cell.reach != Reach::kNamespace) return;  // the counter is everybody's
   int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
   if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
 }

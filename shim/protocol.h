@@ -118,6 +118,10 @@ struct CellBorn {
   SetupFailure failure;
 };
 
+// A holder keeps so many pages for the next job because job after job writes to them. They are
+// charged to the cell beside what a job may use itself.
+constexpr uint64_t kMostWarmPages = 256;
+
 struct CellReady {
   uint64_t tag = 5;
   SetupFailure failure;

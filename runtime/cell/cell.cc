@@ -204,6 +204,7 @@ void Cell::settle() {
   if (plan_.shape.observe) observer_.emplace(plan_.shape.profile, plan_.variant);
   timer_->stop();
   base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
+  if (holder_) kept_warm_ = {shim::kMostWarmPages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))};
   inherited_data_ = data_of(view_.init_pid);
   events_.ready();
 }

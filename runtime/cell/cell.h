@@ -53,6 +53,7 @@ struct CellPlan {
   sandbox::FilterVariant variant;
   bool verifies_rollback = false;              // see EngineOptions
   std::function<void()> rollback_failed = {};  // of the memory of its jobs; it ends
+  std::function<void()> holder_refused = {};   // no process was left for a job beside it; it ends
   const sandbox::CgroupRoot* cgroups = nullptr;
   const sandbox::OuterOom* outer_oom = nullptr;  // where no cgroup of the cell's own counts
   Terminator* terminator = nullptr;              // of its shard; outlives the cell
@@ -203,6 +204,7 @@ class Cell : public CellHandle {
   sandbox::CellView view_{};
   std::optional<Observer> observer_;
   sys::Bytes base_memory_;
+  sys::Bytes kept_warm_;  // most that its holder keeps for later jobs; see shim::kMostWarmPages
   sys::Bytes inherited_data_;  // writable mappings of pid 1, which every job begins with
   std::optional<Limits> limits_in_force_;
 

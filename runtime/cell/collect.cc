@@ -137,6 +137,8 @@ void Cell::collect(const shim::JobDone& done) {
   // The kernel ends the holder with a job that it ends for want of memory.
   if (done.rollback == shim::Rollback::kFailed && seen.oom_kills == 0 && plan_.rollback_failed)
     plan_.rollback_failed();
+  if (holder_ && done.failure.step == shim::Step::kFork && plan_.holder_refused)
+    plan_.holder_refused();
   if (observer_) result_.observed = observer_->take();
   read_answer(done.clean != 0);
 }

@@ -28,6 +28,12 @@ class RollbackRecord {
     failures.last = now;
     ++all_;
   }
+  // Processes are scarce, and a cell that lends its memory has one more than one that forks: no
+  // cell of the template lends for a while.
+  void pause(const std::string& template_name, sys::Nanoseconds now) {
+    std::lock_guard lock(mutex_);
+    failures_[template_name] = {kMostFailures, now};
+  }
   bool is_trusted(const std::string& template_name, sys::Nanoseconds now) const {
     std::lock_guard lock(mutex_);
     const auto found = failures_.find(template_name);

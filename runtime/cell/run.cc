@@ -53,7 +53,7 @@ void Cell::run(const RunOrder& order) {
 Result<void> Cell::set_limits(const Limits& limits) {
   const std::optional<Limits> known = std::exchange(limits_in_force_, std::nullopt);
   if (layers_.has(Layer::kCgroupMemory) && (!known || known->memory != limits.memory)) {
-    TRY(cgroup_.set_memory_limit({base_memory_.count + limits.memory.count}));
+    TRY(cgroup_.set_memory_limit({base_memory_.count + kept_warm_.count + limits.memory.count}));
   }
   if (layers_.has(Layer::kCgroupPids) && (!known || known->pids != limits.pids)) {
     TRY(cgroup_.set_pids_limit(limits.pids + our_processes()));

@@ -106,6 +106,9 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
   plan.rollback_failed = [record = &config_.rollbacks(), name = spec.name] {
     record->count_failure(name, sys::monotonic_now());
   };
+  plan.holder_refused = [record = &config_.rollbacks(), name = spec.name] {
+    record->pause(name, sys::monotonic_now());
+  };
   plan.cgroups = config_.cgroups();
   plan.outer_oom = config_.outer_oom();
   plan.terminator = terminator_.get();

@@ -14,8 +14,7 @@ using sys::Result;
 
 namespace {
 
-// Its cell was dead, and we had not heard.
-// Its cell was gone before the job began: another cell can have it.
+// Its cell was gone before the job began, and we had not heard: another cell can have it.
 bool was_not_sent(const Evidence::Fault& fault) {
   if (fault.step == Step::kRollback) return fault.error == ESRCH;
   return fault.step == Step::kSendOrder && (fault.error == EPIPE || fault.error == ECONNRESET);

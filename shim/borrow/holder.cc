@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <new>
-#include <utility>
 
 #include "sandbox/sys/fd.h"
 #include "shim/borrow/address_space.h"
@@ -60,7 +60,7 @@ Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
   holder->program_.thread_id = cell.tid_address;
   const HolderPlan plan{cell, holder->vault_, vault_file.get(), holder->desk_, confine, context};
   if (holder->fork(plan) && holder->await_parked() && holder->read_layout() &&
-      holder->save_first_state() && holder->take_room() &&
+      holder->save_first_state() && holder->take_room(vault_file.get()) &&
       (!cell.verifies_rollback || holder->note_areas()))
     return holder;
   holder->end();
@@ -86,12 +86,15 @@ void Holder::end() {
   ::waitpid(pid_, nullptr, __WALL);
 }
 
-// All that the vault may come to need is charged to the cell from the start, so that no job is
-// charged for it.
-bool Holder::take_room() {
-  std::memset(vault_ + kept_ * kPageBytes + kProgramBytes, 0, kMostWarm * kPageBytes);
-  std::memset(vault_, 0, kUsualProgramBytes);
-  first_kept_ = kept_;
+// All of the vault is charged to the cell from the start, so that no job is charged for it; what it
+// will not need is no part of it, or a job that reads there would make pages.
+bool Holder::take_room(int vault_file) {
+  most_kept_ = std::min(kept_ + kMostWarmPages, kMostKept);
+  const size_t used = kProgramBytes + kept_ * kPageBytes;
+  const size_t all = kProgramBytes + most_kept_ * kPageBytes;
+  if (::ftruncate(vault_file, static_cast<off_t>(all)) < 0) return false;
+  std::memset(vault_, 0, kProgramBytes);
+  std::memset(vault_ + used, 0, all - used);
   begin_program();
   end_program();
   return restore_now();
@@ -121,7 +124,7 @@ bool Holder::read_layout() {
   if (!map || !map->read(kFdHolderMaps)) return false;
   uintptr_t last = 0;
   for (const Area& area : *map) {
-    if (area.end > end_of_addresses() || areas_ == kMostAreas || gaps_ == kMostAreas) break;
+    if (area.end > end_of_addresses() || areas_ == kMostAreas || gaps_ + 1 == kMostGaps) break;
     if (area.begin > last) gap_[gaps_++] = {last, area.begin};
     last = area.end;
     if (!area.is_private) continue;
@@ -134,7 +137,7 @@ bool Holder::read_layout() {
     }
   }
   gap_[gaps_++] = {last, end_of_addresses()};
-  const bool all = areas_ < kMostAreas && gaps_ < kMostAreas;
+  const bool all = areas_ < kMostAreas && gaps_ < kMostGaps;
   map->destroy();
   return all;
 }
@@ -148,7 +151,7 @@ bool Holder::save_first_state() {
     if (found < 0) return false;
     for (long r = 0; r < found; ++r) {
       for (uintptr_t page = regions_[r].begin; page < regions_[r].end; page += kPageBytes) {
-        if (!keep(page, true)) return false;
+        if (!keep(page)) return false;
       }
     }
   }
@@ -166,19 +169,12 @@ bool Holder::is_kept(uintptr_t page) const {
   return at != end && at->page == page;
 }
 
-// Its first content is the holder's own, or that which this process still has.
-bool Holder::keep(uintptr_t page, bool from_holder) {
-  if (kept_ == kMostKept) return false;
+// While the holder has its first content.
+bool Holder::keep(uintptr_t page) {
+  if (kept_ == most_kept_) return false;
   char* copy = vault_ + kProgramBytes + kept_ * kPageBytes;
-  if (from_holder) {
-    if (::pread(kFdHolderMemory, copy, kPageBytes, static_cast<off_t>(page)) != kPageBytes)
-      return false;
-  } else {
-    Region own[1];
-    if (find_own(kFdOwnPagemap, Pages::kSwappedToo, page, page + kPageBytes, own, 1) != 0)
-      return false;
-    std::memcpy(copy, reinterpret_cast<const void*>(page), kPageBytes);
-  }
+  if (::pread(kFdHolderMemory, copy, kPageBytes, static_cast<off_t>(page)) != kPageBytes)
+    return false;
   Kept* end = kept_pages_ + kept_;
   Kept* at = std::lower_bound(kept_pages_, end, page, [](const Kept& each, uintptr_t wanted) {
     return each.page < wanted;
@@ -233,17 +229,25 @@ bool Holder::drop(Range pages) {
   return true;
 }
 
-// Pages that job after job writes to are kept: copying a page
+// Pages that job after job writes to are kept from the next time on: copying a page
 // back costs a tenth of the fault that a dropped one costs the next job.
-bool Holder::restores_by_copy(uintptr_t page) {
-  if (is_kept(page)) return true;
-  return seen_before(page) && kept_ < first_kept_ + kMostWarm && keep(page, false);
+void Holder::note_dropped(uintptr_t page) {
+  if (seen_before(page) && kept_ + warm_ < most_kept_) warm_pages_[warm_++] = page;
+}
+
+// A page that was dropped has its first content, which no job can change: a file's, or zeros.
+bool Holder::keep_warm() {
+  for (; warm_ > 0; --warm_) {
+    if (!keep(warm_pages_[warm_ - 1])) return false;
+  }
+  return true;
 }
 
 bool Holder::drop_written(const Region& region) {
   Range run{0, 0};
   for (uintptr_t page = region.begin; page < region.end; page += kPageBytes) {
-    if (restores_by_copy(page)) continue;
+    if (is_kept(page)) continue;
+    note_dropped(page);
     if (run.end != page) {
       if (!drop(run)) return false;
       run.begin = page;
@@ -279,7 +283,7 @@ bool Holder::roll_back(long faults) {
   if (faults > 0 && !drop_written() && !drop_everything()) return false;
   end_program();
   std::memset(static_cast<void*>(desk_), 0, kPageBytes);
-  return restore_now();
+  return restore_now() && keep_warm();
 }
 
 // The list is wiped: it would tell the next job where this one has written.
@@ -290,11 +294,17 @@ bool Holder::restore_now() {
   return true;
 }
 
-// Direct-mapped: two pages of one slot forget each other, and are dropped once more.
+// Of each set the last pages, newest first: what falls out is dropped once more.
 bool Holder::seen_before(uintptr_t page) {
-  uint32_t& slot = seen_[(page / kPageBytes) % kSeen];
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // multiplicative hashing (Knuth, vol. 3, 6.4)
+  Seen& set = seen_[(page / kPageBytes * kGolden) >> (64 - kSeenBits)];
   const auto name = static_cast<uint32_t>(page / kPageBytes);
-  return std::exchange(slot, name) == name;
+  for (uint32_t& each : set.pages) {
+    if (each == name) return true;
+  }
+  std::copy_backward(std::begin(set.pages), std::end(set.pages) - 1, std::end(set.pages));
+  set.pages[0] = name;
+  return false;
 }
 
 void Holder::start(const JobOrder& order, const JobFds& fds) {

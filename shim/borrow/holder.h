@@ -38,6 +38,9 @@ class Holder {
   // Starts a job, after the last has been rolled back. It is a child of this process with pid
   // kJobPid; the clone itself may come later.
   void start(const JobOrder& order, const JobFds& fds);
+  // Waits for the holder's word that it is parked, which it gives after a rollback, and in place of
+  // a job when the kernel lets it start no process. False: it has ended.
+  bool await_parked();
   // After the job was reaped: removes its traces. `faults`: of pages, all of the job's. False: that
   // could not be done, or the holder has ended, and the cell must end.
   bool roll_back(long faults);
@@ -57,14 +60,14 @@ class Holder {
   };
   bool fork(const HolderPlan& plan);
   void end();
-  bool take_room();
-  bool await_parked();
+  bool take_room(int vault_file);
   bool read_layout();
   bool save_first_state();
-  bool keep(uintptr_t page, bool from_holder);
+  bool keep(uintptr_t page);
   bool is_kept(uintptr_t page) const;
   bool seen_before(uintptr_t page);
-  bool restores_by_copy(uintptr_t page);
+  void note_dropped(uintptr_t page);
+  bool keep_warm();
   bool drop_written();
   bool drop_written(const Region& region);
   bool drop_everything();
@@ -80,12 +83,10 @@ class Holder {
   bool holds_first_content(uintptr_t page) const;
 
   static constexpr size_t kMostAreas = 4096;
+  static constexpr size_t kMostGaps = 1024;
   static constexpr size_t kMostRegions = 4096;
   static constexpr size_t kAreasText = 2 << 20;
-  static constexpr size_t kMostWarm =
-      128;  // pages that are kept because job after job writes to them
-  static constexpr size_t kUsualProgramBytes = 32 << 10;
-  static constexpr size_t kSeen = 4096;
+  static constexpr int kSeenBits = 11;
 
   pid_t pid_ = -1;
   char* vault_ = nullptr;
@@ -95,12 +96,18 @@ class Holder {
   size_t calls_ = 0;
   char* first_areas_ = nullptr;  // smaps, of the first state; then room for another reading
   size_t first_areas_size_ = 0;
-  size_t kept_ = 0, first_kept_ = 0, areas_ = 0, gaps_ = 0;
+  size_t kept_ = 0, areas_ = 0, gaps_ = 0;
   Range area_[kMostAreas];      // private and writable
-  Range gap_[kMostAreas];       // where jobs may map
+  Range gap_[kMostGaps];        // where jobs may map
   Kept kept_pages_[kMostKept];  // sorted by page
   Region regions_[kMostRegions];
-  uint32_t seen_[kSeen] = {};  // numbers of pages that were dropped not long ago
+  size_t most_kept_ = kMostKept;  // as many as the vault has room for
+  size_t warm_ = 0;
+  uintptr_t warm_pages_[kMostWarmPages];  // to be kept after this rollback
+  struct Seen {
+    uint32_t pages[4] = {};
+  };
+  Seen seen_[1 << kSeenBits];  // numbers of pages that were dropped not long ago
 };
 
 }  // namespace shim::borrow

@@ -67,6 +67,7 @@ namespace shim::borrow {
       "test %%rax, %%rax\n"
       "jz 99f\n"
       "jns 20b\n"
+      "jmp 10b\n"  // no room for a process: parked again
       "90:\n"
       "mov %[sys_exit_group], %%eax\n"
       "mov $1, %%edi\n"

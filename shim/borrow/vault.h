@@ -34,10 +34,11 @@ static_assert(offsetof(Program, calls) == 0 && offsetof(Program, copies) == 8 &&
               offsetof(Program, starts_job) == 16 && offsetof(Program, clone_flags) == 24 &&
               offsetof(Program, thread_id) == 32 && sizeof(Call) == 40 && sizeof(Copy) == 16);
 
-constexpr size_t kProgramBytes = 256 << 10;
+constexpr size_t kProgramBytes = 128 << 10;
+// Room for a call of each gap, for all copies, and for some 1,700 runs of pages that are dropped.
 constexpr size_t kMostKept = 1024;  // pages that are copied back after each job
 constexpr size_t kPageBytes = 4096;
-constexpr size_t kVaultBytes = kProgramBytes + kMostKept * kPageBytes;
+constexpr size_t kVaultBytes = kProgramBytes + kMostKept * kPageBytes;  // at most
 constexpr size_t kFirstEntry = 64;  // where the calls begin
 
 struct Desk {

@@ -20,6 +20,19 @@ TEST_CASE("a template's memory is lent until it could not be brought back a few 
   CHECK(record.failures() == RollbackRecord::kMostFailures);
 }
 
+TEST_CASE("where processes are scarce, no cell has a holder beside its first process for a minute",
+          "[cell][borrow]") {
+  RollbackRecord record;
+  const seconds now{1000};
+
+  record.pause("python", now);
+
+  CHECK_FALSE(record.is_trusted("python", now + RollbackRecord::kMemory));
+  CHECK(record.is_trusted("python", now + RollbackRecord::kMemory + seconds(1)));
+  CHECK(record.is_trusted("python-numpy", now));
+  CHECK(record.failures() == 0);  // of rollbacks
+}
+
 TEST_CASE("failures are forgotten when a minute has passed without another", "[cell][borrow]") {
   RollbackRecord record;
   const seconds begin{1000}, later = begin + RollbackRecord::kMemory + seconds(1);
