@@ -28,6 +28,7 @@ enum CellFd : int {
   kFdSweeper,      // the line to the sweeper, without one
   kFdNull,         // /dev/null for reading: an empty stdin
   kFdChildren,     // readable when a child has ended
+  kFdSockets,      // counts of sockets, where jobs may make some in a network namespace of their own
   // Where jobs borrow their memory (shim/borrow/holder.h): the holder's own /proc files and
   // tracking, what wakes it and what it says, and the listener of its filter.
   kFdHolderPagemap,
@@ -55,7 +56,9 @@ struct Cell {
   uint32_t job_uid = 0;  // of jobs, as this process numbers them
   uint32_t job_gid = 0;
   bool readable_job = false;  // see CellOrder
+  int64_t sockets = -1;       // in the cell's network namespace before a job; -1: not counted
   bool trap_reports = false;
+  bool makes_sockets = false;
   const char* home = nullptr;  // path of a scratch that is not /tmp
   AnswerRegion* answer = nullptr;
   uint64_t answer_bytes = 0;
@@ -73,6 +76,9 @@ struct Cell {
 // maps are written. Sets the cell up, reports, serves until the daemon hangs up. Never returns.
 [[noreturn]] void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped,
                            int* tid_address);
+
+// The sockets of this network namespace, by kFdSockets; -1: that cannot be told.
+int64_t count_sockets();
 
 // Serves job orders until the socket closes.
 [[noreturn]] void serve_jobs(Cell& cell);

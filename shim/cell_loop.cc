@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <string_view>
 
 #include "sandbox/mounts/wipe.h"
 #include "sandbox/sys/socket.h"
@@ -256,8 +258,21 @@ void restore_root_of_scratch() {
   ::fchmod(kFdScratch, 01777);
 }
 
+// Sockets that are under way in each other's queues outlive their processes, with all that is under
+// way with them, until the kernel looks for such cycles (net/unix/garbage.c). Those of a namespace
+// are gone when its cell is; elsewhere the close of any socket has the kernel look.
+bool left_sockets(const Cell& cell) {
+  if (cell.sockets >= 0) return count_sockets() != cell.sockets;
+  int ends[2];
+  if (cell.makes_sockets && ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  return false;
+}
+
 // Brings the cell back to what it was before the job: streams and scratch.
-void restore(const Cell& cell, JobDone& done) {
+void restore_files(const Cell& cell, JobDone& done) {
   restore_streams(cell);
   if (cell.home) return restore_directory(cell, done);
   struct statfs info {};
@@ -270,6 +285,11 @@ void restore(const Cell& cell, JobDone& done) {
   sandbox::wipe_directory(kFdScratch);
   ::fstatfs(kFdScratch, &info);
   done.clean = info.f_bfree == cell.scratch_blocks && info.f_ffree == cell.scratch_inodes;
+}
+
+void restore(const Cell& cell, JobDone& done) {
+  restore_files(cell, done);
+  if (left_sockets(cell)) done.clean = 0;
 }
 
 // Until the daemon has read what the job left. False: it hung up.
@@ -349,6 +369,17 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
 }
 
 }  // namespace
+
+int64_t count_sockets() {
+  constexpr std::string_view kHead = "sockets: used ";  // proc_net(5), sockstat
+  char text[128];
+  const ssize_t size = ::pread(kFdSockets, text, sizeof text, 0);
+  const std::string_view said(text, size > 0 ? static_cast<size_t>(size) : 0);
+  int64_t count = -1;
+  if (said.starts_with(kHead))
+    std::from_chars(said.data() + kHead.size(), said.data() + said.size(), count);
+  return count;
+}
 
 void serve_jobs(Cell& cell) {
   reseed_in_memory();

@@ -147,10 +147,14 @@ void allow_root_without_proc(const Setup& setup, std::vector<sys::OwnedFd>& held
   rules.listable.push_back(held.back().get());
 }
 
-void open_proc_files(const Setup& setup, const Cell& cell) {
+void open_proc_files(const Setup& setup, const CellOrder& order, Cell& cell) {
   int oom = ::openat(kProcFd, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   setup.require_call(Step::kProc, oom);
   setup.require_call(Step::kProc, ::dup2(oom, kFdOomScore));
+  if (order.makes_sockets && cell.layers.has(Layer::kNetNs)) {
+    const int sockets = ::openat(kProcFd, "self/net/sockstat", O_RDONLY | O_CLOEXEC);
+    if (sockets >= 0 && ::dup2(sockets, kFdSockets) >= 0) cell.sockets = count_sockets();
+  }
   if (cell.reach != Reach::kNamespace) return;  // the counter is everybody's
   int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
   if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
@@ -354,6 +358,7 @@ Cell describe(const CellOrder& order, int* tid_address) {
   cell.readable_job = order.readable_job != 0;
   cell.verifies_rollback = order.verifies_rollback != 0;
   cell.trap_reports = order.trap_reports != 0;
+  cell.makes_sockets = order.makes_sockets != 0;
   cell.tid_address = tid_address;
   return cell;
 }
@@ -369,7 +374,7 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
   char go = 0;
   setup.require(Step::kIdMaps, ::read(mapped, &go, 1) == 1 ? 0 : ECHILD);
   reset_signals();
-  open_proc_files(setup, cell);  // before the change of uid: it makes the process non-dumpable, and
+  open_proc_files(setup, order, cell);  // before the change of uid: it makes the process non-dumpable, and
                                  // these files root's
   replace_pid_namespace(setup, order, cell);
   take_identity(setup, order, cell);

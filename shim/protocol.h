@@ -84,6 +84,7 @@ struct CellOrder {
   uint32_t own_proc = 0;           // a /proc in which a process finds itself; with a pid namespace
   uint32_t borrows_memory = 0;     // its jobs borrow a holder's memory, where the kernel allows it
   uint32_t verifies_rollback = 0;  // and after each all of it is compared with what it was
+  uint32_t makes_sockets = 0;      // its jobs may
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t answer_bytes = 0;  // size of the answer region, header included

@@ -114,6 +114,7 @@ Result<shim::CellOrder> Cell::describe() const {
   order.makes_code = plan_.variant.makes_code || plan_.shape.runs_programs();
   order.borrows_memory = plan_.variant.borrows_memory;
   order.verifies_rollback = plan_.verifies_rollback;
+  order.makes_sockets = plan_.shape.profile != sandbox::Profile::kPure;
   order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
   order.scratch_bytes = plan_.shape.disk.count;
   order.scratch_inodes = plan_.shape.files;
