@@ -135,7 +135,7 @@ class Functions:
 
         self.assertEqual((out.getvalue(), err.getvalue()), ("to out\n", "to err\n"))
         self.assertEqual(future.job.stdout.text, "to out\n")
-        self.assertGreater(future.job.usage.wall_ms, 0)
+        self.assertGreater(future.job.usage.wall_us, 0)
 
     def test_results_and_pools_are_shown_in_a_line(self) -> None:
         pool = self.pool()

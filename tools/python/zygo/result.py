@@ -40,6 +40,8 @@ class Usage:
     pids_peak: int = 0
     contended: bool = False
     stopped_us: Optional[float] = None  # of a program that zygo ended: when it ran no more, since its start
+    cpu_us: float = 0  # as cpu_ms and wall_ms, which are whole numbers: most jobs take less than a millisecond
+    wall_us: float = 0
 
 
 @dataclass
