@@ -45,7 +45,7 @@ struct EngineOptions {
   std::string heap = "huge";
   // Jobs of Python templates borrow the memory of their cell and it is rolled back after each,
   // where the host allows it; false: each is a fork.
-  bool borrows_memory = false;
+  bool borrows_memory = true;
   bool verifies_rollback = false;  // and all of it is compared with its first state, which is slow
   // While a template makes its image, a cell that it forked before serves what waits already.
   bool early_cells = true;

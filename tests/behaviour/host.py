@@ -13,6 +13,7 @@ from pathlib import Path
 from zygo import PATIENCE
 
 PR_SET_CHILD_SUBREAPER = 36
+FIRST_HOLDER = 30000  # shim/borrow/holder.cc
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path("/run"))
 
 
@@ -60,6 +61,20 @@ def children(of: int) -> list[int]:
     return [pid for pid in found if (stat := stat_of(pid)) and stat[1] != "Z"]
 
 
+def is_holder(pid: int) -> bool:
+    """The process of a cell whose memory its jobs borrow (shim/borrow): it has a pid that no job has."""
+    try:
+        line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("NSpid:"))
+    except (FileNotFoundError, ProcessLookupError, StopIteration):
+        return False
+    return int(line.split()[-1]) >= FIRST_HOLDER and len(line.split()) > 2
+
+
+def jobs_of(cell: int) -> list[int]:
+    """The children of its first process that are jobs."""
+    return [pid for pid in children(cell) if not is_holder(pid)]
+
+
 def templates_of(zygo_pid: int) -> list[int]:
     """Its children but for the front of a service, which runs nothing."""
     return [pid for pid in children(zygo_pid) if name_of(pid) != "zygo-front"]
@@ -68,7 +83,7 @@ def templates_of(zygo_pid: int) -> list[int]:
 def chains_of(zygo_pid: int) -> list[tuple[int, int, int]]:
     """(template, cell, job) of each job that is running below a zygo."""
     return [(template, cell, job) for template in templates_of(zygo_pid) for cell in children(template)
-            for job in children(cell)]
+            for job in jobs_of(cell)]
 
 
 def chain_of(zygo_pid: int, patience: float = 20) -> tuple[int, int, int]:

@@ -17,6 +17,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import host
+
 CHUNK = 16 << 20
 OVERLAP = 512  # what lies across two chunks is found all the same
 PAGE = 4096
@@ -334,5 +336,5 @@ def job_that_says(daemon: int, name: str, word: str) -> tuple[int, int] | None:
     for pid in above:
         if comm_of(pid) == word and is_ours(pid):
             return pid, above[pid]
-    here = {pid for pid in above if pid != daemon and is_ours(pid) and says(pid, name) == word}
+    here = {pid for pid in above if pid != daemon and is_ours(pid) and says(pid, name) == word and not host.is_holder(pid)}
     return next(((pid, above[pid]) for pid in sorted(here) if above[pid] in here and above[above[pid]] not in here), None)

@@ -36,7 +36,7 @@ struct CommonOptions {
   sandbox::Layers without;  // tests of the layers only
   // How every template keeps its memory, from its first job on; see shim/heap/image.h.
   std::optional<std::string> heap;
-  bool borrows_memory = false, verifies_rollback = false;  // see EngineOptions
+  bool borrows_memory = true, verifies_rollback = false;  // see EngineOptions
   bool warm = true;                                        // --start: runtimes that can be warm are
   std::string config;
   bool json = false;

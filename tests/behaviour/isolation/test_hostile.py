@@ -64,7 +64,7 @@ class Counts:
         templates = host.children(pid)
         cells = [cell for template in templates for cell in host.children(template)]
         groups = groups_of(pid)
-        jobs = sum(len(host.children(cell)) for cell in cells)
+        jobs = sum(len(host.jobs_of(cell)) for cell in cells)
         return cls(host.open_descriptors(pid), len(templates), len(cells), jobs, len(groups), bytes_in(groups),
                    host.resident_kb(pid), len(Path(f"/proc/{pid}/mountinfo").read_text().splitlines()))
 

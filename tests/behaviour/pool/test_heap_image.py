@@ -168,7 +168,8 @@ class ATemplateLearnsFromTheTrialsOfItsSetup(ZygoTestCase):
             setup.write(dedent(SETUP) + f"__trials__ = {list(trials)!r}\n")
             setup.flush()
             os.chmod(setup.name, 0o644)
-            results = zygo.run_batch([job], "--heap", "moved", "--setup", setup.name, "--preload", "resource")
+            results = zygo.run_batch([job], "--memory-of-jobs", "fork", "--heap", "moved", "--setup", setup.name,
+                                     "--preload", "resource")
         self.assertLabel(results["j"], "OK")
         return results["j"]["value"][0]
 

@@ -1,5 +1,5 @@
-# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "label": "Signalled", "exit": {"signal": "SIGSEGV"}, "value_absent": true}
-# Where the kernel seals code, all at once is refused; what holds its own objects never is.
+# zygo: {"job": {"mode": "call", "func": "f", "inputs": [1]}, "labels": ["Signalled", "OK"], "value_if_ok": [null]}
+# Where the kernel seals code, all at once is refused; what holds its own objects is where the job borrows it from its cell.
 import ctypes
 
 ARENA = 1 << 18

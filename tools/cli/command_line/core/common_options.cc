@@ -113,7 +113,7 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.add_option_function<std::string>(
          "--memory-of-jobs",
          [&into](const std::string& word) { into.borrows_memory = word == "borrowed"; },
-         "Memory of Python's jobs: fork (default), or borrowed from the cell and brought back")
+         "Memory of Python's jobs: borrowed from the cell and brought back (default), or fork")
       ->check(CLI::IsMember({"fork", "borrowed"}))
       ->type_name("MODE");
   app.add_flag("--verify-rollback", into.verifies_rollback,
