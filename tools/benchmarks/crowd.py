@@ -44,6 +44,7 @@ class Plan:
     options: tuple[str, ...] = ()  # of zygo batch
     only: str | None = None  # one family of what is drawn
     results: Path | None = None  # where all results go
+    verifies: bool = False  # the memory that jobs borrow is compared with its first state after each
 
 
 @dataclass
@@ -63,6 +64,7 @@ class Report:
     kill_ms: dict[str, float] = field(default_factory=dict)  # from a deadline until all kills were sent
     reap_ms: dict[str, float] = field(default_factory=dict)  # from then on until the program was reaped
     killed: int = 0  # at a wall limit
+    borrowed: int = 0  # jobs of the crowd that borrowed the memory of their cell
     latest: dict[str, float] = field(default_factory=dict)  # whose end came last after their limits: ms
     rss_kb: dict[str, int] = field(default_factory=dict)  # of the daemon
     faulty: list[dict] = field(default_factory=list)  # the jobs of all faults, to try again
@@ -98,6 +100,8 @@ class _Pool:
 
     def __init__(self, plan: Plan, scratch: str):
         command = [str(plan.zygo), "batch", "-", "--quiet", "--workers", str(plan.running), *plan.options]
+        if plan.verifies:
+            command.append("--verify-rollback")
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          env={**os.environ, "TMPDIR": scratch})
         self._seconds = plan.seconds
@@ -231,6 +235,7 @@ class _Run:
     def _compare(self, member: Member, result: dict, alone: dict[str, dict]) -> None:
         name = member.job["id"]
         self._labels.setdefault(member.kind, Counter())[result["label"]] += 1
+        self._report.borrowed += "rollback" in result["timing_us"]
         self._time(member, result)
         if member.honest:
             self._move(name, alone[name], result, member.job)
@@ -290,6 +295,7 @@ def _judge(plan: Plan, report: Report) -> None:
         (report.wrong, f"{len(report.wrong)} verdicts of hostile programs were wrong"),
         (report.leftovers, f"{len(report.leftovers)} things were left behind"),
         (report.exit_code not in (0, 1), f"the pool ended with {report.exit_code}"),
+        (plan.verifies and not report.borrowed, "no job borrowed memory, so there was nothing to verify"),
         (plan.max_kill_ms is not None and not report.kill_ms, "the results do not say when kills were sent"),
         (plan.max_kill_ms is not None and late > plan.max_kill_ms,
          f"kills were sent {late} ms after their deadline at the 99th percentile"),
@@ -310,7 +316,8 @@ def text(report: Report) -> str:
         f"deadlines      {report.killed:,} met; ms p50 / p99 / max until the kill: {times(report.kill_ms)}, from there to "
         f"the reaping: {times(report.reap_ms)}",
         f"latest         {', '.join(f'{name} {late:,.0f} ms' for name, late in list(report.latest.items())[:4]) or '-'}",
-        f"memory         kB of the daemon: {report.rss_kb.get('first')} before, {report.rss_kb.get('last')} after",
+        f"memory         kB of the daemon: {report.rss_kb.get('first')} before, {report.rss_kb.get('last')} after; "
+        f"{report.borrowed:,} jobs borrowed their cell's",
     ]
     for kind, labels in report.kinds.items():
         shown = ", ".join(f"{label} {count}" for label, count in list(labels.items())[:6])

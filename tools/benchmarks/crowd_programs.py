@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import crimes
 import zoo
+from address_space import RANDOM_CALLS
 
 # Our fault, or the caller's: nothing that a program does may end so.
 NEVER = {"SandboxError", "BadJob", "Cancelled"}
@@ -286,6 +287,7 @@ def _spins(chance: random.Random) -> dict:
 FAMILIES = (
     Family("calls", drawn(CALLS, ANY_PROFILE)),
     Family("calls", drawn(CALLS, ANY_PROFILE)),
+    Family("areas", drawn(RANDOM_CALLS, ({}, {"profile": "pure"}))),
     Family("paths", drawn(PATHS, ({}, SUBPROCESS), {"disk_mb": 8, "files": 2000})),
     Family("outputs", _outputs),
     Family("spins", _spins, ("TimeoutException",)),
