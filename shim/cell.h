@@ -28,7 +28,7 @@ enum CellFd : int {
   kFdSweeper,      // the line to the sweeper, without one
   kFdNull,         // /dev/null for reading: an empty stdin
   kFdChildren,     // readable when a child has ended
-  kFdSockets,      // counts of sockets, where jobs may make some in a network namespace of their own
+  kFdSockets,  // counts of sockets, where jobs may make some in a network namespace of their own
   // Where jobs borrow their memory (shim/borrow/holder.h): the holder's own /proc files and
   // tracking, what wakes it and what it says, and the listener of its filter.
   kFdHolderPagemap,

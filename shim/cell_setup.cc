@@ -374,8 +374,8 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
   char go = 0;
   setup.require(Step::kIdMaps, ::read(mapped, &go, 1) == 1 ? 0 : ECHILD);
   reset_signals();
-  open_proc_files(setup, order, cell);  // before the change of uid: it makes the process non-dumpable, and
-                                 // these files root's
+  open_proc_files(setup, order, cell);  // before the change of uid: it makes the process
+                                        // non-dumpable, and these files root's
   replace_pid_namespace(setup, order, cell);
   take_identity(setup, order, cell);
   if (cell.reach == Reach::kNamespace) {  // a change of uid clears it

@@ -39,7 +39,7 @@ constexpr size_t kProgramBytes = 128 << 10;
 constexpr size_t kMostKept = 1024;  // pages that are copied back after each job
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kVaultBytes = kProgramBytes + kMostKept * kPageBytes;  // at most
-constexpr size_t kFirstEntry = 64;  // where the calls begin
+constexpr size_t kFirstEntry = 64;                                      // where the calls begin
 
 struct Desk {
   char word = 0;  // the holder reads its wake-up into this

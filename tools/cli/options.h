@@ -37,7 +37,7 @@ struct CommonOptions {
   // How every template keeps its memory, from its first job on; see shim/heap/image.h.
   std::optional<std::string> heap;
   bool borrows_memory = true, verifies_rollback = false;  // see EngineOptions
-  bool warm = true;                                        // --start: runtimes that can be warm are
+  bool warm = true;                                       // --start: runtimes that can be warm are
   std::string config;
   bool json = false;
   bool quiet = false;
