@@ -61,18 +61,23 @@ def children(of: int) -> list[int]:
     return [pid for pid in found if (stat := stat_of(pid)) and stat[1] != "Z"]
 
 
-def is_holder(pid: int) -> bool:
-    """The process of a cell whose memory its jobs borrow (shim/borrow): it has a pid that no job has."""
+def numbers_of(pid: int) -> list[int]:
+    """Of a process, in each pid namespace from ours down to its own; empty when it is gone."""
     try:
-        line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("NSpid:"))
-    except (FileNotFoundError, ProcessLookupError, StopIteration):
-        return False
-    return int(line.split()[-1]) >= FIRST_HOLDER and len(line.split()) > 2
+        text = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [int(word) for line in text.splitlines() if line.startswith("NSpid:") for word in line.split()[1:]]
+
+
+def is_holder(numbers: list[int]) -> bool:
+    """The process of a cell whose memory its jobs borrow (shim/borrow) has a number that no job has."""
+    return any(number >= FIRST_HOLDER for number in numbers[1:])
 
 
 def jobs_of(cell: int) -> list[int]:
-    """The children of its first process that are jobs."""
-    return [pid for pid in children(cell) if not is_holder(pid)]
+    """The children of its first process that are jobs. A holder that its cell cannot use goes while we look."""
+    return [pid for pid in children(cell) if (numbers := numbers_of(pid)) and not is_holder(numbers)]
 
 
 def templates_of(zygo_pid: int) -> list[int]:
