@@ -294,7 +294,7 @@ bool Holder::restore_now() {
   return true;
 }
 
-// Of each set the last pages, newest first: what falls out is dropped once more.
+// A set holds its last pages, newest first. A page that has fallen out is dropped once more.
 bool Holder::seen_before(uintptr_t page) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // multiplicative hashing (Knuth, vol. 3, 6.4)
   Seen& set = seen_[(page / kPageBytes * kGolden) >> (64 - kSeenBits)];
