@@ -84,7 +84,7 @@ class Forced:
 
     def test_the_next_job_does_not_begin_before_the_last_is_swept_up(self: Any) -> None:
         """By its cell's sweeper, which would hit the next job, too: it has the same uid."""
-        endless = {"id": "endless", "source": "while True: pass", "limits": {"wall_ms": 1000}}
+        endless = {"id": "endless", "source": "while True: pass", "limits": {"cpu_ms": 60000, "wall_ms": 60000}}
         healthy = {"id": "healthy", "source": "print(1)"}
         one_cell = ("--workers", "1", "--heap", "plain")
         with Coprocess(*one_cell, *self.options()) as batch:
@@ -93,9 +93,8 @@ class Forced:
             (sweeper,) = set(host.children(template)) - {cell}
             os.kill(sweeper, signal.SIGSTOP)
             try:
-                while job in host.children(cell):
-                    time.sleep(0.01)  # /proc gives no event for a process of others that ends,
-                end_of_watch = time.monotonic() + 0.5  # and nothing one for what does not begin.
+                host.kill_and_await(job)
+                end_of_watch = time.monotonic() + 0.5  # Nothing gives an event for what does not begin.
                 while time.monotonic() < end_of_watch:
                     self.assertEqual(host.children(cell), [])
                     time.sleep(0.01)
@@ -103,7 +102,7 @@ class Forced:
                 os.kill(sweeper, signal.SIGCONT)
             labels = {result["id"]: result["label"] for result in (batch.result(), batch.result())}
 
-        self.assertEqual(labels, {"endless": "TimeoutException", "healthy": "OK"})
+        self.assertEqual(labels, {"endless": "Signalled", "healthy": "OK"})
 
 
 class LevelContained(Forced, ZygoTestCase):
