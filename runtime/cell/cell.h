@@ -180,6 +180,7 @@ class Cell : public CellHandle {
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
   void count_refused_processes();
+  void lose_holder(bool job_was_killed);
   bool memory_limit_is_far() const;
   struct Reading;  // the answer is being read
   void read_answer(bool clean);

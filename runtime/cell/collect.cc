@@ -126,21 +126,28 @@ void Cell::collect(const shim::JobDone& done) {
                                  "the sandbox of the job could not be completed"};
   }
   seen.exit = {done.signalled != 0, done.code};
-  if (!clock_.is_doomed() && done.signalled != 0 && done.code == SIGKILL && !seen.fault &&
-      outer_oom_kills() > outer_oom_base_) {
+  const bool was_killed = !clock_.is_doomed() && done.signalled != 0 && done.code == SIGKILL;
+  if (was_killed && !seen.fault && outer_oom_kills() > outer_oom_base_)
     seen.fault = outer_memory_is_full();
-  }
   result_.ran = done.confined_at_ns != 0;
   clock_.end();
   drain();
   measure(done);
   // The kernel ends the holder with a job that it ends for want of memory.
-  if (done.rollback == shim::Rollback::kFailed && seen.oom_kills == 0 && plan_.rollback_failed)
-    plan_.rollback_failed();
+  if (done.rollback == shim::Rollback::kFailed && seen.oom_kills == 0) lose_holder(was_killed);
   if (holder_ && done.failure.step == shim::Step::kFork && plan_.holder_refused)
     plan_.holder_refused();
   if (observer_) result_.observed = observer_->take();
   read_answer(done.clean != 0);
+}
+
+// A job that was ended with the holder of its memory was not ended by what it did.
+void Cell::lose_holder(bool job_was_killed) {
+  if (plan_.rollback_failed) plan_.rollback_failed();
+  Evidence& seen = result_.evidence;
+  if (!job_was_killed || seen.deadline != DeadlineKind::kNone || seen.fault) return;
+  seen.fault = Evidence::Fault{shim::Step::kRollback, ESRCH,
+                               "the process that holds the memory of the job has ended"};
 }
 
 struct Cell::Reading {

@@ -14,8 +14,9 @@ using sys::Result;
 
 namespace {
 
-// Its cell was gone before the job began, and we had not heard: another cell can have it.
-bool was_not_sent(const Evidence::Fault& fault) {
+// Its cell was gone before the job began, and we had not heard, or what holds its memory ended: the
+// job is not to blame, and another cell can have it.
+bool was_lost(const Evidence::Fault& fault) {
   if (fault.step == Step::kRollback) return fault.error == ESRCH;
   return fault.step == Step::kSendOrder && (fault.error == EPIPE || fault.error == ECONNRESET);
 }
@@ -229,7 +230,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   } else {
     cells_.bury(slot);
   }
-  if (fault && !cancelled && was_not_sent(*fault) && task->can_begin_anew() &&
+  if (fault && !cancelled && was_lost(*fault) && task->can_begin_anew() &&
       Placement::may_start_again(*task, {})) {
     placement_.place_again(key, std::move(task));
   } else if (fault && !cancelled) {

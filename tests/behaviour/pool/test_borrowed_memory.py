@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+import host
 import zoo
 import zygo
 from address_space import NATIVE, RANDOM_CALLS
-from zygo import Job, Result, ZygoTestCase
+from zygo import Coprocess, Job, Result, ZygoTestCase
 
 BORROWED = ("--memory-of-jobs", "borrowed", "--verify-rollback")
 ONE_CELL = (*BORROWED, "--workers", "1", "--heap", "huge")
@@ -234,6 +236,18 @@ class TheNextJob(BorrowedMemory):
         for turn in range(10):
             self.assertEqual(results[f"hog {turn}"]["label"], "MemoryLimitExceeded")
             self.assertEqual((results[f"next {turn}"]["label"], was_borrowed(results[f"next {turn}"])), ("OK", True))
+
+    @unittest.skipUnless(os.geteuid() == 0, "holders are killed by root")
+    def test_runs_again_when_it_ended_with_its_holder(self) -> None:
+        """No fault of its own, as where the kernel ends both and the counts of their cell say nothing of it."""
+        with Coprocess(*ONE_CELL) as batch:
+            batch.send(zygo.lines_of([{"id": "only", "source": "import time\ntime.sleep(1)\nprint(7)"}]))
+            _, cell, _ = host.chain_of(batch.process.pid)
+            holder, = (pid for pid in host.children(cell) if host.is_holder(host.numbers_of(pid)))
+            os.kill(holder, signal.SIGKILL)
+            result = batch.result(30)
+
+        self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", "7\n"), zygo.brief(result))
 
 
 class TheDefault(BorrowedMemory):
