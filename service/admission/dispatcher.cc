@@ -18,6 +18,10 @@ namespace {
 
 // Enough that a worker that ends a job finds the next one there.
 constexpr size_t kAhead = 2;
+// Short jobs are given to the engine several at a time: as many as it completes in this time, and
+// so many for each worker at most.
+constexpr sys::Microseconds kBurst{4000};
+constexpr size_t kMostInBurst = 8;
 
 sys::Microseconds time_of(const runtime::Timing& t) {
   return sys::Microseconds(t.lease + t.fork + t.confine + t.run + t.collect + t.judge);
@@ -128,7 +132,7 @@ Dispatcher::Dispatcher(runtime::Engine& engine, runtime::Loop& loop, Deadlines& 
       deadlines_(deadlines),
       held_(held),
       options_(std::move(options)),
-      window_(kAhead * std::max(1u, engine.workers())),
+      workers_(std::max(1u, engine.workers())),
       rate_(engine.workers()),
       wakeup_(loop, [this] { collect(); }),
       soon_(loop, [this] { collect(); }),
@@ -153,13 +157,12 @@ std::optional<Dispatcher::Busy> Dispatcher::refusal(const std::string& client,
                             queue_.size(), queue_.size_of(client)),
                 rate_.retry_after(queue_.size())};
   const size_t before = queue_.size() + running_;
-  const size_t workers = window_ / kAhead;
-  if (!patience || before < workers) return std::nullopt;
-  const auto wait = rate_.wait_behind(before + 1 - workers);
+  if (!patience || before < workers_) return std::nullopt;
+  const auto wait = rate_.wait_behind(before + 1 - workers_);
   if (!wait || *wait <= *patience) return std::nullopt;
   return Busy{fmt::format("it would start in some {} ms; the caller waits {} ms", wait->count(),
                           patience->count()),
-              rate_.retry_after(before + 1 - workers)};
+              rate_.retry_after(before + 1 - workers_)};
 }
 
 std::variant<Dispatcher::Ticket, Dispatcher::Busy> Dispatcher::submit(Order order) {
@@ -210,12 +213,19 @@ void Dispatcher::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
   inbox_->put(ticket, std::move(finished));
 }
 
+// Jobs with the engine at most. It wakes up once for all that it is given together, so it gets
+// several where they are short; they are its queue then, for kBurst.
+size_t Dispatcher::window() const {
+  return workers_ * kAhead + std::min(rate_.within(kBurst), workers_ * kMostInBurst);
+}
+
 // The engine keeps workers for clients that have no job there, so their first one is always given
 // to it.
 void Dispatcher::pump() {
   const auto has_none = [this](const std::string& client) { return !given_.contains(client); };
+  const size_t most = running_ < workers_ * kAhead ? window() : 0;
   for (;;) {
-    const bool full = running_ >= window_;
+    const bool full = running_ >= most;
     const std::optional<Ticket> next = full ? queue_.pop(has_none) : queue_.pop();
     if (!next) return;
     start(*next, entries_.at(*next));

@@ -131,6 +131,7 @@ class Dispatcher {
     void wake();  // with the mutex held
   };
 
+  size_t window() const;
   void pump();
   void start(Ticket ticket, Entry& entry);
   void collect();
@@ -149,7 +150,7 @@ class Dispatcher {
   Deadlines& deadlines_;
   const Allowance& held_;
   Options options_;
-  const size_t window_;  // with the engine at once: its workers are busy, and no queue of its own
+  const size_t workers_;
   FairQueue queue_;
   ServiceRate rate_;
   std::unordered_map<Ticket, Entry> entries_;

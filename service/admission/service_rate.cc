@@ -10,6 +10,11 @@ void ServiceRate::ended(sys::Microseconds took) {
   mean_us_ = mean_us_ ? *mean_us_ + kNewest * (us - *mean_us_) : us;
 }
 
+size_t ServiceRate::within(sys::Microseconds time) const {
+  if (!mean_us_) return 0;
+  return static_cast<size_t>(static_cast<double>(time.count()) * workers_ / *mean_us_);
+}
+
 std::optional<sys::Milliseconds> ServiceRate::wait_behind(size_t jobs) const {
   if (!mean_us_) return std::nullopt;
   const double us = static_cast<double>(jobs) * *mean_us_ / workers_;

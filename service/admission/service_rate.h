@@ -14,6 +14,8 @@ class ServiceRate {
   explicit ServiceRate(unsigned workers) : workers_(workers == 0 ? 1 : workers) {}
 
   void ended(sys::Microseconds took);
+  // Jobs that the workers complete in this time; none before the first has ended.
+  size_t within(sys::Microseconds time) const;
   // Until a worker is free for one that has so many before it; nothing before the first has ended.
   std::optional<sys::Milliseconds> wait_behind(size_t jobs) const;
   // In whole seconds, from 1 to 600, for a Retry-After.

@@ -10,8 +10,8 @@ namespace service {
 
 namespace {
 
-// The jobs of one batch at once, for each worker: enough that none is idle while results travel.
-constexpr size_t kBatchJobsPerWorker = 4;
+// The jobs of one batch at once, for each worker: more than the dispatcher gives to the engine.
+constexpr size_t kBatchJobsPerWorker = 12;
 constexpr Parameter kDurable{"durable", "query",
                              "1, with async=1: on the disk before it is acknowledged."};
 constexpr Parameter kKey{"Idempotency-Key", "header",

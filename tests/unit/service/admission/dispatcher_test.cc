@@ -119,6 +119,24 @@ TEST_CASE("at the end all that is left is Cancelled", "[service][dispatcher]") {
   CHECK(scene.labels == std::vector<std::string>(5, "Cancelled"));
 }
 
+TEST_CASE("short jobs are given to the engine several at a time, long ones are not",
+          "[service][dispatcher]") {
+  const auto [source, with_the_engine] =
+      GENERATE(std::pair("short", size_t{10}), std::pair("long", size_t{2}));
+  Scene scene(100);
+  scene.submit(source);
+  scene.run_until(1);
+  scene.submit(source);
+  for (int i = 0; i < 20; ++i) scene.submit("hang");
+  CHECK(scene.dispatcher->running() == 2);
+
+  scene.run_until(2);
+
+  CHECK(scene.dispatcher->running() == with_the_engine);
+  scene.dispatcher->cancel_all();
+  scene.run_until(22);
+}
+
 TEST_CASE("a job's own word on its tenant counts only where the dispatcher is told so",
           "[service][dispatcher][tenants]") {
   Scene plain(10);

@@ -73,11 +73,13 @@ TEST_CASE("the wait is the queue's length by the measured rate", "[service][queu
   using std::chrono::milliseconds;
   ServiceRate rate(4);
   CHECK_FALSE(rate.wait_behind(100));
+  CHECK(rate.within(milliseconds(1000)) == 0);
   CHECK(rate.retry_after(100) == 1);
 
   for (int i = 0; i < 10; ++i) rate.ended(milliseconds(200));
 
   CHECK(rate.wait_behind(100)->count() == 5000);
+  CHECK(rate.within(milliseconds(1000)) == 20);
   CHECK(rate.retry_after(100) == 5);
   CHECK(rate.retry_after(101) == 6);
   CHECK(rate.retry_after(0) == 1);

@@ -1,7 +1,8 @@
 #pragma once
 // FakeEngine: answers jobs on a thread of its own, after a delay or when it is told to. What a job
 // gets is written in its source: "raise NAME" an exception of that name, "fail" SandboxError,
-// "hang" nothing until cancelled; anything else OK, with the source as its stdout.
+// "hang" nothing until cancelled; anything else OK, with the source as its stdout. "short" and
+// "long" say that they took 100 us and 100 ms, the others say nothing of their time.
 
 #include <algorithm>
 #include <condition_variable>
@@ -113,6 +114,8 @@ class FakeEngine : public runtime::Engine {
     if (raises) result.verdict.exception_type = job.source.substr(6);
     result.out.bytes = job.source;
     result.exit = runtime::ExitStatus{};
+    if (job.source == "short") result.timing.run = 100;
+    if (job.source == "long") result.timing.run = 100'000;
     return result;
   }
 
