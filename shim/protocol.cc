@@ -17,7 +17,7 @@ const char* name_of(Step step) {
     case Step::kNamespaces:
       return "cgroup namespace";
     case Step::kSweeper:
-      return "start broom";
+      return "start sweeper";
     case Step::kScratch:
       return "make scratch";
     case Step::kHostname:

@@ -51,10 +51,11 @@ struct Place {
 
 // ---- values ------------------------------------------------------------------------------------
 
-std::optional<uint32_t> number(std::string_view text) {
+template <typename Number = uint32_t>
+std::optional<Number> number(std::string_view text) {
   int base = text.starts_with("0x") ? 16 : 10;
   if (base == 16) text.remove_prefix(2);
-  uint32_t value = 0;
+  Number value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -87,11 +88,26 @@ std::optional<uint8_t> argument(std::string_view word) {
 
 constexpr uint64_t kInt = 0xffffffff;  // the kernel reads the argument as a 32-bit integer
 
+constexpr uint64_t kPointer = ~uint64_t{0};
+
+std::optional<uint64_t> pointer(std::string_view word) {
+  if (word == "NULL") return 0;
+  const auto address = number<uint64_t>(word);
+  return address > kInt ? address : std::nullopt;
+}
+
 Result<Condition> equal_to(const Place& place, const Words& words, uint8_t arg,
                            std::string_view& text) {
   std::string_view value = next_word(text);
-  if (value == "NULL") return Condition{arg, ~uint64_t{0}, 0};
+  if (const auto address = pointer(value)) return Condition{arg, kPointer, *address};
   return Condition{arg, kInt, TRY(bits(place, words, value))};
+}
+
+Result<Condition> not_equal_to(const Place& place, uint8_t arg, std::string_view& text) {
+  const std::string_view value = next_word(text);
+  const auto address = pointer(value);
+  if (!address) return place.expected("NULL or an address of more than 32 bits", value);
+  return Condition{arg, kPointer, *address, true};
 }
 
 Result<Condition> masked(const Place& place, const Words& words, uint8_t arg,
@@ -133,10 +149,12 @@ Result<Alternatives> conditions(const Place& place, const Words& words, std::str
     if (relation == "in") return one_of(place, words, *arg, text, all);
     if (relation == "==") {
       all.push_back(TRY(equal_to(place, words, *arg, text)));
+    } else if (relation == "!=") {
+      all.push_back(TRY(not_equal_to(place, *arg, text)));
     } else if (relation == "&") {
       all.push_back(TRY(masked(place, words, *arg, text)));
     } else {
-      return place.expected("'==', 'in' or '&'", relation);
+      return place.expected("'==', '!=', 'in' or '&'", relation);
     }
     std::string_view joint = next_word(text);
     if (joint.empty()) return Alternatives{all};

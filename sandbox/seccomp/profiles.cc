@@ -48,8 +48,9 @@ Settled settle(const RuleGroups& groups, const FilterVariant& variant, int numbe
                std::span<const uint64_t, 6> args) {
   auto matches = [&](const Rule& rule) {
     return number >= 0 && rule.number == number &&
-           std::ranges::all_of(
-               rule.when, [&](const Condition& c) { return (args[c.arg] & c.mask) == c.value; });
+           std::ranges::all_of(rule.when, [&](const Condition& c) {
+             return ((args[c.arg] & c.mask) == c.value) != c.differs;
+           });
   };
   for (const RuleGroup& group : groups) {
     if (group.treatment == Treatment::kNotify || !applies(group, variant)) continue;

@@ -25,12 +25,13 @@ enum class Treatment : uint8_t {
   kNotify,  // the default, written down where the reason deserves a line
 };
 
-// args[arg] & mask == value. Where the kernel reads 32 bits, so does the mask: garbage in the upper
-// half must neither hide a call nor condemn it.
+// args[arg] & mask == value, or the opposite. Where the kernel reads 32 bits, so does the mask:
+// garbage in the upper half must neither hide a call nor condemn it.
 struct Condition {
   uint8_t arg = 0;
   uint64_t mask = 0;
   uint64_t value = 0;
+  bool differs = false;  // in all of the 64 bits: the mask has them
   bool operator==(const Condition&) const = default;
 };
 

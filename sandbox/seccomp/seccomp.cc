@@ -43,7 +43,8 @@ sys::Result<void> add_rule(void* context, const RuleGroup& group, const Rule& ru
   if (rule.number < 0) return {};  // another architecture has it
   std::vector<scmp_arg_cmp> when;
   for (const Condition& c : rule.when) {
-    when.push_back({.arg = c.arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = c.mask, .datum_b = c.value});
+    when.push_back(c.differs ? scmp_arg_cmp{c.arg, SCMP_CMP_NE, c.value, 0}
+                             : scmp_arg_cmp{c.arg, SCMP_CMP_MASKED_EQ, c.mask, c.value});
   }
   return checked(seccomp_rule_add_array(context, libseccomp_action(group), rule.number,
                                         static_cast<unsigned>(when.size()), when.data()),

@@ -42,11 +42,13 @@ void* map_room(size_t bytes) {
 }  // namespace
 
 Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
+  if (::syscall(SYS_clone3, nullptr, 0) < 0 && errno == ENOSYS)
+    return nullptr;  // a filter around us
   const sys::OwnedFd vault_file(
       static_cast<int>(::syscall(SYS_memfd_create, "zygo-vault", MFD_CLOEXEC)));
   if (!vault_file || ::ftruncate(vault_file.get(), kVaultBytes) < 0) return nullptr;
-  void* vault =
-      ::mmap(nullptr, kVaultBytes, PROT_READ | PROT_WRITE, MAP_SHARED, vault_file.get(), 0);
+  void* vault = ::mmap(reinterpret_cast<void*>(kVaultAddress), kVaultBytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED_NOREPLACE, vault_file.get(), 0);
   void* desk =
       ::mmap(nullptr, sizeof(Desk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   void* room = map_room(sizeof(Holder));
@@ -55,9 +57,12 @@ Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
   Holder* holder = new (room) Holder;
   holder->vault_ = static_cast<char*>(vault);
   holder->desk_ = new (desk) Desk;
-  holder->program_.clone_flags =
-      CLONE_VM | CLONE_PARENT | SIGCHLD | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
-  holder->program_.thread_id = cell.tid_address;
+  holder->program_.job_pid = kJobPid;
+  holder->program_.clone = {
+      .flags = CLONE_VM | CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID,
+      .thread_id = reinterpret_cast<uintptr_t>(cell.tid_address),
+      .pids = kVaultAddress + offsetof(Program, job_pid),
+      .pid_count = 1};
   const HolderPlan plan{cell, holder->vault_, vault_file.get(), holder->desk_, confine, context};
   if (holder->fork(plan) && holder->await_parked() && holder->read_layout() &&
       holder->save_first_state() && holder->take_room(vault_file.get()) &&

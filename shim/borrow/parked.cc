@@ -27,7 +27,7 @@ namespace shim::borrow {
       "syscall\n"
       "cmp $1, %%rax\n"
       "jne 90f\n"
-      "lea 64(%%r12), %%r15\n"
+      "lea 128(%%r12), %%r15\n"
       "mov (%%r12), %%rbx\n"
       "30:\n"  // the calls
       "test %%rbx, %%rbx\n"
@@ -57,12 +57,9 @@ namespace shim::borrow {
       "50:\n"
       "cmpq $0, 16(%%r12)\n"
       "je 10b\n"
-      "mov %[sys_clone], %%eax\n"
-      "mov 24(%%r12), %%rdi\n"
-      "xor %%esi, %%esi\n"
-      "xor %%edx, %%edx\n"
-      "mov 32(%%r12), %%r10\n"
-      "xor %%r8d, %%r8d\n"
+      "mov %[sys_clone3], %%eax\n"
+      "lea 32(%%r12), %%rdi\n"
+      "mov $80, %%esi\n"
       "syscall\n"
       "test %%rax, %%rax\n"
       "jz 99f\n"
@@ -75,8 +72,9 @@ namespace shim::borrow {
       "hlt\n"
       "99:\n"
       : "+r"(at), "+r"(buffer), "+r"(wake), "+r"(parked)
-      : [sys_write] "i"(SYS_write), [sys_clone] "i"(SYS_clone), [sys_exit_group] "i"(SYS_exit_group)
-      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r10", "r11", "r15", "cc", "memory");
+      :
+      [sys_write] "i"(SYS_write), [sys_clone3] "i"(SYS_clone3), [sys_exit_group] "i"(SYS_exit_group)
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r11", "r15", "cc", "memory");
 }
 
 }  // namespace shim::borrow

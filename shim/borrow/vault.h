@@ -21,25 +21,42 @@ struct Copy {
   uintptr_t to = 0, from = 0;
 };
 
+// The argument of clone3(2). The filter of a cell lets this one pass and no other, by its address,
+// so that a process can be started in the borrowed memory by who may choose its pid alone: that
+// takes CAP_CHECKPOINT_RESTORE, which pid 1 and the holder keep and no job has.
+struct CloneArguments {
+  uint64_t flags = 0, pidfd = 0;
+  uint64_t thread_id = 0;  // of the C library, for CLONE_CHILD_SETTID
+  uint64_t parent_thread_id = 0, exit_signal = 0, stack = 0, stack_size = 0, tls = 0;
+  uint64_t pids = 0, pid_count = 0;  // asked for, in the innermost namespace first
+};
+
 // The words at the start of the vault, which parked.cc reads by their offsets. Behind them lie
 // `calls` times Call, and then `copies` times Copy.
 struct Program {
   uint64_t calls = 0;
   uint64_t copies = 0;
   uint64_t starts_job = 0;  // 0: only restore, and say so
-  uint64_t clone_flags = 0;
-  int* thread_id = nullptr;  // of the C library, for CLONE_CHILD_SETTID
+  uint64_t unused = 0;
+  CloneArguments clone;
+  int32_t job_pid = 0;
 };
 static_assert(offsetof(Program, calls) == 0 && offsetof(Program, copies) == 8 &&
-              offsetof(Program, starts_job) == 16 && offsetof(Program, clone_flags) == 24 &&
-              offsetof(Program, thread_id) == 32 && sizeof(Call) == 40 && sizeof(Copy) == 16);
+              offsetof(Program, starts_job) == 16 && offsetof(Program, clone) == 32 &&
+              sizeof(CloneArguments) == 80 && sizeof(Call) == 40 && sizeof(Copy) == 16);
+
+// Where the vault lies in all cells: below what the kernel gives to mmap() and above programs
+// (arch/x86/include/asm/elf.h). The filter knows it (sandbox/seccomp/profiles/pure.policy).
+constexpr uintptr_t kVaultAddress = 0x6f0000000000;
+constexpr uintptr_t kCloneAddress = kVaultAddress + offsetof(Program, clone);
 
 constexpr size_t kProgramBytes = 128 << 10;
 // Room for a call of each gap, for all copies, and for some 1,700 runs of pages that are dropped.
 constexpr size_t kMostKept = 1024;  // pages that are copied back after each job
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kVaultBytes = kProgramBytes + kMostKept * kPageBytes;  // at most
-constexpr size_t kFirstEntry = 64;                                      // where the calls begin
+constexpr size_t kFirstEntry = 128;                                     // where the calls begin
+static_assert(sizeof(Program) <= kFirstEntry);
 
 struct Desk {
   char word = 0;  // the holder reads its wake-up into this

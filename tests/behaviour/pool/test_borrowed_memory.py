@@ -3,6 +3,7 @@ left for the next. Every run compares the whole address space with its first sta
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import signal
@@ -61,6 +62,7 @@ CHANGES = {
     # A waking thread goes on where its rseq area says; the holder must have none.
     "restartable sequences": "try: offset = ctypes.c_ssize_t.in_dll(libc, '__rseq_offset').value\nexcept ValueError: offset = 0\n"
                              "ctypes.memset(fs.value + offset + 8, 0x41, 8) if offset else None\n",
+    "a process": "for _ in range(9): call(435, 0x6f0000000020, 80)\n",
     "signals": "for pid in range(1, 33000):\n    for number in (signal.SIGSTOP, signal.SIGKILL):\n"
                "        try: pid == os.getpid() or os.kill(pid, number)\n        except OSError: pass\n",
 }
@@ -223,6 +225,19 @@ class TheNextJob(BorrowedMemory):
         results = zygo.run_batch(jobs, *UNVERIFIED)
 
         self.assertEqual([results[do]["stdout"]["text"] for do in (leave, look)], ["found\n", f"found\n{bytes(9)}\n"])
+
+    def test_starts_no_process_in_the_memory(self) -> None:
+        """The filter lets the holder's own call pass, with the arguments that pid 1 wrote; it takes a capability."""
+        call = ("import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+                "print(libc.syscall(435, ctypes.c_long(0x6f0000000020), SIZE), ctypes.get_errno())\n")
+        jobs: list[Job] = [{"id": str(size), "source": call.replace("SIZE", str(size))} for size in (80, 64, 88)]
+
+        results = zygo.run_batch(jobs, *UNVERIFIED)
+
+        self.assertTrue(was_borrowed(results["80"]))
+        self.assertEqual(results["80"]["stdout"]["text"], f"-1 {errno.EPERM}\n")
+        for size in ("64", "88"):
+            self.assertEqual((results[size]["label"], results[size]["detail"]["syscall"]), ("UnsafeCode", "clone3"))
 
     def test_begins_in_another_cell_when_the_kernel_has_ended_the_holder(self) -> None:
         hog = "left = []\nwhile True: left.append(bytearray(1 << 20))\n"

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const sandbox::Rule& rule = group.rules.front();
     if (rule.number < 0) continue;  // another architecture's
     uint64_t args[6] = {};
-    for (const sandbox::Condition& c : rule.when) args[c.arg] = c.value;
+    for (const sandbox::Condition& c : rule.when) args[c.arg] = c.value ^ uint64_t { c.differs };
     const sandbox::Settled settled = sandbox::settle(*parsed, {}, rule.number, args);
     VERIFY(settled.treatment != Treatment::kNotify);
     break;

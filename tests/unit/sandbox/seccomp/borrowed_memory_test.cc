@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "shim/borrow/vault.h"
 #include "tests/unit/sandbox/seccomp/filter.h"
 
 using namespace sandbox;
@@ -70,6 +71,23 @@ TEST_CASE("a borrower signals processes, and is not told that there are others t
     CHECK(act(filter, "kill", {static_cast<uint32_t>(-1), 9}) == quiet(ESRCH));
     CHECK(act(filter, "kill", {static_cast<uint64_t>(-1), 9}) == quiet(ESRCH));
     CHECK(act(Profile::kPure, "kill", {static_cast<uint64_t>(-1), 9}) == kGo);
+  }
+}
+
+TEST_CASE("a process in the borrowed memory is started with pid 1's arguments, and no others",
+          "[seccomp][borrow]") {
+  using shim::borrow::kCloneAddress;
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    const std::string& filter = filter_of(profile, kBorrower);
+    const uint64_t size = sizeof(shim::borrow::CloneArguments);
+    CHECK(act(filter, "clone3", {kCloneAddress, size}) == kGo);
+    // Without the last words no pid is asked for, and so no capability.
+    for (uint64_t other : {uint64_t{64}, size - 1, size + 8})
+      CHECK(act(filter, "clone3", {kCloneAddress, other}) == kAsk);
+    for (uint64_t other : {kCloneAddress + 8, kCloneAddress - 8, kCloneAddress & 0xffffffff,
+                           kCloneAddress | uint64_t{1} << 47, uint64_t{0}})
+      CHECK(act(filter, "clone3", {other, size}) == quiet(ENOSYS));
+    CHECK(act(filter_of(profile, {}), "clone3", {kCloneAddress, size}) == quiet(ENOSYS));
   }
 }
 

@@ -91,18 +91,22 @@ TEST_CASE("conditions compare 32 bits, bits of a mask, or a whole pointer", "[po
       "  prctl arg0 == PR_SET_NAME\n"
       "  openat arg2 & O_ACCMODE|0x40 == 0\n"
       "  sendto arg4 == NULL\n"
+      "  clone3 arg0 == 0x6f0000000020 and arg1 == 80\n"
+      "  clone3 arg0 != 0x6f0000000020\n"
       "  socketpair arg0 == AF_UNIX and arg1 & SOCK_TYPE_MASK == SOCK_STREAM\n"
       "  setsockopt arg1 == 1 and arg2 in SO_LINGER 8\n");
 
   const std::vector<Rule>& rules = all.at(0).rules;
   using When = std::vector<Condition>;
-  REQUIRE(rules.size() == 6);
+  REQUIRE(rules.size() == 8);
   CHECK(rules[0].when == When{{0, kInt, 15}});
   CHECK(rules[1].when == When{{2, 0x43, 0}});
   CHECK(rules[2].when == When{{4, ~uint64_t{0}, 0}});
-  CHECK(rules[3].when == When{{0, kInt, 1}, {1, 0xf, 1}});
-  CHECK(rules[4].when == When{{1, kInt, 1}, {2, kInt, 13}});
-  CHECK(rules[5].when == When{{1, kInt, 1}, {2, kInt, 8}});
+  CHECK(rules[3].when == When{{0, ~uint64_t{0}, 0x6f0000000020}, {1, kInt, 80}});
+  CHECK(rules[4].when == When{{0, ~uint64_t{0}, 0x6f0000000020, true}});
+  CHECK(rules[5].when == When{{0, kInt, 1}, {1, 0xf, 1}});
+  CHECK(rules[6].when == When{{1, kInt, 1}, {2, kInt, 13}});
+  CHECK(rules[7].when == When{{1, kInt, 1}, {2, kInt, 8}});
 }
 
 TEST_CASE("'set' makes a word, also for those that extend the file", "[policy]") {
@@ -171,12 +175,15 @@ TEST_CASE("a mistake in a condition is reported so, too", "[policy]") {
     std::string text = mistake("allow: a\n  prctl " + condition + "\n");
     return text.starts_with("x.policy:3: ") ? text.substr(12) : text;
   };
-  CHECK(in_condition("arg0 = 1") == "expected '==', 'in' or '&', found '='");
+  CHECK(in_condition("arg0 = 1") == "expected '==', '!=', 'in' or '&', found '='");
   CHECK(in_condition("arg0 ==") == "expected a known word or a number of 32 bits, found nothing");
   CHECK(in_condition("arg0 == PR_NAME") ==
         "expected a known word or a number of 32 bits, found 'PR_NAME'");
-  CHECK(in_condition("arg0 == 0x100000000") ==
+  CHECK(in_condition("arg0 == 0x10000000000000000") ==
+        "expected a known word or a number of 32 bits, found '0x10000000000000000'");
+  CHECK(in_condition("arg0 in 0x100000000") ==
         "expected a known word or a number of 32 bits, found '0x100000000'");
+  CHECK(in_condition("arg0 != 5") == "expected NULL or an address of more than 32 bits, found '5'");
   CHECK(in_condition("arg0 == 1|") ==
         "expected a known word or a number of 32 bits, found nothing");
   CHECK(in_condition("arg0 == 0x") == "expected a known word or a number of 32 bits, found '0x'");
