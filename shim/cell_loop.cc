@@ -357,7 +357,7 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
   }
   auto sent = sys::send_message(kFdSocket, sys::bytes_of(done));
   if (!sent.ok() || !usable) ::_exit(0);
-  reseed_in_memory();  // for the next
+  if (!cell.holder) reseed_in_memory();  // for the next; a borrower does it itself
 }
 
 // The next job is a copy of this process: how the last one ended is none of its business. What is

@@ -206,6 +206,8 @@ void Cell::settle() {
   timer_->stop();
   base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
   if (holder_) kept_warm_ = {shim::kMostWarmPages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))};
+  oom_base_ = cgroup_.oom_kills().value_or(0);
+  refused_base_ = cgroup_.pids_refused().value_or(0);
   inherited_data_ = data_of(view_.init_pid);
   events_.ready();
 }

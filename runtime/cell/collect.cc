@@ -222,7 +222,8 @@ void Cell::measure(const shim::JobDone& done) {
   result_.usage.memory_peak_bytes =
       std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
   result_.usage.contended = seen.contended;
-  seen.oom_kills = static_cast<uint32_t>(cgroup_.oom_kills().value_or(oom_base_) - oom_base_);
+  const uint64_t kills = cgroup_.oom_kills().value_or(oom_base_);
+  seen.oom_kills = static_cast<uint32_t>(kills - std::exchange(oom_base_, kills));
   if (seen.oom_kills > 0 && memory_limit_is_far()) {
     seen.oom_kills = 0;
     if (!seen.fault) seen.fault = outer_memory_is_full();
@@ -261,7 +262,8 @@ bool Cell::memory_limit_is_far() const {
 // hit is an ancestor's.
 void Cell::count_refused_processes() {
   Evidence& seen = result_.evidence;
-  const uint64_t refused = cgroup_.pids_refused().value_or(refused_base_) - refused_base_;
+  const uint64_t counted = cgroup_.pids_refused().value_or(refused_base_);
+  const uint64_t refused = counted - std::exchange(refused_base_, counted);
   seen.pids_refused = static_cast<uint32_t>(refused + tasks_refused_);
   if (refused == 0) return;
   life_.wear_out();  // the group's peak would speak of this job for ever

@@ -39,9 +39,7 @@ void Cell::run(const RunOrder& order) {
   job_pid_ = 0;
   tasks_refused_ = memfds_ = 0;
   nonce_ = random_nonce();
-  oom_base_ = cgroup_.oom_kills().value_or(0);
   outer_oom_base_ = outer_oom_kills();
-  refused_base_ = cgroup_.pids_refused().value_or(0);
   cgroup_.reset_peak();
   sent_at_ = sys::monotonic_now();
   clock_.order(terms(), sent_at_);
