@@ -121,7 +121,7 @@ struct CellBorn {
 
 // A holder keeps so many pages for the next job because job after job writes to them. They are
 // charged to the cell beside what a job may use itself.
-constexpr uint64_t kMostWarmPages = 256;
+constexpr uint64_t kMostWarmPages = 224;
 
 struct CellReady {
   uint64_t tag = 5;
