@@ -324,7 +324,8 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
     restored = difference == 0;
   }
   if (restored) done.rollback = Rollback::kDone;
-  if (!restored && ending.unasked) done.rollback = Rollback::kFailed;
+  if (!restored && ending.unasked)
+    done.rollback = ending.holder_is_gone ? Rollback::kLost : Rollback::kFailed;
   done.rollback_ns = now_ns() - began;
   return restored;
 }

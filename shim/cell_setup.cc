@@ -248,13 +248,18 @@ void deny_new_code(const CellOrder& order) {
   if (!order.makes_code) (void)::prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0);
 }
 
-sys::OwnedFd load_filter(const Setup& setup, const CellOrder& order, int filter) {
-  void* program = ::mmap(nullptr, order.filter_bytes, PROT_READ, MAP_PRIVATE, filter, 0);
-  setup.require(Step::kFilter, program == MAP_FAILED ? errno : 0);
-  auto loaded = sandbox::load_filter({static_cast<const std::byte*>(program), order.filter_bytes});
+enum class FilterFor { kForks, kBorrowers };
+
+sys::OwnedFd load_filter(const Setup& setup, const CellOrder& order, int filters, FilterFor whom) {
+  const size_t bytes = size_t{order.filter_bytes} + order.borrower_filter_bytes;
+  void* both = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, filters, 0);
+  setup.require(Step::kFilter, both == MAP_FAILED ? errno : 0);
+  const std::span all(static_cast<const std::byte*>(both), bytes);
+  auto loaded = sandbox::load_filter(whom == FilterFor::kForks ? all.first(order.filter_bytes)
+                                                               : all.subspan(order.filter_bytes));
   if (!loaded.ok())
     setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
-  ::munmap(program, order.filter_bytes);
+  ::munmap(both, bytes);
   return std::move(*loaded);
 }
 
@@ -280,7 +285,7 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
     fds[count++] = holder.get();
     ready.has_listener = ready.has_holder = 1;
   } else if (cell.layers.has(Layer::kSeccomp)) {
-    listener = load_filter(setup, order, filter);
+    listener = load_filter(setup, order, filter, FilterFor::kForks);
     fds[count++] = listener.get();
     ready.has_listener = 1;
   }
@@ -300,7 +305,7 @@ void confine_holder(void* context) {
   const HolderOrder& to = *static_cast<const HolderOrder*>(context);
   deny_new_code(to.order);
   drop_privileges(to.setup, to.cell);
-  const sys::OwnedFd listener = load_filter(to.setup, to.order, to.filter);
+  const sys::OwnedFd listener = load_filter(to.setup, to.order, to.filter, FilterFor::kBorrowers);
   to.setup.require_call(Step::kFilter, ::dup2(listener.get(), kFdListener));
 }
 
@@ -308,8 +313,8 @@ void make_holder(const Setup& setup, const CellOrder& order, int filter, Cell& c
   const bool fences = cell.two_ids && cell.reach == Reach::kNamespace &&
                       cell.layers.has(Layer::kSeccomp) && cell.layers.has(Layer::kUid) &&
                       cell.layers.has(Layer::kDescriptors) && cell.layers.has(Layer::kNoNewPrivs);
-  const bool possible = order.borrows_memory && fences && cell.tid_address && !cell.trap_reports &&
-                        !cell.readable_job;
+  const bool possible = order.borrower_filter_bytes > 0 && fences && cell.tid_address &&
+                        !cell.trap_reports && !cell.readable_job;
   if (!possible) return;
   HolderOrder context{setup, order, cell, filter};
   cell.holder = borrow::Holder::make(cell, confine_holder, &context);

@@ -82,13 +82,15 @@ struct CellOrder {
   uint32_t scratch_exec = 0;
   uint32_t makes_code = 0;         // its programs may execute memory that they wrote
   uint32_t own_proc = 0;           // a /proc in which a process finds itself; with a pid namespace
-  uint32_t borrows_memory = 0;     // its jobs borrow a holder's memory, where the kernel allows it
   uint32_t verifies_rollback = 0;  // and after each all of it is compared with what it was
   uint32_t makes_sockets = 0;      // its jobs may
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t answer_bytes = 0;  // size of the answer region, header included
+  // Two filters in one file. Jobs that are forked have the first. A holder has the second, and with
+  // it the jobs that borrow its memory, where the kernel allows that; 0: none is to.
   uint32_t filter_bytes = 0;
+  uint32_t borrower_filter_bytes = 0;
   uint32_t cgroup_count = 0;  // descriptors to write "0" into
   // Where no tmpfs can be mounted, the daemon makes the scratch directory and the Landlock ruleset,
   // and sends both. Empty: the cell makes its own.
@@ -166,8 +168,9 @@ struct JobOrder {
   sandbox::ProgramRlimits program;  // exec: under those
 };
 
-// The fate of memory that a job borrowed. kFailed: the cell ends.
-enum class Rollback : uint32_t { kNone, kDone, kFailed };
+// The fate of memory that a job borrowed. kFailed, and kLost: its holder had ended before the job
+// was reaped; the cell ends.
+enum class Rollback : uint32_t { kNone, kDone, kFailed, kLost };
 
 // Every process of the job has ended; its scratch is as it left it.
 struct JobHeld {

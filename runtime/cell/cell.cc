@@ -75,7 +75,8 @@ Result<void> Cell::make_channels() {
   err_ = std::move(err.reader);
   request_ = TRY(RequestMemory::create());
   OwnedFd request = TRY(request_.for_reading());
-  OwnedFd filter = TRY(sys::sealed_memfd("zygo-filter", plan_.filter));
+  const std::string filters = std::string(plan_.filter) += plan_.borrower_filter;
+  OwnedFd filter = TRY(sys::sealed_memfd("zygo-filter", filters));
   theirs_ = {std::move(out.writer), std::move(err.writer), std::move(request), std::move(filter)};
   answer_ = std::make_shared<SharedAnswer>(TRY(SharedAnswer::create(plan_.shape.value.count)));
   if (plan_.cgroups) {
@@ -112,7 +113,6 @@ Result<shim::CellOrder> Cell::describe() const {
   scratch.copy(order.scratch_path, sizeof order.scratch_path - 1);
   order.scratch_exec = plan_.shape.runs_programs();
   order.makes_code = plan_.variant.makes_code || plan_.shape.runs_programs();
-  order.borrows_memory = plan_.variant.borrows_memory;
   order.verifies_rollback = plan_.verifies_rollback;
   order.makes_sockets = plan_.shape.profile != sandbox::Profile::kPure;
   order.own_proc = plan_.executes && plan_.layers.has(Layer::kPidNs);
@@ -120,6 +120,7 @@ Result<shim::CellOrder> Cell::describe() const {
   order.scratch_inodes = plan_.shape.files;
   order.answer_bytes = answer_->bytes();
   order.filter_bytes = static_cast<uint32_t>(plan_.filter.size());
+  order.borrower_filter_bytes = static_cast<uint32_t>(plan_.borrower_filter.size());
   order.cgroup_count = static_cast<uint32_t>(cgroup_.join_fds().size());
   return order;
 }
@@ -175,6 +176,7 @@ void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
   }
   root_ = std::move(fds[0]);
   if (ready.has_holder) holder_ = std::move(fds.back());
+  plan_.variant.borrows_memory = ready.has_holder;
   if (ready.has_listener) {
     listener_ = std::move(fds[1]);
     (void)sandbox::prepare_listener(listener_.get());

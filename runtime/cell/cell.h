@@ -50,6 +50,7 @@ struct CellPlan {
   bool executes = false;    // its jobs are programs that take the place of the shim ...
   bool in_place = false;    // ... but for those that its zygote, an interpreter, runs itself
   std::string_view filter;  // compiled for shape.profile; outlives the cell
+  std::string_view borrower_filter;  // for jobs that borrow memory; empty: none is to
   sandbox::FilterVariant variant;
   bool verifies_rollback = false;              // see EngineOptions
   std::function<void()> rollback_failed = {};  // of the memory of its jobs; it ends
@@ -180,7 +181,7 @@ class Cell : public CellHandle {
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
   void count_refused_processes();
-  void lose_holder(bool job_was_killed);
+  void fail_rollback(bool job_ended_with_holder);
   bool memory_limit_is_far() const;
   struct Reading;  // the answer is being read
   void read_answer(bool clean);

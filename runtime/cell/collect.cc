@@ -134,7 +134,8 @@ void Cell::collect(const shim::JobDone& done) {
   drain();
   measure(done);
   // The kernel ends the holder with a job that it ends for want of memory.
-  if (done.rollback == shim::Rollback::kFailed && seen.oom_kills == 0) lose_holder(was_killed);
+  if (done.rollback >= shim::Rollback::kFailed && seen.oom_kills == 0)
+    fail_rollback(was_killed && done.rollback == shim::Rollback::kLost);
   if (holder_ && done.failure.step == shim::Step::kFork && plan_.holder_refused)
     plan_.holder_refused();
   if (observer_) result_.observed = observer_->take();
@@ -142,10 +143,10 @@ void Cell::collect(const shim::JobDone& done) {
 }
 
 // A job that was ended with the holder of its memory was not ended by what it did.
-void Cell::lose_holder(bool job_was_killed) {
+void Cell::fail_rollback(bool job_ended_with_holder) {
   if (plan_.rollback_failed) plan_.rollback_failed();
   Evidence& seen = result_.evidence;
-  if (!job_was_killed || seen.deadline != DeadlineKind::kNone || seen.fault) return;
+  if (!job_ended_with_holder || seen.deadline != DeadlineKind::kNone || seen.fault) return;
   seen.fault = Evidence::Fault{shim::Step::kRollback, ESRCH,
                                "the process that holds the memory of the job has ended"};
 }

@@ -67,7 +67,7 @@ bool possible(const shim::JobDone& done, size_t descriptors, int64_t now) {
       done.signalled ? in_range(done.code, 1, kLargestSignal) : in_range(done.code, 0, 255);
   const bool measured =
       in_range(done.cpu_ns, 0, kMostNanoseconds) && in_range(done.max_rss_kb, 0, kMostKilobytes) &&
-      done.rollback <= shim::Rollback::kFailed && in_range(done.rollback_ns, 0, kMostNanoseconds);
+      done.rollback <= shim::Rollback::kLost && in_range(done.rollback_ns, 0, kMostNanoseconds);
   for (int64_t moment : {done.forked_at_ns, done.confined_at_ns, done.ended_at_ns}) {
     if (!in_range(moment, 0, now)) return false;
   }

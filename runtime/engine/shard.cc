@@ -98,10 +98,10 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
   plan.layers = config_.layers();
   const bool borrows = config_.borrows_memory(spec, shape);
   plan.filter = TRY(shape.observe ? config_.observer_filter()
-                                  : config_.filter(shape.profile, makes_code, borrows));
+                                  : config_.filter(shape.profile, makes_code, false));
+  if (borrows) plan.borrower_filter = TRY(config_.filter(shape.profile, makes_code, true));
   plan.variant = config_.filter_variant();
   plan.variant.makes_code = makes_code;
-  plan.variant.borrows_memory = borrows;
   plan.verifies_rollback = config_.verifies_rollback();
   plan.rollback_failed = [record = &config_.rollbacks(), name = spec.name] {
     record->count_failure(name, sys::monotonic_now());

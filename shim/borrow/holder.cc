@@ -34,6 +34,16 @@ bool make_pipe(int reader, int writer) {
   return place(ends[1], writer) && placed;
 }
 
+// What is shared with a holder, and opened with it. A job that is forked must find none of it.
+void give_up(void* vault, void* desk, void* room) {
+  ::munmap(vault, kVaultBytes);  // EINVAL where it was not mapped
+  ::munmap(desk, sizeof(Desk));
+  ::munmap(room, sizeof(Holder));
+  for (int fd : {kFdHolderPagemap, kFdHolderMaps, kFdHolderAreas, kFdHolderMemory, kFdHolderPeak,
+                 kFdTracking, kFdWake, kFdWakeWriter, kFdParked, kFdParkedWriter, kFdListener})
+    ::close(fd);
+}
+
 void* map_room(size_t bytes) {
   return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                 -1, 0);
@@ -52,8 +62,10 @@ Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
   void* desk =
       ::mmap(nullptr, sizeof(Desk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   void* room = map_room(sizeof(Holder));
-  if (vault == MAP_FAILED || desk == MAP_FAILED || room == MAP_FAILED) return nullptr;
-  if (!make_pipe(kFdWake, kFdWakeWriter) || !make_pipe(kFdParked, kFdParkedWriter)) return nullptr;
+  if (vault == MAP_FAILED || desk == MAP_FAILED || room == MAP_FAILED) {
+    give_up(vault, desk, room);
+    return nullptr;
+  }
   Holder* holder = new (room) Holder;
   holder->vault_ = static_cast<char*>(vault);
   holder->desk_ = new (desk) Desk;
@@ -64,12 +76,13 @@ Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
       .pids = kVaultAddress + offsetof(Program, job_pid),
       .pid_count = 1};
   const HolderPlan plan{cell, holder->vault_, vault_file.get(), holder->desk_, confine, context};
-  if (holder->fork(plan) && holder->await_parked() && holder->read_layout() &&
+  if (make_pipe(kFdWake, kFdWakeWriter) && make_pipe(kFdParked, kFdParkedWriter) &&
+      holder->fork(plan) && holder->await_parked() && holder->read_layout() &&
       holder->save_first_state() && holder->take_room(vault_file.get()) &&
       (!cell.verifies_rollback || holder->note_areas()))
     return holder;
   holder->end();
-  ::munmap(room, sizeof(Holder));
+  give_up(vault, desk, room);
   return nullptr;
 }
 

@@ -72,6 +72,13 @@ LOOK = ("import ctypes, json, os, sys, re, threading\nlibc = ctypes.CDLL(None)\n
         "print(libc.syscall(12, 0), libc.valloc(1 << 20), id(re), id(object()))\n"
         "print([7, 7 + 0, (7).bit_count(), 'LEFT' in os.environ, hasattr(__builtins__, 'print_was'), threading.active_count(),\n"
         "       json.dumps([1]), re.sub('a', 'b', 'aa'), [i * i for i in range(9)], str(12345), 3.5 * 2])\n")
+# Where pid 1 writes the argument of the call that starts a job, if the memory there is the job's own.
+STARTS_A_PROCESS = ("import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nlibc.mmap.restype = ctypes.c_void_p\n"
+                    "there = ctypes.c_void_p(0x6f0000000000)\n"
+                    "print(hex(libc.mmap(there, ctypes.c_size_t(4096), 3, 0x100022, -1, ctypes.c_long(0))))\n"
+                    "(ctypes.c_uint64 * 10).from_address(0x6f0000000020)[4] = 17\n"
+                    "print(libc.syscall(435, ctypes.c_long(0x6f0000000020), 80), ctypes.get_errno())\n")
+STARTS_NONE = f"0x6f0000000000\n-1 {errno.ENOSYS}\n"
 
 
 def looks_and_changes() -> list[Job]:
@@ -265,6 +272,16 @@ class TheNextJob(BorrowedMemory):
         self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", "7\n"), zygo.brief(result))
 
 
+    def test_is_to_blame_when_it_ends_itself_after_it_has_broken_its_memory(self) -> None:
+        """The break moved and its area gone: that cannot be rolled back, and the cell ends."""
+        move = NATIVE + ("import os\nend = call(12, 0)\ncall(12, end + (1 << 20))\nprint(call(11, (end + 4095) & ~4095, 1 << 20), flush=True)\n"
+                         "os.kill(os.getpid(), 9)\n")
+        results = zygo.run_batch([{"id": "breaks", "source": move}, {"id": "next", "source": "print(7)"}], *UNVERIFIED)
+
+        self.assertEqual((results["breaks"]["label"], results["breaks"]["stdout"]["text"]), ("Signalled", "0\n"))
+        self.assertLabel(results["next"], "OK")
+
+
 class TheDefault(BorrowedMemory):
     def test_is_to_borrow(self) -> None:
         self.assertTrue(was_borrowed(zygo.run_batch([{"id": "plain", "source": "pass"}], "--heap", "huge")["plain"]))
@@ -278,10 +295,21 @@ class TheDefault(BorrowedMemory):
         for lack, number in {"mseal": "462", "userfaultfd": "323"}.items():
             with self.subTest(lack):
                 command = [sys.executable, str(PROBES / "without_calls.py"), number, str(zygo.BINARY), "batch", "-"]
-                ended = zygo.run_command(command, stdin=zygo.lines_of([{"id": "plain", "source": "print(7)"}]))
+                ended = zygo.run_command(command, stdin=zygo.lines_of([{"id": "plain", "source": STARTS_A_PROCESS}]))
 
                 (result,) = zygo.results_of(ended.out)
                 self.assertEqual((result["label"], result["level"], was_borrowed(result)), ("OK", "full", False), ended.stderr)
+                self.assertEqual(result["stdout"]["text"], STARTS_NONE)
+
+    def test_is_a_fork_in_a_cell_that_cannot_lend_its_memory(self) -> None:
+        """Its jobs have the filter of forks, and nothing that was made for a holder."""
+        jobs: list[Job] = [{"id": str(n), "source": STARTS_A_PROCESS, "policy": {"profile": ("pure", "default")[n % 2]}}
+                           for n in range(4)]
+
+        results = zygo.run_batch(jobs, "--workers", "1", "--heap", "plain")
+
+        for result in results.values():
+            self.assertEqual((result["label"], was_borrowed(result), result["stdout"]["text"]), ("OK", False, STARTS_NONE))
 
 
 if __name__ == "__main__":

@@ -124,8 +124,8 @@ TEST_CASE("the end of a job has a possible status, possible figures and moments 
   CHECK_FALSE(accepted([](Done& done) { done.cpu_ns = -1; }));
   CHECK_FALSE(accepted([](Done& done) { done.cpu_ns = kMost; }));
   CHECK_FALSE(accepted([](Done& done) { done.max_rss_kb = kMost; }));
-  CHECK(accepted([](Done& done) { done.rollback = shim::Rollback::kFailed; }));
-  CHECK_FALSE(accepted([](Done& done) { done.rollback = static_cast<shim::Rollback>(3); }));
+  CHECK(accepted([](Done& done) { done.rollback = shim::Rollback::kLost; }));
+  CHECK_FALSE(accepted([](Done& done) { done.rollback = static_cast<shim::Rollback>(4); }));
   CHECK_FALSE(accepted([](Done& done) { done.rollback_ns = -1; }));
   CHECK_FALSE(accepted([](Done& done) { done.rollback_ns = kMost; }));
   CHECK_FALSE(accepted([](Done& done) { done.ended_at_ns = kNow.count() + 1; }));
