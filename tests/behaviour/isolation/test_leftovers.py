@@ -50,7 +50,8 @@ class InOneCell(ZygoTestCase):
                 jobs = [probe("first", "traces", **policy), probe("before", "traces", **policy),
                         probe("foul", "fouler", argv=[how], **policy), probe("after", "traces", **policy)]
 
-                results = self.batch(jobs)
+                # Without an early cell: it forks its jobs, and those of the next cells borrow more memory than they have.
+                results = self.batch(jobs, "--heap", "huge")
 
                 self.assertNotEqual(results["foul"]["label"], "SandboxError")
                 before, after = facts(results["before"]), facts(results["after"])
