@@ -318,6 +318,8 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
   if (ending.refused) done.failure = {Step::kFork, EAGAIN};
   bool restored = !ending.holder_is_gone &&
                   cell.holder->roll_back(ending.usage.ru_minflt + ending.usage.ru_majflt);
+  done.unused_warm_pages = static_cast<uint32_t>(cell.holder->unused_warm_pages());
+  done.warm_pages = static_cast<uint32_t>(cell.holder->warm_pages());
   if (restored && cell.verifies_rollback) {
     const int difference = cell.holder->verify();
     if (difference != 0) done.failure = {Step::kRollback, difference};

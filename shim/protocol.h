@@ -121,8 +121,7 @@ struct CellBorn {
   SetupFailure failure;
 };
 
-// A holder keeps so many pages for the next job because job after job writes to them. They are
-// charged to the cell beside what a job may use itself.
+// A holder keeps so many pages, at most, for the next job because job after job writes to them.
 constexpr uint64_t kMostWarmPages = 224;
 
 struct CellReady {
@@ -196,6 +195,10 @@ struct JobDone {
   uint32_t inodes_full = 0;  // limits of its own: it held more than its limits
   uint32_t clean = 0;        // empty and wiped: the cell may serve again
   Rollback rollback = Rollback::kNone;
+  // Of pages that the holder keeps warm: those that were there when the job began and that it has
+  // not changed, so that they are none of its memory; and those that the next job will find.
+  uint32_t unused_warm_pages = 0;
+  uint32_t warm_pages = 0;
   int64_t rollback_ns = 0;  // how long it took
 };
 

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <utility>
 
 #include "sandbox/sys/fd.h"
 #include "shim/borrow/address_space.h"
@@ -107,6 +108,7 @@ void Holder::end() {
 // All of the vault is charged to the cell from the start, so that no job is charged for it; what it
 // will not need is no part of it, or a job that reads there would make pages.
 bool Holder::take_room(int vault_file) {
+  first_kept_ = kept_;
   most_kept_ = std::min(kept_ + kMostWarmPages, kMostKept);
   const size_t used = kProgramBytes + kept_ * kPageBytes;
   const size_t all = kProgramBytes + most_kept_ * kPageBytes;
@@ -169,7 +171,7 @@ bool Holder::save_first_state() {
     if (found < 0) return false;
     for (long r = 0; r < found; ++r) {
       for (uintptr_t page = regions_[r].begin; page < regions_[r].end; page += kPageBytes) {
-        if (!keep(page)) return false;
+        if (!keep(page, false)) return false;
       }
     }
   }
@@ -188,7 +190,7 @@ bool Holder::is_kept(uintptr_t page) const {
 }
 
 // While the holder has its first content.
-bool Holder::keep(uintptr_t page) {
+bool Holder::keep(uintptr_t page, bool is_warm) {
   if (kept_ == most_kept_) return false;
   char* copy = vault_ + kProgramBytes + kept_ * kPageBytes;
   if (::pread(kFdHolderMemory, copy, kPageBytes, static_cast<off_t>(page)) != kPageBytes)
@@ -198,7 +200,7 @@ bool Holder::keep(uintptr_t page) {
     return each.page < wanted;
   });
   std::memmove(at + 1, at, static_cast<size_t>(end - at) * sizeof *at);
-  *at = {page, copy};
+  *at = {page, copy, is_warm};
   ++kept_;
   return true;
 }
@@ -222,7 +224,8 @@ void Holder::add(const Call& call) {
 void Holder::end_program() {
   char* at = vault_ + kFirstEntry + calls_ * sizeof(Call);
   for (size_t i = 0; i < kept_; ++i) {
-    const Copy copy{kept_pages_[i].page, reinterpret_cast<uintptr_t>(kept_pages_[i].copy)};
+    const Kept& kept = kept_pages_[i];
+    const Copy copy{kept.page, reinterpret_cast<uintptr_t>(kept.copy), kept.is_warm};
     std::memcpy(at, &copy, sizeof copy);
     at += sizeof copy;
   }
@@ -255,10 +258,20 @@ void Holder::note_dropped(uintptr_t page) {
 
 // A page that was dropped has its first content, which no job can change: a file's, or zeros.
 bool Holder::keep_warm() {
-  for (; warm_ > 0; --warm_) {
-    if (!keep(warm_pages_[warm_ - 1])) return false;
+  const size_t fresh = std::exchange(warm_, 0);
+  for (size_t i = 0; i < fresh; ++i) {
+    if (!keep(warm_pages_[i], true)) return false;
   }
-  return true;
+  return fresh == 0 || make_present(warm_pages_, fresh);
+}
+
+// So that no job is charged for a page that is kept, and every one finds as many.
+bool Holder::make_present(const uintptr_t* pages, size_t count) {
+  calls_ = 0;
+  for (size_t i = 0; i < count; ++i)
+    add({SYS_madvise, static_cast<long>(pages[i]), kPageBytes, MADV_POPULATE_WRITE, 0});
+  write_head(calls_, 0, false);
+  return restore_now();
 }
 
 bool Holder::drop_written(const Region& region) {
@@ -301,7 +314,9 @@ bool Holder::roll_back(long faults) {
   if (faults > 0 && !drop_written() && !drop_everything()) return false;
   end_program();
   std::memset(static_cast<void*>(desk_), 0, kPageBytes);
-  return restore_now() && keep_warm();
+  if (!restore_now()) return false;
+  unused_warm_ = std::exchange(desk_->unchanged, 0);
+  return keep_warm();
 }
 
 // The list is wiped: it would tell the next job where this one has written.

@@ -48,6 +48,10 @@ class Holder {
   // and their flags, and every page that is no file's. Takes milliseconds. 0, or the kind of what
   // differs: EUCLEAN an area or its flags, EILSEQ a page, E2BIG more than can be looked at.
   int verify();
+  // Of pages kept warm: those that the next job will find, and, after roll_back(), those of them
+  // that the last one found and has not changed.
+  size_t warm_pages() const { return kept_ - first_kept_; }
+  size_t unused_warm_pages() const { return unused_warm_; }
   static constexpr pid_t kJobPid = 2;
 
  private:
@@ -57,17 +61,19 @@ class Holder {
   struct Kept {
     uintptr_t page;
     const char* copy;
+    bool is_warm;  // or it was there from the start
   };
   bool fork(const HolderPlan& plan);
   void end();
   bool take_room(int vault_file);
   bool read_layout();
   bool save_first_state();
-  bool keep(uintptr_t page);
+  bool keep(uintptr_t page, bool is_warm);
   bool is_kept(uintptr_t page) const;
   bool seen_before(uintptr_t page);
   void note_dropped(uintptr_t page);
   bool keep_warm();
+  bool make_present(const uintptr_t* pages, size_t count);
   bool drop_written();
   bool drop_written(const Region& region);
   bool drop_everything();
@@ -102,6 +108,8 @@ class Holder {
   Kept kept_pages_[kMostKept];  // sorted by page
   Region regions_[kMostRegions];
   size_t most_kept_ = kMostKept;  // as many as the vault has room for
+  size_t first_kept_ = 0;         // those that were there from the start
+  size_t unused_warm_ = 0;
   size_t warm_ = 0;
   uintptr_t warm_pages_[kMostWarmPages];  // to be kept after this rollback
   struct Seen {

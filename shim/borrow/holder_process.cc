@@ -120,7 +120,7 @@ void be_holder(const HolderPlan& plan) {
   plan.confine(plan.context);
   Cell own = plan.cell;
   own.borrowed = true;
-  park(plan.vault, &plan.desk->word, kFdWake, kFdParkedWriter);
+  park(plan.vault, plan.desk, kFdWake, kFdParkedWriter);
   reseed_in_memory();
   run_job(own, plan.desk->order, plan.desk->fds);
 }

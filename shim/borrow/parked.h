@@ -12,6 +12,6 @@ namespace shim::borrow {
 // instruction on the holder touches no writable memory but the pages that the program names, and
 // uses no stack: its code is sealed, its state is in registers, and so it does not matter what a
 // job has made of the memory meanwhile.
-void park(const void* vault, char* word, int wake_fd, int parked_fd);
+void park(const void* vault, Desk* desk, int wake_fd, int parked_fd);
 
 }  // namespace shim::borrow

@@ -16,9 +16,10 @@ struct Call {
   long number = 0, first = 0, second = 0, third = 0, expected = 0;
 };
 
-// A page to be copied back.
+// A page to be copied back if it has changed. `counts` is added to the desk's `unchanged` if not.
 struct Copy {
   uintptr_t to = 0, from = 0;
+  uint64_t counts = 0;
 };
 
 // The argument of clone3(2). The filter of a cell lets this one pass and no other, by its address,
@@ -43,7 +44,7 @@ struct Program {
 };
 static_assert(offsetof(Program, calls) == 0 && offsetof(Program, copies) == 8 &&
               offsetof(Program, starts_job) == 16 && offsetof(Program, clone) == 32 &&
-              sizeof(CloneArguments) == 80 && sizeof(Call) == 40 && sizeof(Copy) == 16);
+              sizeof(CloneArguments) == 80 && sizeof(Call) == 40 && sizeof(Copy) == 24);
 
 // Where the vault lies in all cells: below what the kernel gives to mmap() and above programs
 // (arch/x86/include/asm/elf.h). The filter knows it (sandbox/seccomp/profiles/pure.policy).
@@ -59,9 +60,11 @@ constexpr size_t kFirstEntry = 128;                                     // where
 static_assert(sizeof(Program) <= kFirstEntry);
 
 struct Desk {
-  char word = 0;  // the holder reads its wake-up into this
+  char word = 0;           // the holder reads its wake-up into this
+  uint64_t unchanged = 0;  // what it has counted of the copies
   JobOrder order;
   JobFds fds;
 };
+static_assert(offsetof(Desk, word) == 0 && offsetof(Desk, unchanged) == 8);
 
 }  // namespace shim::borrow
