@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <span>
@@ -206,8 +205,7 @@ void Cell::settle() {
   }
   if (plan_.shape.observe) observer_.emplace(plan_.shape.profile, plan_.variant);
   timer_->stop();
-  base_memory_ = cgroup_.usage().value_or(sys::Bytes{0});
-  if (holder_) kept_warm_ = {shim::kMostWarmPages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))};
+  memory_.open(cgroup_.usage().value_or(sys::Bytes{0}));
   oom_base_ = cgroup_.oom_kills().value_or(0);
   refused_base_ = cgroup_.pids_refused().value_or(0);
   inherited_data_ = data_of(view_.init_pid);

@@ -23,6 +23,7 @@
 #include "runtime/cell/observer.h"
 #include "runtime/cell/output_files.h"
 #include "runtime/cell/rules/cell_life.h"
+#include "runtime/cell/rules/memory_account.h"
 #include "runtime/cell/rules/run_clock.h"
 #include "runtime/cell/rules/standing.h"
 #include "runtime/cell/terminate.h"
@@ -180,6 +181,7 @@ class Cell : public CellHandle {
   sys::OwnedFd scratch_directory() const;
   void collect(const shim::JobDone& done);
   void measure(const shim::JobDone& done);
+  void measure_memory();
   void count_refused_processes();
   void fail_rollback(bool job_ended_with_holder);
   bool memory_limit_is_far() const;
@@ -205,10 +207,11 @@ class Cell : public CellHandle {
   std::shared_ptr<SharedAnswer> answer_;  // shared with who reads it beside the loop
   sandbox::CellView view_{};
   std::optional<Observer> observer_;
-  sys::Bytes base_memory_;
-  sys::Bytes kept_warm_;  // most that its holder keeps for later jobs; see shim::kMostWarmPages
+  MemoryAccount memory_;
+  MemoryAccount::Ended ended_with_;
   sys::Bytes inherited_data_;  // writable mappings of pid 1, which every job begins with
-  std::optional<Limits> limits_in_force_;
+  std::optional<sys::Bytes> memory_limit_;  // in force
+  std::optional<uint32_t> pids_limit_;
 
   // The running job.
   RunOrder order_;

@@ -22,6 +22,7 @@ using sys::Nanoseconds;
 
 namespace {
 
+constexpr uint64_t kPageBytes = 4096;              // x86-64, which this is for
 constexpr size_t kShortAnswer = size_t{64} << 10;  // is read before another thread would have begun
 // Collecting may take as much CPU time as the job itself, and this much in any case.
 constexpr std::chrono::seconds kCollectAtLeast{1};
@@ -29,9 +30,8 @@ constexpr std::chrono::seconds kCollectAtLeast{1};
 // The counter of a group moves for every process of it that is killed, also when the limit that was
 // hit is an ancestor's. A kill for its own limit comes when the next charge, of 2 MiB at most, does
 // not fit.
-bool is_far_below(int64_t peak, sys::Bytes limit) {
-  const int64_t most = static_cast<int64_t>(limit.count);
-  return peak < most - std::min<int64_t>(most / 4, int64_t{8} << 20);
+bool is_far_below(sys::Bytes peak, sys::Bytes limit) {
+  return peak.count < limit.count - std::min<uint64_t>(limit.count / 4, uint64_t{8} << 20);
 }
 
 }  // namespace
@@ -192,11 +192,8 @@ void Cell::read_answer(bool clean) {
 void Cell::on_answer_read(Reading& reading, bool clean) {
   result_.testimony = std::move(reading.testimony);
   const bool cleared = request_.clear() && reading.cleared;
-  const uint64_t used = cgroup_.usage().value_or(sys::Bytes{0}).count;
-  life_.judge({.clean = clean,
-               .oom_kills = result_.evidence.oom_kills,
-               .memory = {used},
-               .memory_before_jobs = base_memory_});
+  measure_memory();
+  life_.judge({.clean = clean, .oom_kills = result_.evidence.oom_kills, .memory = memory_.left()});
   finish(clean && cleared);
 }
 
@@ -215,13 +212,6 @@ void Cell::measure(const shim::JobDone& done) {
   result_.usage.switches_voluntary = done.switches_voluntary;
   result_.usage.switches_forced = done.switches_forced;
   result_.ended_at = end;
-  std::optional<sys::Bytes> peak = cgroup_.peak();
-  uint64_t rss_or_watched = std::max(watched_peak_, static_cast<uint64_t>(done.max_rss_kb) * 1024);
-  int64_t peak_bytes =
-      peak ? static_cast<int64_t>(peak->count) - static_cast<int64_t>(base_memory_.count)
-           : static_cast<int64_t>(rss_or_watched);
-  result_.usage.memory_peak_bytes =
-      std::clamp<int64_t>(peak_bytes, 0, static_cast<int64_t>(limits.memory.count));
   result_.usage.contended = seen.contended;
   const uint64_t kills = cgroup_.oom_kills().value_or(oom_base_);
   seen.oom_kills = static_cast<uint32_t>(kills - std::exchange(oom_base_, kills));
@@ -244,19 +234,32 @@ void Cell::measure(const shim::JobDone& done) {
   if (seen.deadline == DeadlineKind::kWall)
     seen.wall_ms = std::max(seen.wall_ms, result_.usage.stopped_us.value_or(0) / 1000);
   seen.cpu_ms = result_.usage.cpu_us / 1000;
-  seen.memory_peak_bytes = result_.usage.memory_peak_bytes;
   result_.evidence.limits = order_.job->limits;
   result_.timing.fork = micros(begin - sent_at_);
   result_.timing.confine = micros(confined - begin);
   result_.timing.run = micros(end - confined);
   result_.timing.collect = micros(sys::monotonic_now() - end);
   if (done.rollback != shim::Rollback::kNone) result_.timing.rollback = done.rollback_ns / 1000;
+  ended_with_ = {.unused_warm = {done.unused_warm_pages * kPageBytes},
+                 .warm = {done.warm_pages * kPageBytes}};
+}
+
+// After all that zygo itself had to do for the job.
+void Cell::measure_memory() {
+  sys::Bytes own{std::max(watched_peak_, static_cast<uint64_t>(result_.usage.max_rss_kb) * 1024)};
+  if (const std::optional<sys::Bytes> peak = cgroup_.peak()) {
+    ended_with_.peak = *peak;
+    ended_with_.used = cgroup_.usage().value_or(sys::Bytes{0});
+    own = memory_.close(ended_with_);
+  }
+  own = std::min(own, order_.job->limits.memory);
+  result_.usage.memory_peak_bytes = static_cast<int64_t>(own.count);
+  result_.evidence.memory_peak_bytes = result_.usage.memory_peak_bytes;
 }
 
 bool Cell::memory_limit_is_far() const {
   const std::optional<sys::Bytes> peak = cgroup_.peak();
-  return peak && is_far_below(static_cast<int64_t>(peak->count - base_memory_.count),
-                              order_.job->limits.memory);
+  return peak && is_far_below(memory_.at_most(*peak), order_.job->limits.memory);
 }
 
 // The counter of a group moves for every fork in it that is refused, also when the limit that was

@@ -49,14 +49,15 @@ void Cell::run(const RunOrder& order) {
 }
 
 Result<void> Cell::set_limits(const Limits& limits) {
-  const std::optional<Limits> known = std::exchange(limits_in_force_, std::nullopt);
-  if (layers_.has(Layer::kCgroupMemory) && (!known || known->memory != limits.memory)) {
-    TRY(cgroup_.set_memory_limit({base_memory_.count + kept_warm_.count + limits.memory.count}));
+  const sys::Bytes memory = memory_.limit(limits.memory);
+  if (layers_.has(Layer::kCgroupMemory) && std::exchange(memory_limit_, std::nullopt) != memory) {
+    TRY(cgroup_.set_memory_limit(memory));
   }
-  if (layers_.has(Layer::kCgroupPids) && (!known || known->pids != limits.pids)) {
+  memory_limit_ = memory;
+  if (layers_.has(Layer::kCgroupPids) && std::exchange(pids_limit_, std::nullopt) != limits.pids) {
     TRY(cgroup_.set_pids_limit(limits.pids + our_processes()));
   }
-  limits_in_force_ = limits;
+  pids_limit_ = limits.pids;
   return {};
 }
 

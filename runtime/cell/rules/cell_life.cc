@@ -42,8 +42,7 @@ void CellLife::begin_run() {
 }
 
 void CellLife::judge(const Leftovers& left) {
-  if (!left.clean || jobs_ >= kMostJobs || left.oom_kills > 0 ||
-      left.memory.count > left.memory_before_jobs.count + kMemoryLeftBehind.count) {
+  if (!left.clean || jobs_ >= kMostJobs || left.oom_kills > 0 || left.memory > kMemoryLeftBehind) {
     worn_ = true;
   }
 }

@@ -62,7 +62,7 @@ class CellLife {
   struct Leftovers {
     bool clean = false;  // pid 1 says that nothing of the job is left
     uint32_t oom_kills = 0;
-    sys::Bytes memory, memory_before_jobs;
+    sys::Bytes memory;  // that the cell uses beside its own
   };
   // A job has ended. Whether renewal is due.
   void judge(const Leftovers& left);

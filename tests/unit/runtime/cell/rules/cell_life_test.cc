@@ -18,9 +18,7 @@ CellLife idle() {
   return life;
 }
 
-CellLife::Leftovers little() {
-  return {.clean = true, .memory = sys::mebibytes(10), .memory_before_jobs = sys::mebibytes(10)};
-}
+CellLife::Leftovers little() { return {.clean = true}; }
 
 }  // namespace
 
@@ -123,7 +121,7 @@ TEST_CASE("cell life: a cell is worn by what a job did or left", "[cell_life]") 
   CellLife life = idle();
   life.begin_run();
   CellLife::Leftovers left = little();
-  left.memory = {left.memory_before_jobs.count + CellLife::kMemoryLeftBehind.count};
+  left.memory = CellLife::kMemoryLeftBehind;
   life.judge(left);
   REQUIRE_FALSE(life.is_worn());
   SECTION("it is not clean") { left.clean = false; }
