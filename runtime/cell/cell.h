@@ -28,6 +28,7 @@
 #include "runtime/cell/rules/standing.h"
 #include "runtime/cell/terminate.h"
 #include "runtime/cell/zygote.h"
+#include "runtime/host/proc.h"
 #include "runtime/host/scratch.h"
 #include "runtime/job/job.h"
 #include "runtime/job/outcome.h"
@@ -137,6 +138,8 @@ class Cell : public CellHandle {
   sys::Nanoseconds cpu_now() const;
   uint64_t outer_oom_kills() const;
   void take_aim();
+  sys::Nanoseconds waited_until(const Progress& progress) const;
+  bool waits_for_cpu(sys::Nanoseconds now);
   void begin_attention();
   void give_up();
   void on_wall_deadline(sys::Nanoseconds now);
@@ -155,6 +158,13 @@ class Cell : public CellHandle {
   struct Sight;  // what the watch saw
   void watch();
   void on_watched(const Sight& seen);
+  // Where the job's processes are found, by whoever asks on any thread.
+  struct Household {
+    int init_pid = -1, holder_pid = 0;
+    Offspring offspring = Offspring::kAll;
+    std::vector<int> jobs() const;
+  };
+  Household household() const;
   std::vector<int> family() const;                                     // the job's processes
   uint64_t our_processes() const { return holder_pid_ != 0 ? 2 : 1; }  // pid 1, and a holder
   bool is_ours(const sandbox::Notice& notice) const;
@@ -229,6 +239,7 @@ class Cell : public CellHandle {
   bool full_ = false;                   // no more may be held of what the job makes
   std::optional<Crowd::Member> among_;  // while a job runs
   bool stands_back_ = false;
+  Progress aimed_at_;                         // of the job, shortly before its wall deadline
   bool executed_ = false;                     // the job's process has become its program
   uint32_t overlooked_ = 0;                   // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often

@@ -280,6 +280,7 @@ void Cell::count_refused_processes() {
 
 void Cell::finish(bool reusable) {
   life_.finish_run(reusable);
+  if (const auto& pairing = order_.job->pairing) pairing->end(order_.job->side);
   RunResult result = std::move(result_);
   result_ = {};
   order_ = {};

@@ -35,6 +35,7 @@ void Cell::run(const RunOrder& order) {
   forgiven_.clear();
   overlooked_ = 0;
   watched_peak_ = 0;
+  aimed_at_ = {};
   tasks_allowed_ = 1;
   job_pid_ = 0;
   tasks_refused_ = memfds_ = 0;
@@ -82,6 +83,8 @@ RunClock::Terms Cell::terms() const {
 void Cell::begin_clock(Nanoseconds now) {
   clock_.begin(now);
   cpu_base_ = cpu_now();
+  if (const auto& pairing = order_.job->pairing)
+    pairing->begin(order_.job->side, [of = household()] { return progress_of(of.jobs()).waited; });
   among_.emplace(*plan_.crowd);
   arm(now);
 }
@@ -147,23 +150,41 @@ void Cell::give_up() {
 void Cell::take_aim() {
   count_processes();
   in_sight_ = hold_processes(view_.init_pid, family());
-  const Nanoseconds waited = waiting_time_of(family());
+  aimed_at_ = progress_of(family());
   std::optional<Nanoseconds> oldest;
   for (const HeldProcess& process : in_sight_) {
     if (has_ended(process)) continue;
     const Nanoseconds began = start_of(process.pid).value_or(clock_.started_at());
     oldest = std::min(oldest.value_or(began), began);
   }
-  clock_.aimed(oldest, waited);
+  clock_.aimed(sys::monotonic_now(), oldest, waited_until(aimed_at_));
+}
+
+// A conversation waits for the side that has no CPU.
+Nanoseconds Cell::waited_until(const Progress& progress) const {
+  const auto& pairing = order_.job->pairing;
+  const Nanoseconds other = pairing ? pairing->waited_by_other(order_.job->side) : Nanoseconds(0);
+  return progress.waited + other;
+}
+
+// Whether the deadline is put off. The kernel counts the time that a thread waits for a CPU when it
+// has got one, so a job that is ready and has not run since it was looked at may be waiting.
+bool Cell::waits_for_cpu(Nanoseconds now) {
+  if (!aimed_at_.is_ready) return false;
+  const Progress before = std::exchange(aimed_at_, progress_of(family()));
+  if (aimed_at_.is_ready && aimed_at_.ran == before.ran) return clock_.still_waits(now);
+  return clock_.has_waited(now, waited_until(aimed_at_));
 }
 
 void Cell::on_wall_deadline(Nanoseconds now) {
+  if (waits_for_cpu(now)) return;
   const bool killed = plan_.terminator->end(std::exchange(in_sight_, {}));
   if (!killed) {
     if (const auto left = all_ended()) return clock_.all_ended(now, *left);
   }
   result_.evidence.deadline = DeadlineKind::kWall;
   result_.evidence.contended = clock_.is_contended();
+  result_.evidence.waited_ms = micros(clock_.waited()) / 1000;
   if (!killed) return kill_job();
   note_stopped();
   see_to_the_rest();

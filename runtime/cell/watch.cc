@@ -298,13 +298,18 @@ void Cell::record(const sandbox::Refusal& refusal) {
 
 // ---- what nobody else counts
 
-std::vector<int> Cell::family() const {
-  const bool forks = plan_.shape.runs_programs();
-  std::vector<int> all =
-      descendants_of(view_.init_pid, forks ? Offspring::kAll : Offspring::kChildren);
-  if (holder_pid_ != 0) std::erase(all, holder_pid_);
+std::vector<int> Cell::Household::jobs() const {
+  std::vector<int> all = descendants_of(init_pid, offspring);
+  if (holder_pid != 0) std::erase(all, holder_pid);
   return all;
 }
+
+Cell::Household Cell::household() const {
+  const bool forks = plan_.shape.runs_programs();
+  return {view_.init_pid, holder_pid_, forks ? Offspring::kAll : Offspring::kChildren};
+}
+
+std::vector<int> Cell::family() const { return household().jobs(); }
 
 // Where to look, and what was seen there.
 struct Cell::Sight {

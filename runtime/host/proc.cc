@@ -154,10 +154,19 @@ sys::Nanoseconds cpu_of(const std::vector<int>& processes) {
   return sys::Nanoseconds(static_cast<int64_t>(ticks) * ns_per_tick);
 }
 
-sys::Nanoseconds waiting_time_of(const std::vector<int>& processes) {
-  uint64_t sum = 0;
-  for (int child : processes) sum += waited_in_schedstat(text_of(child, "schedstat")).value_or(0);
-  return sys::Nanoseconds(static_cast<int64_t>(sum));
+Progress progress_of(const std::vector<int>& processes) {
+  Progress sum;
+  for (int process : processes) {
+    for (int tid : threads_of(process)) {
+      const std::string at = "task/" + std::to_string(tid) + "/";
+      const auto times = times_in_schedstat(text_of(process, at + "schedstat"));
+      if (!times) continue;
+      sum.ran += sys::Nanoseconds(times->ran);
+      sum.waited = std::max(sum.waited, sys::Nanoseconds(times->waited));
+      sum.is_ready = sum.is_ready || is_ready_in_stat(text_of(process, at + "stat"));
+    }
+  }
+  return sum;
 }
 
 sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader) {

@@ -35,9 +35,13 @@ sys::Bytes data_of(int pid);
 
 // CPU time of processes and of those they have waited for (/proc/PID/stat: by 10 ms).
 sys::Nanoseconds cpu_of(const std::vector<int>& processes);
-// The time that their main threads waited for a CPU while ready to run (schedstat); zero when it
-// cannot be told.
-sys::Nanoseconds waiting_time_of(const std::vector<int>& processes);
+// How far the threads of processes have come (schedstat); zeros where that cannot be told.
+struct Progress {
+  sys::Nanoseconds ran{};     // the sum
+  sys::Nanoseconds waited{};  // for a CPU, while ready to run: the longest of any thread
+  bool is_ready = false;      // one runs or waits for a CPU
+};
+Progress progress_of(const std::vector<int>& processes);
 
 // Anonymous and shared memory that they added: a page that several have in common counts once over
 // all of them (smaps_rollup, Linux 4.14; Pss_Anon, 5.4). `reader`: with whose ids to look

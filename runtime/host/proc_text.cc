@@ -63,9 +63,15 @@ std::vector<int> pids_in(std::string_view text) {
   }
 }
 
-std::optional<uint64_t> waited_in_schedstat(std::string_view text) {
-  next_word(text);  // time on a CPU
-  return number_in<uint64_t>(next_word(text));
+bool is_ready_in_stat(std::string_view text) {
+  return skip_to_field(3, text) && next_word(text) == "R";
+}
+
+std::optional<CpuTimes> times_in_schedstat(std::string_view text) {
+  const auto ran = number_in<uint64_t>(next_word(text));
+  const auto waited = number_in<uint64_t>(next_word(text));
+  if (!ran || !waited) return std::nullopt;
+  return CpuTimes{*ran, *waited};
 }
 
 std::optional<int64_t> number_of_line(std::string_view text, std::string_view key) {

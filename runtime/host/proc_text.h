@@ -19,8 +19,15 @@ std::optional<uint64_t> start_in_stat(std::string_view text);
 // /proc/PID/task/TID/children: positive numbers between blanks, up to the first thing that is none.
 std::vector<int> pids_in(std::string_view text);
 
-// /proc/PID/task/TID/schedstat: nanoseconds spent ready to run and waiting for a CPU.
-std::optional<uint64_t> waited_in_schedstat(std::string_view text);
+// The same: whether the thread runs or waits for a CPU.
+bool is_ready_in_stat(std::string_view text);
+
+// /proc/PID/task/TID/schedstat, in nanoseconds: on a CPU; and ready to run without one, up to the
+// moment when it had one last.
+struct CpuTimes {
+  uint64_t ran = 0, waited = 0;
+};
+std::optional<CpuTimes> times_in_schedstat(std::string_view text);
 
 // The number of the line that begins with `key`, such as "Pss_Anon:" of smaps_rollup (in KiB) or
 // "Pid:" of fdinfo.

@@ -62,6 +62,17 @@ bool InteractivePair::retreat(Side side) {
   return true;
 }
 
+void InteractivePair::begin(Side side, std::function<sys::Nanoseconds()> waited) {
+  std::lock_guard lock(mutex_);
+  waited_[index(side)] = std::move(waited);
+}
+
+sys::Nanoseconds InteractivePair::waited_by_other(Side side) const {
+  std::lock_guard lock(mutex_);
+  const auto& waited = waited_[1 - index(side)];
+  return waited ? waited() : sys::Nanoseconds(0);
+}
+
 sys::OwnedFd InteractivePair::stderr_of(Side side, int reader) {
   if (!exit_order_) return {};
   auto own = sys::open("/proc/self/fd/" + std::to_string(reader), O_WRONLY);

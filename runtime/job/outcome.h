@@ -119,11 +119,12 @@ struct Evidence {
   bool inodes_full = false;                     // it was the inodes
   bool disk_watch = false;    // no limits of its own: it held more than the job's, and that decides
   uint32_t pids_refused = 0;  // the cell's pids counter refused this many
-  bool contended = false;     // the cell got much less CPU than it asked for
+  bool contended = false;     // it waited for a CPU for more than a fifth of its wall limit
   ExitStatus exit;
   // Limits and measurements, for the detail.
   Limits limits;
   int64_t wall_ms = 0, cpu_ms = 0, memory_peak_bytes = 0;
+  int64_t waited_ms = 0;  // of the wall time, for a CPU: its wall limit came so much later
   bool operator==(const Evidence&) const = default;
 };
 

@@ -137,7 +137,9 @@ Verdict cpu_timeout(const Case& c) {
   return timeout(c, "cpu", c.seen.limits.cpu.count(), c.seen.cpu_ms);
 }
 Verdict wall_timeout(const Case& c) {
-  return timeout(c, "wall", c.seen.limits.wall.count(), c.seen.wall_ms);
+  Verdict found = timeout(c, "wall", c.seen.limits.wall.count(), c.seen.wall_ms);
+  if (c.seen.waited_ms > 0) found.detail.emplace_back("waited_ms", c.seen.waited_ms);
+  return found;
 }
 
 Verdict output_limit(const char* stream, int64_t limit_bytes) {

@@ -43,6 +43,14 @@ def descendants(of: int) -> set[int]:
     return {pid for pid in below if parents[pid][1] != "Z"}
 
 
+def counts_waiting() -> bool:
+    """Whether the kernel counts how long threads wait for a CPU (CONFIG_SCHED_INFO)."""
+    try:
+        return int(Path("/proc/self/schedstat").read_text().split()[0]) > 0
+    except (FileNotFoundError, IndexError):
+        return False
+
+
 def name_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()

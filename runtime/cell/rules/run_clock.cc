@@ -20,11 +20,11 @@ bool is_for_the_living(RunClock::Due due) {
 void RunClock::order(const Terms& terms, Nanoseconds now) {
   terms_ = terms;
   phase_ = Phase::kSent;
-  killed_ = contended_ = false;
+  killed_ = false;
   due_at_.fill(kNever);
   started_at_ = now;
   ended_by_ = kNever;
-  looked_for_ = {};
+  looked_for_ = waited_ = {};
   late_start_.begin(terms.makes_processes);
 }
 
@@ -39,12 +39,16 @@ void RunClock::begin(Nanoseconds now) {
 
 void RunClock::begin_wall_time(Nanoseconds at) {
   started_at_ = at;
-  const Nanoseconds deadline = at + terms_.wall;
+  set_deadline();
+  if (!killed_) due_at(Due::kPatience) = kNever;
+  ended_by_ = kNever;
+}
+
+void RunClock::set_deadline() {
+  const Nanoseconds deadline = started_at_ + terms_.wall + waited_;
   const Nanoseconds foresight = kForesight + milliseconds(terms_.cell % kSpread);
   due_at(Due::kWall) = deadline;
   due_at(Due::kAim) = deadline - std::min<Nanoseconds>(foresight, terms_.wall / 4);
-  if (!killed_) due_at(Due::kPatience) = kNever;
-  ended_by_ = kNever;
 }
 
 bool RunClock::forks() {
@@ -105,10 +109,27 @@ bool RunClock::looked(Nanoseconds cost) {
   return cost > kDearLook;
 }
 
-void RunClock::aimed(std::optional<Nanoseconds> oldest, Nanoseconds waited) {
-  contended_ = waited > terms_.wall / 5;
-  if (!oldest) return;
-  if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
+void RunClock::aimed(Nanoseconds now, std::optional<Nanoseconds> oldest, Nanoseconds waited) {
+  if (oldest) {
+    if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
+  }
+  (void)has_waited(now, waited);
+}
+
+// A look that would come at once is left out: the deadline is near enough.
+bool RunClock::has_waited(Nanoseconds now, Nanoseconds waited) {
+  waited = std::min(waited, kMostStretch * terms_.wall);
+  if (waited <= waited_) return false;
+  waited_ = waited;
+  set_deadline();
+  if (due_at(Due::kAim) < now + kLookAgain) due_at(Due::kAim) = kNever;
+  return due_at(Due::kWall) > now;
+}
+
+bool RunClock::still_waits(Nanoseconds now) {
+  if (now >= started_at_ + (1 + kMostStretch) * terms_.wall) return false;
+  due_at(Due::kAim) = due_at(Due::kWall) = now + kLookAgain;
+  return true;
 }
 
 void RunClock::all_ended(Nanoseconds now, Left left) {

@@ -38,6 +38,9 @@ class RunClock {
   static constexpr sys::Nanoseconds kWatchSlowest = std::chrono::milliseconds(200);
   // After a look at the job that took more CPU time than this, the job's CPU time is read.
   static constexpr sys::Nanoseconds kDearLook = std::chrono::milliseconds(1);
+  // Time for which the job was ready to run and had no CPU is not its own: the wall deadline comes
+  // so much later, up to so many times the limit.
+  static constexpr int kMostStretch = 100;
 
   struct Terms {
     sys::Nanoseconds wall{}, cpu{};  // the limits
@@ -111,8 +114,14 @@ class RunClock {
   // has to be read now.
   bool looked(sys::Nanoseconds cost);
   // Shortly before the wall deadline, the oldest living process of the job was there since
-  // `oldest`, if there was one, and the job had waited so long for a CPU. See LateStart.
-  void aimed(std::optional<sys::Nanoseconds> oldest, sys::Nanoseconds waited);
+  // `oldest`, if there was one (see LateStart), and one of its threads had waited so long for a CPU
+  // since it began.
+  void aimed(sys::Nanoseconds now, std::optional<sys::Nanoseconds> oldest, sys::Nanoseconds waited);
+  // The same at the wall deadline. True: it is put off.
+  bool has_waited(sys::Nanoseconds now, sys::Nanoseconds waited);
+  // At the wall deadline the job is ready to run, and has not since the look before: what it waits
+  // now, it has not been credited with yet. True: the deadline is put off.
+  bool still_waits(sys::Nanoseconds now);
   // At the wall deadline nobody was left to be killed: the program has ended, and what is left to
   // wipe is not its time; or pid 1 has not come to fork it yet. Both are soon over.
   enum class Left : uint8_t {
@@ -133,7 +142,9 @@ class RunClock {
   sys::Nanoseconds looked_for() const { return looked_for_; }  // CPU time; see looked()
   // Shortly before its wall deadline it had waited for a CPU for a fifth of its wall limit: the
   // machine had none to give.
-  bool is_contended() const { return contended_; }
+  bool is_contended() const { return waited_ > terms_.wall / 5; }
+  // As far as the wall deadline has been moved for it.
+  sys::Nanoseconds waited() const { return waited_; }
 
  private:
   enum class Phase : uint8_t { kSent, kForked, kHeld, kReleased, kOver };
@@ -141,12 +152,13 @@ class RunClock {
 
   sys::Nanoseconds& due_at(Due due) { return due_at_[static_cast<size_t>(due)]; }
   void begin_wall_time(sys::Nanoseconds at);
+  void set_deadline();
 
   Terms terms_;
   Phase phase_ = Phase::kOver;
-  bool killed_ = false, contended_ = false;
+  bool killed_ = false;
   std::array<sys::Nanoseconds, kDues> due_at_{};
-  sys::Nanoseconds started_at_{}, ended_by_{}, looked_for_{};
+  sys::Nanoseconds started_at_{}, ended_by_{}, looked_for_{}, waited_{};
   LateStart late_start_;
   Standing standing_;
 };

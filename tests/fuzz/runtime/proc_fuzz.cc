@@ -13,7 +13,8 @@ namespace {
 void process(std::string_view text, std::string_view key) {
   (void)runtime::ticks_in_stat(text);
   (void)runtime::start_in_stat(text);
-  (void)runtime::waited_in_schedstat(text);
+  (void)runtime::times_in_schedstat(text);
+  (void)runtime::is_ready_in_stat(text);
   (void)runtime::number_of_line(text, key);
   const auto pids = runtime::pids_in(text);
   VERIFY(pids.size() <= text.size());

@@ -56,8 +56,22 @@ TEST_CASE("a figure is the number of the line that begins with its key", "[proc]
   CHECK_FALSE(number_of_line(rollup, "Anon:"));
   CHECK(number_of_line("pos:\t0\nPid:\t-1\n", "Pid:") == -1);
   CHECK_FALSE(number_of_line("Pid:\n", "Pid:"));
-  CHECK(waited_in_schedstat("100 2500 3\n") == 2500u);
-  CHECK_FALSE(waited_in_schedstat("100\n"));
+}
+
+TEST_CASE("a thread is ready that runs or waits for a CPU, whatever its name", "[proc]") {
+  CHECK(is_ready_in_stat("17 (python3) R 1 17"));
+  CHECK_FALSE(is_ready_in_stat("17 (a) R (b) S 1 17"));
+  CHECK_FALSE(is_ready_in_stat(""));
+}
+
+TEST_CASE("a thread has run and waited for as long as its two first numbers say", "[proc]") {
+  const auto times = times_in_schedstat("100 2500 3\n");
+  REQUIRE(times);
+  CHECK(times->ran == 100u);
+  CHECK(times->waited == 2500u);
+  CHECK_FALSE(times_in_schedstat("100\n"));
+  CHECK_FALSE(times_in_schedstat("-1 2500 3\n"));
+  CHECK_FALSE(times_in_schedstat(""));
 }
 
 TEST_CASE("the texts of this very process are read", "[proc]") {

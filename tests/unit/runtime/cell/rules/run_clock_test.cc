@@ -116,11 +116,11 @@ TEST_CASE("run clock: the time begins anew when pid 1 forks, once for each run",
 TEST_CASE("run clock: a program that was forked late has its time from then on", "[run_clock]") {
   RunClock clock = running();
   turn(clock, at(9'996));
-  clock.aimed(at(700), {});
+  clock.aimed(at(9'996), at(700), {});
   CHECK(clock.started_at() == at(700));
   CHECK(turn(clock, at(10'695)).empty());
   CHECK(turn(clock, at(10'696)) == Dues{Due::kAim});
-  clock.aimed(at(9000), {});  // once
+  clock.aimed(at(10'696), at(9000), {});  // once
   CHECK(turn(clock, at(10'700)) == Dues{Due::kWall});
 }
 
@@ -130,19 +130,71 @@ TEST_CASE("run clock: what becomes due in a turn waits for the next one", "[run_
   REQUIRE(due == Due::kCpu);
   due = clock.next_due(at(10'900), due);
   REQUIRE(due == Due::kAim);
-  clock.aimed(at(800), {});  // its new aim has passed, too
+  clock.aimed(at(10'900), at(800), {});  // its new aim has passed, too
   CHECK(clock.next_due(at(10'900), due) == Due::kWall);
 }
 
 TEST_CASE("run clock: who was ready and not run for a fifth of its time was contended",
           "[run_clock]") {
   RunClock clock = running();
-  clock.aimed(std::nullopt, seconds(2));
+  clock.aimed(at(9'996), std::nullopt, seconds(2));
   CHECK_FALSE(clock.is_contended());
-  clock.aimed(std::nullopt, seconds(2) + Nanoseconds(1));
+  clock.aimed(at(9'996), std::nullopt, seconds(2) + Nanoseconds(1));
   CHECK(clock.is_contended());
   clock.order(kUsual, at(11'000));
   CHECK_FALSE(clock.is_contended());
+}
+
+TEST_CASE("run clock: the wall deadline comes later by what the job waited for a CPU",
+          "[run_clock]") {
+  RunClock clock = running();
+  CHECK(turn(clock, at(9'996)) == Dues{Due::kCpu, Due::kAim, Due::kAttention});
+  clock.aimed(at(9'996), std::nullopt, seconds(4));
+  CHECK(clock.waited() == seconds(4));
+  CHECK(turn(clock, at(13'995)).empty());
+  CHECK(turn(clock, at(13'996)) == Dues{Due::kAim});
+  clock.aimed(at(13'996), std::nullopt, seconds(4));  // it has waited no more
+  CHECK(turn(clock, at(14'000)) == Dues{Due::kWall});
+  clock.order(kUsual, at(15'000));
+  CHECK(clock.waited() == Nanoseconds(0));
+}
+
+TEST_CASE("run clock: a deadline that has become a little later is not aimed at again",
+          "[run_clock]") {
+  RunClock clock = running();
+  turn(clock, at(9'996));
+  clock.aimed(at(9'996), std::nullopt, milliseconds(3));
+  CHECK(turn(clock, at(10'002)).empty());
+  CHECK(turn(clock, at(10'003)) == Dues{Due::kWall});
+}
+
+TEST_CASE("run clock: at the wall deadline, too, it is put off by what the job has waited since",
+          "[run_clock]") {
+  RunClock clock = running();
+  turn(clock, at(10'000));
+  CHECK_FALSE(clock.has_waited(at(10'000), Nanoseconds(0)));
+  REQUIRE(clock.has_waited(at(10'000), milliseconds(50)));
+  CHECK(turn(clock, at(10'050)) == Dues{Due::kAim, Due::kWall});
+  CHECK_FALSE(clock.has_waited(at(10'050), milliseconds(50)));
+  CHECK_FALSE(clock.has_waited(at(10'070), milliseconds(60)));  // and that is over, too
+}
+
+TEST_CASE("run clock: a wall deadline comes later by a hundred times the limit at most",
+          "[run_clock]") {
+  RunClock clock = running({.wall = seconds(1), .cpu = seconds(5)});
+  clock.aimed(at(996), std::nullopt, seconds(5000));
+  CHECK(clock.waited() == seconds(100));
+  CHECK(clock.still_waits(at(100'999)));
+  CHECK_FALSE(clock.still_waits(at(101'000)));
+}
+
+TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at again soon",
+          "[run_clock]") {
+  RunClock clock = running();
+  turn(clock, at(10'000));
+  REQUIRE(clock.still_waits(at(10'000)));
+  CHECK(turn(clock, at(10'004)).empty());
+  CHECK(turn(clock, at(10'005)) == Dues{Due::kAim, Due::kWall});
 }
 
 TEST_CASE("run clock: a deadline at which nobody lives is looked at again, for so long",
@@ -162,10 +214,10 @@ TEST_CASE("run clock: a deadline at which nobody lives is looked at again, for s
 TEST_CASE("run clock: who makes processes is believed a late start if it had none at its deadline",
           "[run_clock]") {
   RunClock clock = running({.wall = seconds(10), .cpu = seconds(50), .makes_processes = true});
-  clock.aimed(at(9000), {});
+  clock.aimed(at(9'996), at(9000), {});
   REQUIRE(clock.started_at() == kBegan);
   clock.all_ended(at(10'000), RunClock::Left::kNobody);
-  clock.aimed(at(9'900), {});
+  clock.aimed(at(10'000), at(9'900), {});
   CHECK(clock.started_at() == at(9'900));
   CHECK(turn(clock, at(19'890)) == Dues{Due::kAttention});  // and no patience is running out
 }
