@@ -13,6 +13,7 @@ enum class Comparator : uint8_t {
   kTokens,  // only what stands between white space counts
   kFloat,   // tokens; two numbers are the same within a tolerance, absolute or relative
   kJson,    // the same JSON value; the order of keys and the notation of numbers do not count
+  kValue,   // of a call: the same types and values; what is expected is in the value format
   kRules,   // tokens, as TokenRules say
   kAlike,   // lines; neither case nor blanks at both ends count, nor how a number is written
   kChecker  // a program decides (runtime/judging/suite)

@@ -51,8 +51,9 @@ struct TestCase {
   std::string name;
   std::string stdin_bytes;
   std::vector<std::string> argv;
-  std::string calls;                  // value format, as in a Job: a list of one
-  std::optional<std::string> expect;  // on stdout; in call mode the value, as JSON
+  std::string calls;  // value format, as in a Job: a list of one
+  // On stdout; in call mode the value, as JSON (of Comparator::kValue: in the value format).
+  std::optional<std::string> expect;
   Comparator comparator = Comparator::kLines;
   double tolerance = 0;
   TokenRules rules;                       // of Comparator::kRules

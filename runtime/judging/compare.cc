@@ -217,6 +217,8 @@ std::optional<Mismatch> compare(Comparator comparator, double tolerance, std::st
       return compare_json(expected, got, tolerance);
     case Comparator::kAlike:
       return compare_alike(tolerance, expected, got);
+    case Comparator::kValue:
+      return compare_exact_values(expected, got, false);
     case Comparator::kRules:
     case Comparator::kChecker:
       break;

@@ -31,6 +31,12 @@ std::optional<Mismatch> compare(const TokenRules& rules, std::string_view expect
 std::optional<Mismatch> compare_alike(double tolerance, std::string_view expected,
                                       std::string_view got);
 
+// kValue. Both are in the value format. Types and values must be the same: 1, 1.0 and True differ,
+// and so do a list and a tuple, 0.0 and -0.0, two dtypes or shapes. NaN is NaN; the order of a dict
+// does not count. With `arrays_as_lists` an ndarray is the nested list of its items.
+std::optional<Mismatch> compare_exact_values(std::string_view expected, std::string_view got,
+                                             bool arrays_as_lists);
+
 // "exact", "lines", "tokens", "float:1e-6", "json"; nothing for anything else.
 struct NamedComparator {
   Comparator comparator;

@@ -35,11 +35,22 @@ bool ends_all(const Verdict& verdict) {
          verdict.outcome == Outcome::kCancelled;
 }
 
-Verdict verdict_on(const TestCase& test, const JobResult& result, bool calls) {
+// The same in the value format.
+std::string_view only_value(const JobResult& result) {
+  constexpr size_t kHead = 5;  // of the list: its tag and count
+  return std::string_view(result.value).substr(std::min(kHead, result.value.size()));
+}
+
+std::optional<Mismatch> mismatch_of(const TestCase& test, const JobResult& result, bool calls) {
+  if (test.comparator == Comparator::kValue)
+    return compare_exact_values(*test.expect, only_value(result), result.array);
   const std::string got = calls ? value_text(result) : result.out.bytes;
-  auto mismatch = test.comparator == Comparator::kRules
-                      ? compare(test.rules, *test.expect, got)
-                      : compare(test.comparator, test.tolerance, *test.expect, got);
+  if (test.comparator == Comparator::kRules) return compare(test.rules, *test.expect, got);
+  return compare(test.comparator, test.tolerance, *test.expect, got);
+}
+
+Verdict verdict_on(const TestCase& test, const JobResult& result, bool calls) {
+  const std::optional<Mismatch> mismatch = mismatch_of(test, result, calls);
   if (!mismatch) return result.verdict;
   return wrong_answer(
       {{"where", mismatch->where}, {"expected", mismatch->expected}, {"got", mismatch->got}});

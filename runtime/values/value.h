@@ -2,7 +2,7 @@
 // The daemon's side of the value format (shim/value_format.h): everything that reads bytes a
 // program may have written, and everything that writes bytes for the child. Hostile input is the
 // normal case: lengths, depth, digits and UTF-8 are checked before anything is believed, and every
-// function here is total and linear (first_difference: n log n) in its input. Pure; runs on the
+// function here is total and linear (differences: n log n) in its input. Pure; runs on the
 // shard's thread.
 
 #include <cstdint>
@@ -33,9 +33,24 @@ void append_json(std::string_view value, bool arrays_as_lists, std::string& out,
 // The number of bytes of the value that those are.
 size_t bytes_in_parts(std::string_view value);
 
-// The place at which two values differ, as a path like `[0][3][1]` or `["key"]`; empty when at the
-// root. Dicts compare without regard to order, NaN equals NaN, 1 differs from 1.0. None when they
-// are equal.
+// What counts as a difference, beyond types, items and numbers. NaN equals NaN, 1 differs from 1.0,
+// and the order of a dict does not count.
+struct Sameness {
+  bool signs_of_zero = false;    // -0.0 differs from 0.0
+  bool arrays_as_lists = false;  // an ndarray is the nested list of its items
+};
+
+// The first place at which two values differ.
+struct ValueDifference {
+  std::string path;  // `[0][3][1]`, `["key"]`; empty at the root
+  // The items that stand there, as views of the values; none: that side has nothing there, or one
+  // of the two is malformed.
+  std::optional<std::string_view> a, b;
+};
+
+// None when they are the same.
+std::optional<ValueDifference> difference(std::string_view a, std::string_view b, Sameness how);
+// Its path alone, where the sign of a zero does not count.
 std::optional<std::string> first_difference(std::string_view a, std::string_view b);
 
 // Decodes the answer region. An answer that is malformed or does not fit the mode is kGarbled.

@@ -13,7 +13,10 @@ namespace {
 
 constexpr size_t kMaxKeyInPath = 64;
 
-bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool same_number(double a, double b, bool signs_of_zero) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b && (!signs_of_zero || std::signbit(a) == std::signbit(b));
+}
 
 // u and i are one type: both are int to the program.
 bool is_int(Tag tag) { return tag == Tag::kSmall || tag == Tag::kInt; }
@@ -41,17 +44,20 @@ std::vector<Entry> sorted_entries(ValueCursor& dict) {
 }
 
 // Walks two accepted values side by side. `same` leaves both cursors behind the item, or leaves
-// path_ at the first difference. Recursive; walk_value() has bounded the depth.
+// found_ at the first difference. Recursive; walk_value() has bounded the depth.
 class Comparison {
  public:
+  explicit Comparison(Sameness how) : how_(how) {}
+
   bool same(ValueCursor& a, ValueCursor& b) {
-    if (is_int(a.tag()) && is_int(b.tag())) return advance(a, b, a.integer() == b.integer());
-    if (a.tag() != b.tag()) return false;
+    if (how_.arrays_as_lists) enter_arrays(a, b);
+    if (is_int(a.tag()) && is_int(b.tag())) return settle(a, b, a.integer() == b.integer());
+    if (a.tag() != b.tag()) return settle(a, b, false);
     switch (a.tag()) {
       case Tag::kFloat:
-        return advance(a, b, same_double(a, b, 1));
+        return settle(a, b, same_double(a, b, 1));
       case Tag::kComplex:
-        return advance(a, b, same_double(a, b, 1) && same_double(a, b, 9));
+        return settle(a, b, same_double(a, b, 1) && same_double(a, b, 9));
       case Tag::kList:
       case Tag::kTuple:
         return same_items(a, b);
@@ -69,14 +75,22 @@ class Comparison {
       case Tag::kBytes:
       case Tag::kSet:
       case Tag::kFrozenSet:
-        return advance(a, b, a.item() == b.item());
+        return settle(a, b, a.item() == b.item());
     }
     return false;
   }
 
-  std::string path() && { return std::move(path_); }
+  ValueDifference found() && {
+    found_.path = std::move(path_);
+    return std::move(found_);
+  }
 
  private:
+  static void enter_arrays(ValueCursor& a, ValueCursor& b) {
+    if (a.tag() == Tag::kArray) a.enter_array();
+    if (b.tag() == Tag::kArray) b.enter_array();
+  }
+
   static bool advance(ValueCursor& a, ValueCursor& b, bool equal) {
     if (equal) {
       a.skip();
@@ -85,8 +99,15 @@ class Comparison {
     return equal;
   }
 
-  static bool same_double(const ValueCursor& a, const ValueCursor& b, size_t offset) {
-    return same_number(load<double>(a.value, a.at + offset), load<double>(b.value, b.at + offset));
+  // What is not equal differs here.
+  bool settle(ValueCursor& a, ValueCursor& b, bool equal) {
+    if (!equal) found_.a = a.item(), found_.b = b.item();
+    return advance(a, b, equal);
+  }
+
+  bool same_double(const ValueCursor& a, const ValueCursor& b, size_t offset) const {
+    return same_number(load<double>(a.value, a.at + offset), load<double>(b.value, b.at + offset),
+                       how_.signs_of_zero);
   }
 
   void push_index(size_t index) { path_ += '[' + std::to_string(index) + ']'; }
@@ -114,6 +135,8 @@ class Comparison {
     }
     if (count_a == count_b) return true;
     push_index(std::min(count_a, count_b));
+    if (count_a > count_b) found_.a = a.item();
+    if (count_b > count_a) found_.b = b.item();
     return false;
   }
 
@@ -128,10 +151,12 @@ class Comparison {
     const std::vector<Entry> entries_b = sorted_entries(b);
     const size_t mark = path_.size();
     for (size_t i = 0; i < std::max(entries_a.size(), entries_b.size()); ++i) {
-      if (i == entries_a.size()) return missing(entries_b[i], b);
-      if (i == entries_b.size()) return missing(entries_a[i], a);
-      if (entries_a[i].key < entries_b[i].key) return missing(entries_a[i], a);
-      if (entries_b[i].key < entries_a[i].key) return missing(entries_b[i], b);
+      const bool a_is_first =
+          i == entries_b.size() || (i < entries_a.size() && entries_a[i].key < entries_b[i].key);
+      const bool b_is_first =
+          i == entries_a.size() || (!a_is_first && entries_b[i].key < entries_a[i].key);
+      if (a_is_first) return only_in_one(entries_a[i], a, found_.a);
+      if (b_is_first) return only_in_one(entries_b[i], b, found_.b);
       ValueCursor value_a = entries_a[i].value, value_b = entries_b[i].value;
       push_key(key_of(entries_a[i], a));
       if (!same(value_a, value_b)) return false;
@@ -147,31 +172,43 @@ class Comparison {
             .node = 0};
   }
 
-  bool missing(const Entry& entry, const ValueCursor& dict) {
+  bool only_in_one(const Entry& entry, const ValueCursor& dict,
+                   std::optional<std::string_view>& side) {
     push_key(key_of(entry, dict));
+    side = entry.value.item();
     return false;
   }
 
   bool same_array(ValueCursor& a, ValueCursor& b) {
+    ValueCursor whole_a = a, whole_b = b;
     const ArrayHead head_a = a.enter_array(), head_b = b.enter_array();
-    if (head_a.dtype != head_b.dtype || head_a.shape != head_b.shape) return false;
+    if (head_a.dtype != head_b.dtype || head_a.shape != head_b.shape)
+      return settle(whole_a, whole_b, false);
     return same(a, b);
   }
 
+  const Sameness how_;
   std::string path_;
+  ValueDifference found_;
 };
 
 }  // namespace
 
-std::optional<std::string> first_difference(std::string_view a, std::string_view b) {
+std::optional<ValueDifference> difference(std::string_view a, std::string_view b, Sameness how) {
   if (a == b) return std::nullopt;
   std::vector<ValueNode> nodes_a, nodes_b;
   if (walk_value(a, &nodes_a) != nullptr || walk_value(b, &nodes_b) != nullptr)
-    return std::string();
+    return ValueDifference{};  // of malformed bytes nothing can be shown
   ValueCursor cursor_a{.value = a, .nodes = &nodes_a}, cursor_b{.value = b, .nodes = &nodes_b};
-  Comparison comparison;
+  Comparison comparison(how);
   if (comparison.same(cursor_a, cursor_b)) return std::nullopt;
-  return std::move(comparison).path();
+  return std::move(comparison).found();
+}
+
+std::optional<std::string> first_difference(std::string_view a, std::string_view b) {
+  auto found = difference(a, b, {});
+  if (!found) return std::nullopt;
+  return std::move(found->path);
 }
 
 }  // namespace runtime

@@ -1,7 +1,10 @@
 #include "runtime/json/job/job_tests.h"
 
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "runtime/json/converter.h"
 #include "runtime/json/job/job_parts.h"
 #include "runtime/json/job/job_value.h"
 #include "runtime/judging/compare.h"
@@ -78,7 +81,10 @@ class TestReader {
     if (key == "files") return read_files(in_, test_.files);
     if (key == "args") return read_call_part(in_, true, args_);
     if (key == "kwargs") return read_call_part(in_, false, kwargs_);
-    if (key == "expect") return read_expect(in_, field_, test_, text_expected_);
+    if (key == "expect") {
+      expected_at_ = in_;
+      return read_expect(in_, field_, test_, text_expected_);
+    }
     if (key == "compare") return read_comparator(in_, test_);
     return in_.fail(
         "unknown field; expected name, stdin, argv, files, args, kwargs, expect or compare");
@@ -90,13 +96,27 @@ class TestReader {
       return in_.fail("expect: expected a string (of a test without args)");
     if (!calls) return true;
     test_.calls = one_call(args_, kwargs_);
-    if (test_.expect && text_expected_) test_.expect = quoted(*test_.expect);
     if (!given_.contains("compare")) test_.comparator = Comparator::kJson;
+    if (test_.comparator == Comparator::kExact) return expect_value();
+    if (test_.expect && text_expected_) test_.expect = quoted(*test_.expect);
     if (test_.comparator == Comparator::kFloat) {
       test_.comparator = Comparator::kJson;  // of values; the tolerance stays
     } else if (test_.comparator != Comparator::kJson) {
-      return in_.fail("compare: a value is compared by json or float:TOLERANCE");
+      return in_.fail("compare: a value is compared by json, exact or float:TOLERANCE");
     }
+    return true;
+  }
+
+  // Reads `expect` again, as a value: that it is one was not known before.
+  bool expect_value() {
+    test_.comparator = Comparator::kValue;
+    if (!test_.expect) return true;
+    const JsonReader behind = std::exchange(in_, *expected_at_);
+    Writer value;
+    Converter(in_, value).value(0);
+    if (!in_.ok()) return in_.at_field(".expect");
+    in_ = behind;
+    test_.expect = value.take();
     return true;
   }
 
@@ -112,6 +132,7 @@ class TestReader {
   std::set<std::string> given_;
   std::string args_, kwargs_;
   bool text_expected_ = true;
+  std::optional<JsonReader> expected_at_;
 };
 
 // A test places these files beside a checker or an interactor.

@@ -114,6 +114,7 @@ std::optional<std::string> word_of(Comparator comparator, double tolerance, bool
   append_json_double(tolerance, as_float);
   switch (comparator) {
     case Comparator::kExact:
+    case Comparator::kValue:
       return "exact";
     case Comparator::kLines:
       return "lines";
@@ -296,13 +297,20 @@ class JobWriter {
       object.raw("args", call.args);
       object.raw("kwargs", call.kwargs);
     }
-    if (test.expect && of_value) object.raw("expect", *test.expect);
+    if (test.expect && of_value) object.raw("expect", expected_value(test));
     if (test.expect && !of_value) {
       if (!is_utf8(*test.expect)) refuse("tests", "expect is not UTF-8");
       object.text("expect", *test.expect);
     }
     if (word) object.text("compare", *word);
     return object.take();
+  }
+
+  static std::string expected_value(const TestCase& test) {
+    if (test.comparator != Comparator::kValue) return *test.expect;
+    std::string json;
+    append_json(*test.expect, false, json);
+    return json;
   }
 
   void judge(std::string_view name, const std::optional<Checker>& checker, ObjectWriter& to) {

@@ -52,10 +52,16 @@ its own with the job's limits. The result has `tests` (a verdict each) and `summ
 | `files` | as the job's: placed before this test's run and absent in all others; one replaces the job's file of that name |
 | `args`, `kwargs` | call mode: one call of `func` |
 | `expect` | the expected stdout or value; without it, ending well is enough |
-| `compare` | `lines` (the default of output: blanks at ends do not count), `exact`, `tokens`, `float:TOLERANCE` (absolute or relative), `json` (the default of values), `checker` |
+| `compare` | `lines` (the default of output: blanks at ends do not count), `exact`, `tokens`, `float:TOLERANCE` (absolute or relative), `json` (the default of values), `checker`; values by `json`, `float:TOLERANCE` or `exact` |
 
 Expectations are compared outside the sandbox and never enter it. A difference is `WrongAnswer`,
 with `where`, `expected` and `got`.
+
+Of values, `json` compares what they look like as JSON: 1 and 1.0 are the same. `exact` compares
+types and values, and names the types where these differ (`"got": "1.0 (float)"`): 1, 1.0 and `true`
+differ, and so do a list and a tuple, 0.0 and -0.0, arrays of other dtype or shape. nan is nan, and
+the order of a dict or set does not count. `expect` then has the forms of [Values](#values). A scalar
+of numpy counts as the number that it is; with `array`, an array counts as the list that it becomes.
 
 A `checker` is a program in a cell of its own:
 `{"template", "source", "files", "sources", "compiler_flags", "argv", "protocol"}`, the first five

@@ -101,6 +101,29 @@ class Tests(unittest.TestCase):
         self.assertEqual(self.labels(result), ["OK", "OK", "OK", "WrongAnswer", "TypeError"])
         self.assertEqual(result["detail"]["where"], '["half"]')
 
+    def test_values_that_look_alike_differ_where_types_count(self) -> None:
+        source = "def f(which): return {'one': 1, 'real': 1.0, 'true': True, 'tuple': (1, float('nan'))}[which]\n"
+        nan = {"$type": "float", "value": "nan"}
+        asked = [("one", 1, "OK"), ("real", 1, "WrongAnswer"), ("true", 1, "WrongAnswer"), ("real", 1.0, "OK"),
+                 ("tuple", [1, nan], "WrongAnswer"), ("tuple", {"$type": "tuple", "items": [1, nan]}, "OK")]
+
+        result = self.run_tests([{"args": [which], "expect": expect, "compare": "exact"} for which, expect, _ in asked],
+                                source, "python", mode="call", func="f")
+
+        self.assertEqual(self.labels(result), [label for *_, label in asked])
+        self.assertEqual(result["detail"], {"test": "test-2", "where": "the value", "expected": "1 (int)",
+                                            "got": "1.0 (float)"})
+
+    def test_an_array_that_becomes_a_list_is_compared_as_one(self) -> None:
+        source = "import numpy\ndef f(grid): return numpy.rot90(grid)\n"
+        tests = [{"args": [[[1, 2], [3, 4]]], "expect": [[2, 4], [1, 3]], "compare": "exact"}]
+
+        as_lists, as_arrays = (self.run_tests(tests, source, "python-numpy", mode="call", func="f", array=array)
+                               for array in (True, False))
+
+        self.assertEqual(self.labels(as_lists), ["OK"], zygo.brief(as_lists))
+        self.assertNotEqual(self.labels(as_arrays), ["OK"])
+
     def test_a_program_that_cannot_be_compiled_fails_as_a_whole(self) -> None:
         result = self.run_tests([{"stdin": "1 2", "expect": "3"}] * 1, source="int main( {")
 

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/judging/compare.h"
+#include "runtime/values/utf8.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/result.h"
 
@@ -21,6 +23,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view a = input.substr(0, size / 2), b = input.substr(size / 2);
   const bool differ = runtime::first_difference(a, b).has_value();
   VERIFY(differ == runtime::first_difference(b, a).has_value());
+  // What a determined comparison calls the same, the other does, too; and it can be shown.
+  for (const bool as_lists : {false, true}) {
+    const auto found = runtime::compare_exact_values(a, b, as_lists);
+    VERIFY(found.has_value() == runtime::compare_exact_values(b, a, as_lists).has_value());
+    VERIFY(!runtime::compare_exact_values(input, std::string(input), as_lists));
+    VERIFY(found || as_lists || !differ);
+    if (found) VERIFY(runtime::is_utf8(found->expected) && runtime::is_utf8(found->got));
+  }
 
   // One byte changed: still total, and symmetric.
   if (size > 0) {

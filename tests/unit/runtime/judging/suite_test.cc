@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "runtime/values/value.h"
+
 namespace runtime {
 namespace {
 
@@ -71,6 +73,38 @@ TEST_CASE("the first test that fails, in their order, makes the verdict", "[suit
   CHECK(result.verdict.label() == "WrongAnswer");
   CHECK(result.verdict.detail.front() == std::pair<std::string, DetailValue>{"test", "test 2"});
   CHECK(result.tests[2].verdict.label() == "TimeoutException");
+}
+
+TEST_CASE("a value that is compared exactly differs in type alone", "[suite]") {
+  const auto list_of = [](double number) {  // as the results of calls come
+    Writer value;
+    value.container(shim::Tag::kList, 1);
+    value.number(number);
+    return value.take();
+  };
+  TestCase test;
+  test.calls = "calls";
+  test.comparator = Comparator::kValue;
+  Writer one;
+  one.integer(1);
+  test.expect = one.take();
+  Job job = job_of({test});
+  job.mode = shim::Mode::kCall;
+  std::optional<JobResult> result;
+
+  const auto run = [&list_of](const Job&, const Suite::Done& done) {
+    JobResult ended;
+    ended.verdict = {Outcome::kOk, "", By::kProgram, {}};
+    ended.value = list_of(1);
+    done(std::move(ended));
+  };
+
+  Suite::start(std::move(job), {.run = run, .run_pair = {}},
+               [&result](JobResult all) { result = std::move(all); });
+
+  REQUIRE(result);
+  CHECK(result->verdict.label() == "WrongAnswer");
+  CHECK(result->verdict.detail.back() == std::pair<std::string, DetailValue>{"got", "1.0 (float)"});
 }
 
 TEST_CASE("stop at the first failure leaves the rest alone", "[suite]") {

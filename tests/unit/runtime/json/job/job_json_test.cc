@@ -194,6 +194,11 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
       {with(R"("determinism":{"runs":9})"),
        "determinism.runs: expected a number from 1 to 8, got 9"},
       {with(R"("tests":{})"), "tests: expected a list of tests, got an object"},
+      {with(R"("mode":"call","func":"f","tests":[{"args":[],"expect":1,"compare":"tokens"}])"),
+       "tests[0]: compare: a value is compared by json, exact or float:TOLERANCE"},
+      {with(R"("mode":"call","func":"f","tests":[{"args":[],"compare":"exact",)"
+            R"("expect":[1,{"$type":"set","items":[[1]]}]}])"),
+       "tests[0].expect[1][\"items\"][0]: a set holds hashable values only"},
       {with(R"("tests":[{"stdin":"1"},{"stdin":1}])"),
        R"(tests[1].stdin: expected a string or {"b64": ".."}, got 1)"},
       {with(R"("stdin":{"b64":"?"})"), "stdin.b64: not base64"},

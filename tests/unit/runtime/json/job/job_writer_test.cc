@@ -48,7 +48,13 @@ TEST_CASE("a job that is written is read as the same job", "[json][job]") {
       R"({"source": "1", "tests": [{"stdin": ""}], "interactor": {"template": "c", "source": "i"}})",
       R"({"source": "1", "mode": "call", "func": "f",
           "tests": [{"args": [1], "kwargs": {"a": 2}, "expect": {"b": [1.0]}},
-                    {"args": [], "expect": "text", "compare": "float:0.5"}]})"};
+                    {"args": [], "expect": "text", "compare": "float:0.5"},
+                    {"args": [], "compare": "exact", "expect": "text"},
+                    {"args": [], "compare": "exact"},
+                    {"args": [], "compare": "exact", "expect": {"a": [1, 1.0, true, null,
+                     {"$type": "tuple", "items": [{"$type": "set", "items": [3, 1]}]},
+                     {"$type": "float", "value": "nan"},
+                     {"$type": "ndarray", "dtype": "int8", "shape": [1], "data": [1]}]}}]})"};
   for (const std::string& line : lines) {
     INFO(line);
     const JobSpec job = read(line);
