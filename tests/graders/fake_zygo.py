@@ -8,6 +8,7 @@ without results), `twice` (every result twice).
 """
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import queue
@@ -100,6 +101,11 @@ def main() -> int:
     fault = os.environ.get("FAKE_ZYGO_FAULT", "")
     with open(os.environ["FAKE_ZYGO_LABELS"], encoding="utf-8") as file:
         labels = json.load(file)
+    first = sys.stdin.buffer.readline()
+    if first and not {"source", "parts"} & json.loads(first).keys():  # asks what there is against such jobs
+        missing = {"message": "source: required", "path": "source"}
+        print(json.dumps({"label": "BadJob", "by": "caller", "ok": False, "detail": missing}, separators=(",", ":")))
+        return 0
     if fault == "hang":
         print("hanging", file=sys.stderr, flush=True)
         threading.Event().wait()
@@ -124,7 +130,7 @@ def main() -> int:
     threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
     for thread in threads:
         thread.start()
-    for line in sys.stdin.buffer:
+    for line in itertools.chain([first] if first else [], sys.stdin.buffer):
         if fault == "silent":
             return 0
         jobs.put(line)

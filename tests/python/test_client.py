@@ -86,7 +86,7 @@ class Programs:
         self.assertRaises(zygo.TimeoutException, pool.run("while True: pass", limits={"cpu_ms": 100}).check)
         self.assertRaises(TimeoutError, pool.run("while True: pass", limits={"cpu_ms": 100}).check)
         self.assertRaises(KeyError, pool.run("{}['a']").check)
-        self.assertRaises(zygo.BadJob, pool.run({"source": "1", "sauce": 2}).check)
+        self.assertRaises(zygo.BadJob, pool.run({"source": "1", "stdin": {"b64": "!"}}).check)
         with self.assertRaises(zygo.ProgramError) as caught:
             pool.run("class Mine(Exception): pass\nraise Mine('so')").check()
         self.assertIn("Mine: so", str(caught.exception))

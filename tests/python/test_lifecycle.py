@@ -126,10 +126,8 @@ class Standing(support.OnEmbedded, unittest.TestCase):
         self.assertIn('{"id":"mine"', str(errors[0]))
 
     def test_a_runtime_that_cannot_start_says_why(self) -> None:
-        pool = self.pool(template="python", standing=False, require="full,no.such.layer")
-
         with self.assertRaisesRegex(zygo.NoRuntime, "no.such.layer"):
-            pool.run("1")
+            self.pool(template="python", standing=False, require="full,no.such.layer")
 
     def test_a_binary_that_is_not_there_is_named(self) -> None:
         with self.assertRaisesRegex(zygo.NoRuntime, "/no/such/zygo"):

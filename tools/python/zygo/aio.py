@@ -7,6 +7,7 @@ import collections
 from types import TracebackType
 from typing import Any, AsyncIterator, Callable, Deque, Iterable, List, Optional, Set, Type
 
+from . import checks
 from .job import AnyJob, Inputs
 from .pool import Pool
 from .result import Result
@@ -37,10 +38,13 @@ class AsyncPool:
 
     async def run(self, source: AnyJob, func: Optional[str] = None, inputs: Inputs = None,
                   **fields: Any) -> Result:
-        return await self.submit(source, func, inputs, **fields)
+        return checks.told(await self.submit(source, func, inputs, **fields))
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return await asyncio.wrap_future(self.pool.submit_call(function, args, kwargs))
+
+    def _next(self, job: AnyJob, first: bool) -> asyncio.Future[Result]:
+        return self.submit(job) if first else asyncio.wrap_future(self.pool._submit(job))
 
     async def map(self, jobs: Iterable[AnyJob]) -> List[Result]:
         return [result async for result in self.imap(jobs)]
@@ -48,32 +52,34 @@ class AsyncPool:
     async def imap(self, jobs: Iterable[AnyJob]) -> AsyncIterator[Result]:
         """In the order of the jobs, which are taken from their iterator little by little."""
         under_way: Deque[asyncio.Future[Result]] = collections.deque()
-        ahead = self.pool._ahead()
+        ahead, first = self.pool._ahead(), True
         try:
             for job in jobs:
-                under_way.append(self.submit(job))
+                under_way.append(self._next(job, first))
+                first = False
                 if len(under_way) >= ahead:
-                    yield await under_way.popleft()
+                    yield checks.told(await under_way.popleft())
             while under_way:
-                yield await under_way.popleft()
+                yield checks.told(await under_way.popleft())
         finally:
             for future in under_way:
                 future.cancel()
 
     async def imap_unordered(self, jobs: Iterable[AnyJob]) -> AsyncIterator[Result]:
         under_way: Set[asyncio.Future[Result]] = set()
-        rest, ahead, more = iter(jobs), self.pool._ahead(), True
+        rest, ahead, more, first = iter(jobs), self.pool._ahead(), True, True
         try:
             while more or under_way:
                 while more and len(under_way) < ahead:
                     job = next(rest, None)
                     more = job is not None
                     if job is not None:
-                        under_way.add(self.submit(job))
+                        under_way.add(self._next(job, first))
+                        first = False
                 if under_way:
                     done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                     for future in done:
-                        yield future.result()
+                        yield checks.told(future.result())
         finally:
             for future in under_way:
                 future.cancel()

@@ -25,10 +25,13 @@ class Executor(concurrent.futures.Executor):
     def __init__(self, max_workers: Optional[int] = None, pool: Optional[Pool] = None, *,
                  limits: Optional[Mapping[str, int]] = None, types: Sequence[type] = (),
                  trust_results: Optional[bool] = None, **pool_options: Any) -> None:
+        if max_workers is not None and max_workers < 1:
+            raise ValueError(f"max_workers={max_workers}: there must be one at least")
         self._pool = pool or (Pool(**pool_options) if pool_options else default())
         lane = Lane(max_workers) if max_workers and max_workers < self._pool.workers else Lane()
         self._lane, self._types, self._trust = lane, types, trust_results
         self._fields: Dict[str, Any] = {"limits": dict(limits)} if limits else {}
+        self._pool.check(self._fields)
         self._lock = threading.Lock()
         self._futures: weakref.WeakSet[ValueFuture] = weakref.WeakSet()
         self._ended = False

@@ -12,10 +12,11 @@ from types import TracebackType
 from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type,
                     TypeVar)
 
-from . import calls, job, standing
+from . import calls, checks, job, standing
 from .errors import ZygoError
 from .progress import tracked
 from .result import Result
+from .standing import PRELOADS
 from .transport.base import ResultFuture, Transport
 
 T = TypeVar("T")
@@ -40,6 +41,9 @@ class Pool:
     trust_results  functions' values come back as pickles: only for code that you would run yourself
     echo        False: what functions print stays in their futures' `job`, and is not printed here
     standing    False: a runtime of its own, ended by `close`; else one shared by all pools with these options
+
+    A wrong template, limit or field raises here (BadJob, which is a ValueError), and a runtime that cannot work
+    (NoRuntime). Where a service cannot be reached its first job says so.
 
     Thread-safe; safe over fork. Callbacks of futures run on a thread of the pool and must not wait for other jobs.
     """
@@ -71,6 +75,8 @@ class Pool:
         self._mine: Optional[Transport] = None
         self._key: Optional[Tuple[Any, ...]] = None
         self._closed = False
+        said = require or python or self._below or self.template not in PRELOADS
+        self._is_checked = not said or is_inside() or checks.check_when_reachable(self.transport, self._common())
 
     def __repr__(self) -> str:
         where = self._options.url or ("embedded" if self._standing else "a runtime of its own")
@@ -116,7 +122,14 @@ class Pool:
 
     def submit(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,
                **fields: Any) -> ResultFuture:
-        """One job: its source, or a whole `Job` or dict; `fields` are those of docs/jobs.md."""
+        """One job: its source, or a whole `Job` or dict; `fields` are those of docs/jobs.md. An unknown field, a wrong
+        type, limit or template raises BadJob; what is wrong with the data of a job is its result's label."""
+        self.check(source if isinstance(source, Mapping) else source.to_fields() if isinstance(source, job.Job) else {})
+        self.check(fields)
+        return self._submit(source, func, inputs, fields)
+
+    def _submit(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,
+                fields: Optional[Mapping[str, Any]] = None) -> ResultFuture:
         if is_inside():
             raise ZygoError("there is no sandbox within a sandbox: functions can be called here, programs not run")
         below = {"template": self.template + standing.FUNCTIONS if self._own_template else self.template, **self._below}
@@ -129,22 +142,42 @@ class Pool:
             own = job.fields_of(fields, own)
         return self.transport.submit(job.encode(own), own.get("id"))
 
+    def _common(self) -> Dict[str, Any]:
+        return {"template": self.template, **self._below}
+
+    def check(self, fields: Mapping[str, Any]) -> None:
+        """Raises BadJob where the runtime would refuse any job that has these fields, such as limits that there are not.
+        It is asked once for fields that are alike. What is in sources, inputs, tests and files is not looked at."""
+        if is_inside():
+            return
+        if not self._is_checked:
+            checks.check(self.transport, self._common())
+            self._is_checked = True
+        checks.check(self.transport, fields)
+
+    def _submit_all(self, sources: Iterable[job.AnyJob]) -> Iterator[ResultFuture]:
+        """The first stands for all that are alike: a mistake in the code that made them raises. Later ones may be rows of
+        somebody's data, and one that is malformed fails alone."""
+        for number, source in enumerate(sources):
+            yield self._submit(source) if number else self.submit(source)
+
     def run(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,
             **fields: Any) -> Result:
-        result: Result = ended(self.submit(source, func, inputs, **fields))
-        return result
+        return checks.told(ended(self.submit(source, func, inputs, **fields)))
 
     def map(self, jobs: Iterable[job.AnyJob], progress: bool = False) -> List[Result]:
-        """Results in the order of the jobs. `progress`: shown by tqdm, where that is installed."""
+        """Results in the order of the jobs. `progress`: shown by tqdm, where that is installed.
+
+        Where the first job is malformed, BadJob is raised; a later one that is has a result with that label."""
         return list(self.imap(jobs, progress))
 
     def imap(self, jobs: Iterable[job.AnyJob], progress: bool = False) -> Iterator[Result]:
         """The same, each as soon as those before it are there. Jobs are taken from their iterator little by little."""
-        return tracked(in_order((self.submit(one) for one in jobs), self._ahead()), jobs, progress)
+        return tracked(checks.all_told(in_order(self._submit_all(jobs), self._ahead())), jobs, progress)
 
     def imap_unordered(self, jobs: Iterable[job.AnyJob], progress: bool = False) -> Iterator[Result]:
         """Results as they come; `tag` or `id` says whose."""
-        return tracked(as_they_come((self.submit(one) for one in jobs), self._ahead()), jobs, progress)
+        return tracked(checks.all_told(as_they_come(self._submit_all(jobs), self._ahead())), jobs, progress)
 
     def _ahead(self) -> int:
         return _AHEAD_PER_WORKER * self.workers
@@ -162,7 +195,8 @@ class Pool:
 
     def caller(self, lane: Optional[calls.Lane] = None, trust_results: Optional[bool] = None,
                types: Optional[Sequence[type]] = None, **fields: Any) -> Caller:
-        """What sends many calls with the same job fields."""
+        """What sends many calls with the same job fields. BadJob: they are none."""
+        self.check(fields)
         known = self._types if types is None else {**self._types, **{kind.__name__: kind for kind in types}}
         trust = self._trust if trust_results is None else trust_results
         return Caller(self, lane or calls.Lane(), known, trust, fields)

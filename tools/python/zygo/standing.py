@@ -5,14 +5,19 @@ after batch pays no start-up; it ends with the process, or by `shutdown`.
 from __future__ import annotations
 
 import atexit
+import json
 import os
+import subprocess
 import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import binary as binaries
 from . import bundle, pickles
+from .checks import refused_by
+from .errors import NoRuntime
 from .transport.base import Transport
+from .transport.coprocess import when_there_is_room
 from .transport.embedded import Embedded
 
 FUNCTIONS = "-functions"  # what the name of a template has behind it that can run functions
@@ -39,7 +44,9 @@ class Options:
                 self.base, self.preload, self.python_path, context)
 
 
-_PRELOADS = {"python": (), "python-numpy": ("numpy",), "python-pandas": ("numpy", "pandas")}
+_ANSWER_SECONDS = 60.0  # to a question that takes milliseconds
+
+PRELOADS = {"python": (), "python-numpy": ("numpy",), "python-pandas": ("numpy", "pandas")}
 
 
 def default_workers() -> int:
@@ -54,7 +61,7 @@ class _Runtime(Embedded):
         super().__init__(options.workers or default_workers())
         self._options = options
         self._program = binaries.find(options.binary)
-        preload = _PRELOADS.get(options.base, ()) + tuple(options.preload)
+        preload = PRELOADS.get(options.base, ()) + tuple(options.preload)
         self._source = bundle.setup_source(options.python_path, preload, options.context_func)
         self._setup: Optional[bundle.SetupFile] = None
 
@@ -69,6 +76,24 @@ class _Runtime(Embedded):
         if options.require:
             command += ["--require", options.require]
         return command
+
+    def refusal(self, line: bytes, template: Optional[str]) -> Optional[str]:
+        """Asks a process of its own, which runs nothing: the runtime may be busy, or not started yet."""
+        options = self._options
+        command = [self._program, "batch", "-", "--quiet", "--any-id", "--workers", "1"]
+        for name, value in (("--template", template), ("--python", options.python), ("--require", options.require)):
+            command += [name, value] if value else []
+        try:
+            asked = when_there_is_room(lambda: subprocess.run(command, input=line + b"\n", capture_output=True,
+                                                              check=False, timeout=_ANSWER_SECONDS))
+        except subprocess.TimeoutExpired:
+            raise NoRuntime(f"{self._program} has not answered within {_ANSWER_SECONDS:g} s") from None
+        said = asked.stderr.decode(errors="replace").strip()
+        if asked.returncode == 2 and said.startswith("zygo batch: template "):
+            return said.partition("zygo batch: ")[2].partition("\n")[0]
+        if not asked.stdout.startswith(b"{"):
+            raise NoRuntime(f"zygo ended with status {asked.returncode}: {said}"[:1000])
+        return refused_by(json.loads(asked.stdout)["detail"])
 
     def close(self, wait: bool = True) -> None:
         super().close(wait)

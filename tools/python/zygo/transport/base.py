@@ -9,7 +9,7 @@ import os
 import threading
 import weakref
 from concurrent.futures import Future, InvalidStateError
-from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Set
 
 from ..result import Result, failed, result_of
 from .stream import MOST_PART_BYTES, Part, announcement, in_one_line
@@ -128,6 +128,7 @@ class Transport:
     jobs and streams: its first job opens some of its own."""
 
     def __init__(self) -> None:
+        self.agreed: Set[bytes] = set()  # shapes of jobs that it has nothing against
         _all.add(self)
 
     @property
@@ -142,6 +143,11 @@ class Transport:
     def takes_parts(self) -> bool:
         """Whether bytes can travel beside a job's line."""
         return False
+
+    def refusal(self, line: bytes, template: Optional[str]) -> Optional[str]:
+        """What the runtime has against the job of this line, which has no source; None: nothing. Waits for its answer,
+        and for no other job; NoRuntime, RuntimeLost: there is none."""
+        return None
 
     def put_blob(self, data: bytes) -> Optional[str]:
         """Keeps bytes that jobs then name; None where this way has no need of it."""

@@ -15,8 +15,9 @@ import socket
 import threading
 import time
 import urllib.parse
-from typing import Any, Deque, Dict, List, Optional, Sequence
+from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
 
+from ..checks import refused_by
 from ..errors import NoRuntime, RuntimeLost
 from ..result import failed
 from .base import (JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle, settle_line,
@@ -90,6 +91,12 @@ class Http(Transport):
     # Requests beside the jobs
 
     def _ask(self, method: str, path: str, body: Optional[bytes] = None) -> bytes:
+        status, content = self._answer(method, path, body)
+        if status >= 300:
+            raise RuntimeLost(f"{self._url}{path}: {_message(status, content)}")
+        return content
+
+    def _answer(self, method: str, path: str, body: Optional[bytes] = None) -> Tuple[int, bytes]:
         connection = self._make()
         try:
             connection.request(method, path, body, self._headers)
@@ -99,9 +106,31 @@ class Http(Transport):
             raise RuntimeLost(f"{self._url}: {error or type(error).__name__}") from error
         finally:
             connection.close()
-        if answer.status >= 300:
-            raise RuntimeLost(f"{self._url}{path}: {_message(answer.status, content)}")
-        return content
+        return answer.status, content
+
+    def refusal(self, line: bytes, template: Optional[str]) -> Optional[str]:
+        """A token that may not ask for templates has to learn of a wrong one from its jobs."""
+        status, content = self._answer("POST", "/v1/jobs", line)
+        if status != 400:
+            raise RuntimeLost(f"{self._url}: {_message(status, content)}")
+        message = refused_by(json.loads(content)["error"])
+        if message is not None or template is None:
+            return message
+        known = self._templates()
+        if known is None or template in known:
+            return None
+        return f"template: {json.dumps(template)} is not known; known are {', '.join(known)}"
+
+    def _templates(self) -> Optional[List[str]]:
+        """Asked for each time: a service may get more of them. None: it does not say."""
+        names: List[str] = []
+        for path in ("/v1/templates", "/v1/runtimes"):
+            status, content = self._answer("GET", path)
+            if status != 200:
+                return None
+            for one in json.loads(content):
+                names += [one["name"], *one.get("aliases", ())]
+        return list(dict.fromkeys(names))
 
     def info(self) -> Dict[str, Any]:
         found: Dict[str, Any] = json.loads(self._ask("GET", "/v1/info"))
