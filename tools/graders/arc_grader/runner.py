@@ -30,7 +30,7 @@ class Runner(grade.CodeRunner):
     """The jobs of the ARC set, and its rules."""
 
     def __init__(self, pool: zygo.Pool, runs: int) -> None:
-        super().__init__(pool=pool)
+        super().__init__(pool=pool, trouble="report")
         self._runs = runs
 
     def job(self, program: grade.Program, code: str) -> Mapping[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from types import GeneratorType
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from . import checks
 from .calls import Lane, Pickler, ValueFuture
-from .errors import ZygoError
+from .errors import SandboxError, ZygoError
 from .pool import Pool, completed, is_inside
 from .result import Result, failed
 
@@ -16,12 +18,14 @@ Pair = Tuple[Arguments, Any]
 
 _AHEAD_PER_CPU = 4
 _READY_WORKERS = 2  # more than calls at once: the next is with its cell when one ends
+_TRIES = 3  # of a call that zygo itself has failed
 
 
 class Parallel:
     """A function that, given a list or an iterator of inputs, yields `((args, kwargs), value)` as the calls complete;
     where a call has no value, a `Result` that is false and says why by its label (`TimeoutException`, `ValueError`).
-    What says nothing about a call (`NoRuntime`, `BadJob`) is raised. Given anything else it is the function itself.
+    What says nothing about a call (`NoRuntime`, `RuntimeLost`, `BadJob`) is raised; so is `SandboxError`, when the other
+    calls are over and a call was tried three times. Given anything else it is the function itself.
     """
 
     def __init__(self, function: Callable[..., Any], ncpus: Optional[int], timeout: Optional[float],
@@ -30,9 +34,14 @@ class Parallel:
         functools.update_wrapper(self, function)
         self._function, self._ncpus, self._types, self._trust = function, ncpus, types, trust_results
         self._limits = dict(limits)
-        if timeout:
-            self._limits["wall_ms"] = max(1, round(timeout * 1000))
+        if timeout:  # 0 is none, as Sage has it
+            self._limits["wall_ms"] = checks.milliseconds("timeout", timeout)
+        if ncpus is not None and ncpus < 1:
+            raise ValueError(f"ncpus={ncpus}: there must be one at least")
+        inspect.signature(Pool).bind(**options)  # TypeError: it has no such option
         self._pool, self._options = pool, options
+        if pool is not None and self._limits:
+            pool.check({"limits": self._limits})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], (list, GeneratorType, Iterator)):
@@ -65,15 +74,29 @@ class Parallel:
         pickler = Pickler(pool._options.python_path)
         given: Dict[int, Arguments] = {}
 
-        def calls() -> Iterator[ValueFuture]:
-            for one in inputs:
-                args, kwargs = arguments_of(one)
+        def calls(of: Iterable[Arguments]) -> Iterator[ValueFuture]:
+            for args, kwargs in of:
                 future = caller.submit([(self._function, args, kwargs)], many=False, pickler=pickler)
                 given[id(future)] = (args, kwargs)
                 yield future
 
-        for future in completed(calls(), _AHEAD_PER_CPU * ncpus):
-            yield given.pop(id(future)), outcome_of(future)
+        rest: Iterable[Arguments] = map(arguments_of, inputs)
+        for tries_left in reversed(range(_TRIES)):
+            failed_here: List[Arguments] = []
+            trouble: Optional[SandboxError] = None
+            for future in completed(calls(rest), _AHEAD_PER_CPU * ncpus):
+                arguments = given.pop(id(future))
+                error = future.exception()
+                if isinstance(error, SandboxError):
+                    failed_here.append(arguments)
+                    trouble = error
+                else:
+                    yield arguments, outcome_of(future)
+            if trouble is None:
+                return
+            if not tries_left:
+                raise trouble
+            rest = failed_here
 
     def pool(self) -> Pool:
         if self._pool is None:
@@ -93,7 +116,7 @@ def outcome_of(future: ValueFuture) -> Any:
     if error is None:
         return future.result()
     result = getattr(error, "result", None)
-    if isinstance(result, Result) and result.by != "caller":
+    if isinstance(result, Result) and result.by not in ("caller", "sandbox"):
         return result
     # Nothing is said about the call: there is no runtime, or what was asked of it is no job.
     if isinstance(error, ZygoError) or not isinstance(error, Exception):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..progress import tracked
 from .grids import pixel_score, to_grid
+from .trouble import is_ours
 
 if TYPE_CHECKING:
     from .grids import IntGrid
@@ -62,6 +63,8 @@ class _Prediction:
     def told(self, outcome: Outcome) -> Told:
         if self.code is None:
             return {"error_type": outcome.label, "error_message": "", "text_prediction": self.text, "task_id": self.task_id}
+        if is_ours(outcome.result):
+            return {**self._failed(outcome.label, outcome.detail), "judged": False}
         if outcome.outputs is None:
             label = outcome.label.rpartition(".")[2]
             return self._failed(_NAMES.get(label, label), outcome.detail)
@@ -178,8 +181,16 @@ def aggregate_metrics(results: Mapping[str, Sequence[Told]]) -> Any:
     return frame.astype(float)
 
 
+def _judged(told: Sequence[Told]) -> List[Told]:
+    """Without those that zygo itself has failed, which a runner with trouble="report" has among its results."""
+    return [one for one in told if one.get("judged", True)]
+
+
 def _row(told: Sequence[Told]) -> Dict[str, float]:
+    told = _judged(told)
     n = len(told)
+    if not n:
+        return {"n_preds": 0}  # and nothing else is known of it: no mean has it
     row = {"n_preds": n, "valid code": sum("code" in one for one in told) / n,
            "valid outputs": sum("error_type" not in one for one in told) / n,
            "unique outputs": len({one["fingerprint"] for one in told if "fingerprint" in one}) / n}
@@ -197,10 +208,11 @@ def error_analysis(results: Mapping[str, Sequence[Told]]) -> Any:
     """The share of predictions of each task that failed, in all and in the commonest ways; prints the commonest errors."""
     import pandas
 
+    results = {task: _judged(told) for task, told in results.items()}
     errors = {task: [one["error_type"] for one in told if "error_type" in one] for task, told in results.items()}
     rows = {task: {"n_preds": len(told), "error_rate": len(errors[task]) / len(told),
                    **{kind: errors[task].count(kind) / len(told) for kind in _COUNTED}}
-            for task, told in results.items()}
+            for task, told in results.items() if told}
     frame = pandas.DataFrame.from_dict(rows, orient="index")
     frame.loc["MEAN"] = frame.mean(axis=0)
     print("Most common errors:")

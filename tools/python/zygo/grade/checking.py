@@ -14,8 +14,10 @@ import re
 import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from ..pool import Pool, default
+from .. import checks
+from ..pool import Pool
 from ..result import Result
+from . import trouble
 
 # On both sides of the pipes.
 _WIRE = '''
@@ -117,7 +119,7 @@ def check_all(helpers, tests, names):
 def job_of(program: str, tests: str, names: Sequence[str], timeout: float, helpers: str = "",
            memory_mb: int = 1024) -> Dict[str, Any]:
     """The program answers calls of `names`; `tests` make them, and decide; `helpers` are run before, beside them."""
-    milliseconds = max(1, round(timeout * 1000))
+    milliseconds = checks.milliseconds("timeout", timeout)
     judge = f"{_WIRE}{_TESTS}\ncheck_all({helpers!r}, {tests!r}, {list(names)!r})\n"
     return {
         "template": "python", "source": f"{_WIRE}{_PROGRAM}\nserve({program!r})\n", "tests": [{"name": "tests"}],
@@ -172,7 +174,7 @@ def _words(result: Result) -> str:
 def check_correctness(problem: Mapping[str, Any], completion: str, timeout: float,
                       completion_id: Optional[int] = None, pool: Optional[Pool] = None) -> Dict[str, Any]:
     """`{"task_id", "passed", "result", "completion_id"}`, as HumanEval's harness has it, and zygo's `label`."""
-    result = (pool or default()).run(_job_of_problem(problem, completion, timeout))
+    result = trouble.run(pool, _job_of_problem(problem, completion, timeout))
     if result.by in ("caller", "sandbox"):
         result.check()
     return {"task_id": problem.get("task_id"), "passed": result.ok, "result": _words(result),
@@ -182,10 +184,11 @@ def check_correctness(problem: Mapping[str, Any], completion: str, timeout: floa
 def check_stdin(code: str, tests: Sequence[Mapping[str, str]], timeout: float = 6, compare: str = "lines",
                 memory_mb: int = 1024, pool: Optional[Pool] = None, template: str = "python") -> List[str]:
     """LiveCodeBench's way: the label of each test `{"input", "output"}`, run as a script of its own."""
-    milliseconds = max(1, round(timeout * 1000))
-    result = (pool or default()).run(
-        code, template=template, limits={"cpu_ms": milliseconds, "wall_ms": 2 * milliseconds, "memory_mb": memory_mb},
-        tests=[{"stdin": test["input"], "expect": test["output"], "compare": compare} for test in tests])
+    milliseconds = checks.milliseconds("timeout", timeout)
+    result = trouble.run(pool, {
+        "source": code, "template": template,
+        "limits": {"cpu_ms": milliseconds, "wall_ms": 2 * milliseconds, "memory_mb": memory_mb},
+        "tests": [{"stdin": test["input"], "expect": test["output"], "compare": compare} for test in tests]})
     if result.by in ("caller", "sandbox"):
         result.check()
     return [str(test["label"]) for test in result.tests or []] or [result.label] * len(tests)

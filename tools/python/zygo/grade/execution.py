@@ -6,8 +6,10 @@ import inspect
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Sequence, Union
 
+from .. import checks
 from ..job import Encoded
-from ..pool import Pool, default
+from ..pool import Pool
+from . import trouble
 
 
 def encoded(inputs: Union[Sequence[Any], Encoded]) -> Encoded:
@@ -17,7 +19,7 @@ def encoded(inputs: Union[Sequence[Any], Encoded]) -> Encoded:
 def job_of(code: str, inputs: Union[Sequence[Any], Encoded], func_name: str, timeout: float, memory_mb: int,
            determinism: int, dsl: Union[None, str, ModuleType]) -> Dict[str, Any]:
     """`timeout` is CPU time; the wall clock has five times as much, for machines that are busy."""
-    milliseconds = max(1, round(timeout * 1000))
+    milliseconds = checks.milliseconds("timeout", timeout)
     return {
         "source": f"{_source_of(dsl)}\n{code}" if dsl else code, "func": func_name, "inputs": encoded(inputs),
         "limits": {"cpu_ms": milliseconds, "wall_ms": 5 * milliseconds + 1000, "memory_mb": memory_mb},
@@ -51,10 +53,11 @@ def safe_code_execution(code: str, inputs: Sequence[Any], func_name: str = "task
                         determinism_runs: int = 2, pool: Optional[Pool] = None) -> List[Any]:
     """Runs `code`, which defines `func_name`, and calls that once for each input, as a numpy array. The list of what it
     returned; or TimeoutException, UnsafeCode, NonDeterministicCode, MemoryLimitExceeded, the program's own exception.
+    What says nothing about the program is raised, too: BadJob, RuntimeLost, and SandboxError after three tries.
 
     `execution_method` is taken and has no effect: every program has a process and a sandbox of its own. `dsl` is source
     that comes before the code, or a module that has it. With determinism_runs=1 it runs once, under one seed.
     """
     job = job_of(code, inputs, func_name, timeout_duration, memory_limit_mb, determinism_runs, dsl)
-    outputs: List[Any] = (pool or default()).run(job).check().value
+    outputs: List[Any] = trouble.run(pool, job).check().value
     return outputs

@@ -14,9 +14,10 @@ from ..progress import tracked
 from ..result import Result, failed
 from ..transport.base import ResultFuture, log
 from .execution import encoded, job_of
+from .trouble import TRIES, is_ours
+from .trouble import raised as raise_trouble
 
 NO_PROGRAM = "ParsingCodeFailed"
-_TRIES = 3  # of a job whose runtime is lost, which says nothing about the job
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Outcome:
     program: Program
     label: str  # WrongAnswer where it ended well and something else came out
     outputs: Optional[List[Any]]
-    correct: List[bool]
+    correct: Optional[List[bool]]  # None: it could not be judged, for SandboxError is nobody's wrong answer
     result: Result
     detail: str = ""  # why it is not OK
 
@@ -51,6 +52,11 @@ class Report:
         for outcome in self.outcomes:
             groups.setdefault(outcome.program.task_id, []).append(outcome)
         return groups
+
+    @property
+    def not_judged(self) -> List[Outcome]:
+        """Those that zygo itself has failed: they belong into no share of right or wrong ones."""
+        return [outcome for outcome in self.outcomes if is_ours(outcome.result)]
 
     def error_table(self) -> List[Tuple[str, int, float]]:
         """Label, count, share; the most frequent first."""
@@ -78,10 +84,19 @@ class CodeRunner:
 
     def __init__(self, func_name: str = "task", timeout_duration: float = 1, memory_limit_mb: int = 2048,
                  determinism_runs: int = 2, dsl: Union[None, str, ModuleType] = None, pool: Optional[Pool] = None, *,
-                 n_jobs: Optional[int] = None) -> None:
-        """`n_jobs`: that run at once, where there is no pool; none, and -1: as many as the default pool has."""
+                 n_jobs: Optional[int] = None, trouble: str = "raise") -> None:
+        """`n_jobs`: that run at once, where there is no pool; none, and -1: as many as the default pool has.
+
+        `trouble`: what becomes of programs that zygo itself has failed (SandboxError) three times: "raise" when all others
+        have had their outcomes, or "report" them as outcomes with that label, whose `correct` is None."""
+        if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
+            raise ValueError(f"n_jobs={n_jobs}: a number from 1, or -1 for all")
+        if trouble not in ("raise", "report"):
+            raise ValueError(f'trouble={trouble!r}: "raise" or "report"')
         self._pool = Pool(workers=n_jobs) if pool is None and n_jobs is not None and n_jobs > 0 else pool
         self._how = (func_name, timeout_duration, memory_limit_mb, determinism_runs, dsl)
+        self._trouble = trouble
+        (self._pool or default()).check(job_of("", Encoded([]), *self._how))
         self._encoded: Tuple[Any, Encoded] = (None, Encoded([]))  # the last inputs: programs of one task share them
 
     def job(self, program: Program, code: str) -> Mapping[str, Any]:
@@ -98,8 +113,8 @@ class CodeRunner:
                    ) -> CodeRunner:
         """One like this for other programs; where no time is given, with this one's."""
         _, usual, memory_limit_mb, determinism_runs, own_dsl = self._how
-        return CodeRunner(func_name, timeout_duration or usual, memory_limit_mb, determinism_runs, own_dsl or dsl,
-                          self._pool)
+        return CodeRunner(func_name, usual if timeout_duration is None else timeout_duration, memory_limit_mb,
+                          determinism_runs, own_dsl or dsl, self._pool, trouble=self._trouble)
 
     def run(self, programs: Iterable[Any], progress: Any = False, *of_predictions: Any, **more: Any) -> Any:
         """A Report of programs. Or `run(tasks, task_ids, text_predictions, ...)`, as arc25 has it: a dict for each
@@ -117,11 +132,12 @@ class CodeRunner:
         return Report([found[id(program)] for program in wanted])
 
     def outcomes(self, programs: Iterable[Program]) -> Iterator[Outcome]:
-        """Each as it comes. Programs are taken little by little. Those whose runtime is lost are run again, and
-        RuntimeLost is raised where that does not help; BadJob, where any program would be refused."""
+        """Each as it comes. Programs are taken little by little. Those whose runtime is lost, or that end as SandboxError,
+        are run again, and that is raised where it does not help (see `trouble`); BadJob, where any program would be
+        refused."""
         runs = _runs_of(programs)
-        for tries_left in reversed(range(_TRIES)):
-            lost: List[_Run] = []
+        for tries_left in reversed(range(TRIES)):
+            again: List[_Run] = []
             reason = ""
             for run, future in self._done(runs):
                 try:
@@ -129,16 +145,24 @@ class CodeRunner:
                 except RuntimeLost as error:
                     if not tries_left:
                         raise
-                    lost.append(run)
                     reason = str(error)
-                else:
-                    self._raise_own_mistake(run)
-                    for program in run.programs:
-                        yield self.judge(program, run.result)
-            if not lost:
+                    again.append(run)
+                    continue
+                if is_ours(run.result) and (tries_left or self._trouble == "raise"):
+                    reason = reason or f"SandboxError ({run.result.reason})"
+                    again.append(run)
+                    continue
+                self._raise_own_mistake(run)
+                for program in run.programs:
+                    yield self.judge(program, run.result)
+            if not again:
                 return
-            log.warning("%s; the %d jobs that were lost with it are run again", reason, len(lost))
-            runs = iter(lost)
+            if not tries_left:
+                raise_trouble(next(run.result for run in again if run.result is not None))
+            log.warning("%s; the %d jobs that were lost with it are run again", reason, len(again))
+            for run in again:
+                run.result = None
+            runs = iter(again)
 
     def _raise_own_mistake(self, run: _Run) -> None:
         """A limit that there is not would be a row of wrong answers; a program of 100 MB is its own row."""
@@ -189,6 +213,8 @@ def _runs_of(programs: Iterable[Program]) -> Iterator[_Run]:
 
 
 def outcome_of(program: Program, result: Result) -> Outcome:
+    if is_ours(result):
+        return Outcome(program, "SandboxError", None, None, result, result.reason)
     outputs = list(result.value) if result.ok else None
     wanted = program.expected
     correct = [] if wanted is None else [
