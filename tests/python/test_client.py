@@ -131,6 +131,11 @@ class Programs:
         self.assertEqual([result.label for result in results], ["OK", "BadJob", "BadJob"])
         self.assertIn("sauce", results[1].detail["message"])
 
+    def test_half_a_character_is_the_bad_luck_of_its_job_alone(self) -> None:
+        results = self.pool().map(["print(1)", "#\ud800", {"source": "pass", "stdin": "\udfff"}, "print(2)"])
+
+        self.assertEqual([result.label for result in results], ["OK", "BadJob", "BadJob", "OK"])
+
     def test_a_job_that_cannot_be_a_line_is_a_bad_job(self) -> None:
         result = self.pool().run("#" * (64 << 20))
 

@@ -84,7 +84,10 @@ def encode(fields: Fields) -> bytes:
 
 def _dump(value: Any) -> bytes:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogatepass")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half of a character: as an escape, for a line of other bytes has no id and is no job's
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _inputs(inputs: Sequence[Any]) -> List[Any]:
