@@ -31,7 +31,7 @@ class Executor(concurrent.futures.Executor):
         lane = Lane(max_workers) if max_workers and max_workers < self._pool.workers else Lane()
         self._lane, self._types, self._trust = lane, types, trust_results
         self._fields: Dict[str, Any] = {"limits": dict(limits)} if limits else {}
-        self._pool.check(self._fields)
+        self._pool.check_early(self._fields)
         self._lock = threading.Lock()
         self._futures: weakref.WeakSet[ValueFuture] = weakref.WeakSet()
         self._ended = False

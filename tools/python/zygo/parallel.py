@@ -41,7 +41,7 @@ class Parallel:
         inspect.signature(Pool).bind(**options)  # TypeError: it has no such option
         self._pool, self._options = pool, options
         if pool is not None and self._limits:
-            pool.check({"limits": self._limits})
+            pool.check_early({"limits": self._limits})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], (list, GeneratorType, Iterator)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import importlib.util
 import os
 import queue
@@ -13,7 +14,7 @@ from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mappin
                     TypeVar)
 
 from . import calls, checks, job, standing
-from .errors import ZygoError
+from .errors import RuntimeLost, ZygoError
 from .progress import tracked
 from .result import Result
 from .standing import PRELOADS
@@ -155,6 +156,11 @@ class Pool:
             self._is_checked = True
         checks.check(self.transport, fields)
 
+    def check_early(self, fields: Mapping[str, Any]) -> None:
+        """The same, of what jobs will have: a service that cannot be reached yet is left to them."""
+        with contextlib.suppress(RuntimeLost):
+            self.check(fields)
+
     def _submit_all(self, sources: Iterable[job.AnyJob]) -> Iterator[ResultFuture]:
         """The first stands for all that are alike: a mistake in the code that made them raises. Later ones may be rows of
         somebody's data, and one that is malformed fails alone."""
@@ -196,7 +202,7 @@ class Pool:
     def caller(self, lane: Optional[calls.Lane] = None, trust_results: Optional[bool] = None,
                types: Optional[Sequence[type]] = None, **fields: Any) -> Caller:
         """What sends many calls with the same job fields. BadJob: they are none."""
-        self.check(fields)
+        self.check_early(fields)
         known = self._types if types is None else {**self._types, **{kind.__name__: kind for kind in types}}
         trust = self._trust if trust_results is None else trust_results
         return Caller(self, lane or calls.Lane(), known, trust, fields)

@@ -96,7 +96,7 @@ class CodeRunner:
         self._pool = Pool(workers=n_jobs) if pool is None and n_jobs is not None and n_jobs > 0 else pool
         self._how = (func_name, timeout_duration, memory_limit_mb, determinism_runs, dsl)
         self._trouble = trouble
-        (self._pool or default()).check(job_of("", Encoded([]), *self._how))
+        (self._pool or default()).check_early(job_of("", Encoded([]), *self._how))
         self._encoded: Tuple[Any, Encoded] = (None, Encoded([]))  # the last inputs: programs of one task share them
 
     def job(self, program: Program, code: str) -> Mapping[str, Any]:
