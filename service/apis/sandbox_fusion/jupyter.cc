@@ -70,7 +70,7 @@ Response run_jupyter_response(const runtime::JobResult& result) {
                                {"executor_pod_name", nullptr},
                                {"files", files_of(result)},
                                {"zygo", our_facts(result)}};
-  return {.body = line_of(answer)};
+  return {.status = http_status_of(result.verdict), .body = line_of(answer)};
 }
 
 }  // namespace service::sandbox_fusion

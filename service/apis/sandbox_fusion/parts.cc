@@ -268,6 +268,12 @@ Response detail_response(int status, std::string_view detail) {
   return {.status = status, .body = line_of({{"detail", detail}})};
 }
 
+int http_status_of(const runtime::Verdict& verdict) {
+  const bool may_be_tried_again =
+      verdict.by == runtime::By::kSandbox || verdict.outcome == Outcome::kCancelled;
+  return may_be_tried_again ? 504 : 200;
+}
+
 Ran ran_of(const runtime::JobResult& result) {
   return {result.verdict, result.exit, result.out, result.err, result.usage, result.compile};
 }

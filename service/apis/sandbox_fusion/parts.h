@@ -80,6 +80,9 @@ Response not_offered(const Language& language);
 
 // {"detail": ..}
 Response detail_response(int status, std::string_view detail);
+// 504 where zygo has failed, or ends: the one status that clients try again. The body is what it
+// would be with 200.
+int http_status_of(const runtime::Verdict& verdict);
 
 // The most and the usual of all their limits.
 inline constexpr double kUsualSeconds = 10;

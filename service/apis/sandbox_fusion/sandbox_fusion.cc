@@ -42,7 +42,7 @@ std::variant<runtime::Job, Response> read_run_code(std::string_view body,
 }
 
 Response run_code_response(const runtime::JobResult& result) {
-  return {.body = line_of(run_code_answer(result))};
+  return {.status = http_status_of(result.verdict), .body = line_of(run_code_answer(result))};
 }
 
 Response try_again(std::string_view why) { return detail_response(504, why); }

@@ -47,11 +47,7 @@ json result(const char* label, const char* by, json exit, const json& changes = 
   return made;
 }
 
-json answer_to(const json& ours) {
-  const Response response = run_code_response(result_of(ours));
-  CHECK(response.status == 200);
-  return json::parse(response.body);
-}
+json answer_to(const json& ours) { return json::parse(run_code_response(result_of(ours)).body); }
 
 const json kEndedWell = {{"code", 0}, {"signal", nullptr}};
 const json kKilled = {{"code", nullptr}, {"signal", "SIGKILL"}};
@@ -205,6 +201,20 @@ TEST_CASE("its clients try again after 504 only", "[service][sandbox_fusion]") {
   const Response response = try_again("the queue is full");
   CHECK(response.status == 504);
   CHECK(json::parse(response.body)["detail"] == "the queue is full");
+}
+
+TEST_CASE("what zygo has failed is tried again, what is wrong with a request is not",
+          "[service][sandbox_fusion]") {
+  const auto status = [](const char* label, const char* by) {
+    const Response response = run_code_response(result_of(result(label, by, kKilled)));
+    CHECK(json::parse(response.body)["zygo"]["label"] == label);
+    return response.status;
+  };
+  CHECK(status("SandboxError", "sandbox") == 504);
+  CHECK(status("Cancelled", "caller") == 504);  // the service ends
+  CHECK(status("BadJob", "caller") == 200);
+  CHECK(status("ValueError", "program") == 200);
+  CHECK(status("TimeoutException", "limit") == 200);
 }
 
 }  // namespace service::sandbox_fusion
