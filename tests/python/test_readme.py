@@ -13,7 +13,7 @@ README = (support.PACKAGE / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", README, re.DOTALL | re.MULTILINE)
 PRINTED = {  # by those whose output is not shown
     "reward function: 32": "7.0 ['IndexError', 'OK', 'SyntaxError', ",
-    "that GRPO trainers call": "[1.0, 0.5, 0.0]",
+    "as GRPO trainers call": "[1.0, 0.5, 0.0]",
     "HumanEval harness": "pass@1 0.2",
 }
 

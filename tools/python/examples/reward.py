@@ -13,7 +13,10 @@ grid, wanted = [[1, 2], [3, 4]], [[3, 4], [5, 6]]
 def rewards(pool):
     jobs = [{"source": source, "func": "solve", "inputs": [grid]} for source in programs]
     for result in pool.map(jobs):  # what is wanted is compared here: it never enters a sandbox
-        yield 1.0 if result.ok and result.value == [wanted] else 0.0, result.label
+        if result.by == "sandbox":
+            yield None, result.label  # zygo has failed it: no reward, not one of 0
+        else:
+            yield 1.0 if result.ok and result.value == [wanted] else 0.0, result.label
 
 
 with zygo.Pool(limits={"cpu_ms": 100, "wall_ms": 1000, "memory_mb": 64}) as pool:
@@ -21,4 +24,4 @@ with zygo.Pool(limits={"cpu_ms": 100, "wall_ms": 1000, "memory_mb": 64}) as pool
     start = time.perf_counter()
     scored = list(rewards(pool))
     print(f"{len(scored)} rewards in {(time.perf_counter() - start) * 1000:.0f} ms")
-    print(sum(reward for reward, _ in scored), sorted({label for _, label in scored}))
+    print(sum(reward for reward, _ in scored if reward is not None), sorted({label for _, label in scored}))
