@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import concurrent.futures
+import os
+import signal
 import tempfile
 import unittest
 from typing import Any
 
+import host
 from serve import Answer, Service
 from zygo import ZygoTestCase
 
@@ -30,6 +34,20 @@ class Fusion(ZygoTestCase):
 
     def post(self, path: str, **body: Any) -> Answer:
         return self.service.ask("POST", path, body)
+
+
+@unittest.skipIf(os.geteuid() != 0, "a process of another uid is to be killed")
+class WhatZygoHasFailed(Fusion):
+    def test_is_answered_with_the_one_status_that_verl_tries_again(self) -> None:
+        with concurrent.futures.ThreadPoolExecutor(1) as elsewhere:
+            asked = elsewhere.submit(self.post, "/run_code", code="import time; time.sleep(30)", language="python")
+            _, cell, _ = host.chain_of(self.service.process.pid)
+            os.kill(cell, signal.SIGKILL)
+            answer = asked.result(60)
+
+        self.assertEqual(answer.status, 504, answer.body)
+        self.assertEqual((answer.json["status"], answer.json["zygo"]["by"]), ("SandboxError", "sandbox"))
+        self.assertEqual(self.post("/run_code", code="print(1)", language="python").json["status"], "Success")
 
 
 class Submit(Fusion):
