@@ -8,6 +8,7 @@ import os
 import signal
 import unittest
 from typing import Any
+from unittest import mock
 
 import support
 from faults import failing
@@ -217,6 +218,14 @@ class OnAService(support.OnService, Mistakes, unittest.TestCase):
 
         with self.assertRaises(zygo.RuntimeLost):
             pool.run("pass")
+
+    def test_one_that_is_busy_is_not_asked_and_jobs_wait_for_it_themselves(self) -> None:
+        pool = self.pool()
+        with mock.patch.object(type(pool.transport), "_answer", return_value=(429, b"{}")) as asked:
+            for _ in range(3):
+                self.assertTrue(pool.run("pass", limits={"cpu_ms": 777}))
+
+        self.assertEqual(asked.call_count, 1)
 
     def test_every_template_that_it_knows_is_known_here(self) -> None:
         pool = self.pool()

@@ -5,7 +5,7 @@ it has not been asked about, such as the contents of a source, is in the result 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Dict, Hashable, Iterator, List, Mapping, Optional
 
 from . import job as jobs
 from .errors import RuntimeLost, exception_of
@@ -48,17 +48,34 @@ def _kinds_of_tests(tests: Any) -> List[Any]:
 
 def check(transport: Transport, fields: Mapping[str, Any]) -> None:
     """BadJob where any job with these fields would be refused. NoRuntime, RuntimeLost: there is nobody to ask."""
+    key = _key_of(fields)
+    if not key or key in transport.agreed or len(transport.agreed) >= _MOST_KEPT:
+        return
     shape = shape_of(fields)
-    if not shape:
-        return
-    line = jobs.encode(shape)
-    if line in transport.agreed or len(transport.agreed) >= _MOST_KEPT:
-        return
     template = shape.get("template")
-    message = transport.refusal(line, template if isinstance(template, str) else None)
+    message = transport.refusal(jobs.encode(shape), template if isinstance(template, str) else None)
     if message is not None:
         raise exception_of(failed("BadJob", "caller", message))
-    transport.agreed.add(line)
+    transport.agreed.add(key)
+
+
+def _key_of(fields: Mapping[str, Any]) -> Hashable:
+    """Equal for fields of the same shape. Made for each job: that is quicker than to make the shape itself."""
+    parts: List[Any] = []
+    for name, value in fields.items():
+        if name in _DATA:
+            continue
+        if name == "tests" and isinstance(value, (list, tuple)):
+            value = frozenset([(*test, test.get("compare")) if type(test) is dict else repr(test)[:100] for test in value])
+        elif type(value) is dict:  # 1, 1.0 and True are not the same here
+            value = tuple([(key, type(one), one) for key, one in value.items()])
+        parts.append((name, value))
+    found = tuple(parts)
+    try:
+        hash(found)
+    except TypeError:
+        return repr(found)
+    return found
 
 
 def check_when_reachable(transport: Transport, fields: Mapping[str, Any]) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import importlib.util
 import os
 import queue
 import sys
 import threading
+import time
 from types import TracebackType
 from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type,
                     TypeVar)
@@ -22,6 +22,7 @@ from .transport.base import ResultFuture, Transport
 
 T = TypeVar("T")
 
+_SECONDS_UNASKED = 5.0  # of a service that could not be asked: jobs must not wait for that one by one
 _AHEAD_PER_WORKER = 32  # jobs that a map has under way: enough to keep the runtime busy, and bounded
 
 
@@ -76,6 +77,7 @@ class Pool:
         self._mine: Optional[Transport] = None
         self._key: Optional[Tuple[Any, ...]] = None
         self._closed = False
+        self._not_before = 0.0  # by the monotonic clock, its service is not asked about fields
         said = require or python or self._below or self.template not in PRELOADS
         self._is_checked = not said or is_inside() or checks.check_when_reachable(self.transport, self._common())
 
@@ -125,8 +127,9 @@ class Pool:
                **fields: Any) -> ResultFuture:
         """One job: its source, or a whole `Job` or dict; `fields` are those of docs/jobs.md. An unknown field, a wrong
         type, limit or template raises BadJob; what is wrong with the data of a job is its result's label."""
-        self.check(source if isinstance(source, Mapping) else source.to_fields() if isinstance(source, job.Job) else {})
-        self.check(fields)
+        if fields or not isinstance(source, str) or not self._is_checked:
+            own = source if isinstance(source, Mapping) else source.to_fields() if isinstance(source, job.Job) else {}
+            self.check_early(job.fields_of(fields, own) if fields else own)
         return self._submit(source, func, inputs, fields)
 
     def _submit(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,
@@ -157,9 +160,14 @@ class Pool:
         checks.check(self.transport, fields)
 
     def check_early(self, fields: Mapping[str, Any]) -> None:
-        """The same, of what jobs will have: a service that cannot be reached yet is left to them."""
-        with contextlib.suppress(RuntimeLost):
+        """The same, of what jobs will have. A service that cannot be asked now is left to them: they wait for it, or are
+        lost. It is asked again some seconds later."""
+        if time.monotonic() < self._not_before:
+            return
+        try:
             self.check(fields)
+        except RuntimeLost:
+            self._not_before = time.monotonic() + _SECONDS_UNASKED
 
     def _submit_all(self, sources: Iterable[job.AnyJob]) -> Iterator[ResultFuture]:
         """The first stands for all that are alike: a mistake in the code that made them raises. Later ones may be rows of

@@ -9,7 +9,7 @@ import os
 import threading
 import weakref
 from concurrent.futures import Future, InvalidStateError
-from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, Callable, Hashable, List, NamedTuple, Optional, Sequence, Set
 
 from ..result import Result, failed, result_of
 from .stream import MOST_PART_BYTES, Part, announcement, in_one_line
@@ -128,7 +128,7 @@ class Transport:
     jobs and streams: its first job opens some of its own."""
 
     def __init__(self) -> None:
-        self.agreed: Set[bytes] = set()  # shapes of jobs that it has nothing against
+        self.agreed: Set[Hashable] = set()  # shapes of jobs that it has nothing against
         _all.add(self)
 
     @property
