@@ -131,6 +131,16 @@ class Programs:
         self.assertEqual([result.label for result in results], ["OK", "BadJob", "BadJob"])
         self.assertIn("sauce", results[1].detail["message"])
 
+    def test_values_of_tests_keep_their_types_both_ways(self) -> None:
+        values = [1, 1.0, True, (1, 2), [1, 2], {1: "a"}, float("nan"), b"x", {2, 1}]
+        tests = [{"name": f"{i} {j}", "args": [given], "expect": wanted, "compare": "exact"}
+                 for i, given in enumerate(values) for j, wanted in enumerate(values)]
+
+        result = self.pool().run("def same(x): return x", "same", tests=tests)
+
+        passed = {test["name"] for test in result.tests if test["label"] == "OK"}
+        self.assertEqual(passed, {f"{i} {i}" for i in range(len(values))})
+
     def test_half_a_character_is_the_bad_luck_of_its_job_alone(self) -> None:
         results = self.pool().map(["print(1)", "#\ud800", {"source": "pass", "stdin": "\udfff"}, "print(2)"])
 
