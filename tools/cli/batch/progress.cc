@@ -160,7 +160,7 @@ void Progress::tick(sys::Nanoseconds now, const Tally& tally) {
   if (kind_ == Kind::kLines) {
     if (!first)
       static_cast<void>(
-          sys::write_all(fd_, "zygo batch: " + progress_line(glance, tally) + "\n").ok());
+          sys::write_all(fd_, who_ + ": " + progress_line(glance, tally) + "\n").ok());
     return;
   }
   std::string bar = progress_bar(glance, tally, terminal_width(fd_) - 1);

@@ -1,7 +1,7 @@
 #pragma once
-// The progress of a batch on stderr: a bar on a terminal, a line every few seconds elsewhere, and
-// the table of outcomes at the end. The formatting is pure; Progress decides when, with time as an
-// argument.
+// The progress of a batch, or of jobs that are run like one, on stderr: a bar on a terminal, a line
+// every few seconds elsewhere, and the table of outcomes at the end. The formatting is pure;
+// Progress decides when, with time as an argument.
 
 #include <deque>
 #include <optional>
@@ -31,7 +31,9 @@ std::string outcome_json(const Tally& tally, double seconds);
 class Progress {
  public:
   enum class Kind { kNone, kLines, kBar };
-  Progress(Kind kind, int fd, std::optional<size_t> total) : kind_(kind), fd_(fd), total_(total) {}
+  // `who` begins each line.
+  Progress(Kind kind, int fd, std::optional<size_t> total, std::string who = "zygo batch")
+      : kind_(kind), fd_(fd), total_(total), who_(std::move(who)) {}
 
   std::optional<sys::Milliseconds> period() const;  // how often tick() wants to be called
   void tick(sys::Nanoseconds now, const Tally& tally);
@@ -44,6 +46,7 @@ class Progress {
   Kind kind_;
   int fd_;
   std::optional<size_t> total_;
+  std::string who_;
   std::optional<sys::Nanoseconds> began_, last_;
   std::deque<std::pair<sys::Nanoseconds, size_t>> samples_;  // of what the rate is taken from
   bool drawn_ = false;

@@ -93,4 +93,15 @@ TEST_CASE("lines come every few seconds, and none for a short batch", "[cli][pro
         "zygo batch: 4/16 (25 %), 0.0/s: OK 3, ValueError 1\n");
 }
 
+TEST_CASE("lines of progress say whose they are", "[cli][progress]") {
+  sys::Pipe pipe = sys::make_pipe().value();
+  Progress progress(Progress::Kind::kLines, pipe.writer.get(), 16, "zygo certify: load 4");
+
+  for (int second = 0; second < 6; ++second) progress.tick(std::chrono::seconds(second), some());
+  pipe.writer.reset();
+
+  CHECK(sys::read_all(pipe.reader.get()).value() ==
+        "zygo certify: load 4: 4/16 (25 %), 0.0/s: OK 3, ValueError 1\n");
+}
+
 }  // namespace cli
