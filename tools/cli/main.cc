@@ -3,6 +3,7 @@
 
 #include "runtime/engine/engine.h"
 #include "tools/cli/batch/batch.h"
+#include "tools/cli/certify/certify.h"
 #include "tools/cli/command_line/command_line.h"
 #include "tools/cli/command_line/documents.h"
 #include "tools/cli/doctor/doctor.h"
@@ -36,6 +37,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::doctor_command(line);
     case cli::Command::kSelfcheck:
       return cli::selfcheck_command(line, parts);
+    case cli::Command::kCertify:
+      return cli::certify_command(line, parts);
     case cli::Command::kTop:
       return cli::top_command(line, parts);
     case cli::Command::kRuntimeList:

@@ -93,6 +93,14 @@ struct JudgeOptions {
   unsigned workers = 0;
 };
 
+struct CertifyOptions {
+  std::vector<std::string> corpora;  // files; none: the built-in programs
+  std::vector<unsigned> loads{1, 4, 16, 64};
+  size_t jobs = 0;  // at each load; 0: by the corpus and the load
+  bool faults = false;
+  uint64_t seed = 1;
+};
+
 struct HealthOptions {
   std::string address;  // empty: as the environment says, or kDefaultListen
   bool ready = false;
@@ -152,6 +160,7 @@ enum class Command {
   kJudge,
   kDoctor,
   kSelfcheck,
+  kCertify,
   kTop,
   kTemplateList,
   kRuntimeList,
@@ -177,6 +186,7 @@ struct CommandLine {
   ImageOptions image;
   BlobOptions blob;
   JudgeOptions judge;
+  CertifyOptions certify;
   TopOptions top;
   HealthOptions health;
   DocumentOptions document;

@@ -1,6 +1,9 @@
 #include "tools/cli/command_line/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 #include "tools/cli/command_line/core/batch_options.h"
 #include "tools/cli/command_line/core/parsed_option.h"
@@ -35,6 +38,39 @@ void add_judge(CLI::App& app, CommandLine& line) {
 std::string finish_judge(const CLI::App&, CommandLine& line) {
   if (line.judge.self || !line.judge.submissions.empty()) return "";
   return "no SUBMISSION; or --self for the package's own";
+}
+
+sys::Result<std::vector<unsigned>> parse_loads(const std::string& text) {
+  constexpr unsigned kMost = 1024;
+  std::vector<unsigned> loads;
+  for (const std::string& item : CLI::detail::split(text, ',')) {
+    unsigned load = 0;
+    const char* end = item.data() + item.size();
+    const auto read = std::from_chars(item.data(), end, load);
+    if (read.ec != std::errc() || read.ptr != end || load < 1 || load > kMost) {
+      return sys::Error::because(fmt::format(
+          "\"{}\" is not a load; write whole numbers from 1 to {}, e.g. 1,4,16", item, kMost));
+    }
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+void add_certify(CLI::App& app, CommandLine& line) {
+  CertifyOptions& into = line.certify;
+  app.add_option("CORPUS", into.corpora,
+                 "NDJSON files: jobs with a field label; - is stdin (default: built-in programs)")
+      ->type_name("");
+  parsed_option(app, "--loads", "N,...", "Jobs at once for each core (default 1,4,16,64)",
+                into.loads, parse_loads);
+  whole_number(app.add_option("--jobs", into.jobs,
+                              "Jobs at each load (default: the whole corpus, and at least four "
+                              "for each that runs at once)"),
+               1u, 10'000'000u);
+  app.add_flag("--faults", into.faults,
+               "Run each load once more, while cells and templates are killed at random");
+  app.add_option("--seed", into.seed, "Decides programs, orders and kills (default 1)")
+      ->type_name("N");
 }
 
 void add_health(CLI::App& app, CommandLine& line) {
@@ -96,6 +132,8 @@ constexpr Syntax kCommands[] = {
     {"doctor", "Report the isolation that this host gives", kDoctorExamples, Command::kDoctor},
     {"selfcheck", "Try to break out; fail if anything succeeds", kSelfcheckExamples,
      Command::kSelfcheck},
+    {"certify", "Run jobs of known labels under load and count the labels that differ",
+     kCertifyExamples, Command::kCertify, add_certify},
     {"top", "Show live what a service is doing", kTopExamples, Command::kTop, add_top},
     {"template", "Templates: warm interpreters", kTemplateExamples},
     {"template list", "The templates and what they preload", kTemplateExamples,

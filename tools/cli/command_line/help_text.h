@@ -146,6 +146,28 @@ Examples:
   zygo selfcheck --json | jq '.attempts[] | select(.standing != "held")'
 )~";
 
+inline constexpr const char* kCertifyExamples =
+    R"~(The command runs a corpus at several loads, in a random order, and counts flips: jobs whose
+label is not the one that the corpus says. A line of a corpus is a job with one more field, label: a
+label as results have it, or a list of labels of which any is right. Without a corpus it draws
+programs of Python whose labels are known, because each measures what it uses: up to 70 % of a
+limit, or 150 % and more. Those between (the band) are counted apart and are no flips.
+With --faults each load has a second round, in which about five processes a second (cells, holders,
+templates) are killed. A job that was lost with one (SandboxError) is run again.
+The interval is Wilson's, for a confidence of 95 %.
+
+Exit code: 0 no flips; 1 some; 2 usage, or a corpus cannot be read; 125 zygo cannot work here, or
+the memory is not enough for the load; 130 interrupted.
+
+Examples:
+  zygo certify
+  zygo certify --loads 1,4 --jobs 200 --faults
+  zygo certify --template python-numpy --seed 7
+  echo '{"source": "[][3]", "label": "IndexError"}' > corpus.jsonl
+  zygo certify corpus.jsonl --loads 4
+  zygo certify --json corpus.jsonl | jq '.loads[] | [.load, .flips, .interval]'
+)~";
+
 inline constexpr const char* kTopExamples =
     R"~(The command shows a service's queue, pool, outcomes, latency and last failures, refreshed every
 second; q or Ctrl-C ends it. Elsewhere than on a terminal it prints a line for each look, with

@@ -53,6 +53,17 @@ TEST_CASE("common options stand before or behind the command", "[cli][options]")
         sandbox::Layers().with(sandbox::Layer::kCgroupMemory));
 }
 
+TEST_CASE("certify takes files, and its loads as a list", "[cli][options]") {
+  const CommandLine line = parsed({"certify", "a.jsonl", "b.jsonl", "--loads", "2,32", "--faults"});
+
+  CHECK(line.certify.corpora == std::vector<std::string>{"a.jsonl", "b.jsonl"});
+  CHECK(line.certify.loads == std::vector<unsigned>{2, 32});
+  CHECK(line.certify.faults);
+  CHECK(parsed({"certify"}).certify.loads == std::vector<unsigned>{1, 4, 16, 64});
+  for (const char* wrong : {"0", "1,,4", "1,x", "2000", "-1", ""})
+    CHECK(refused({"certify", "--loads", wrong}) == kExitUsage);
+}
+
 TEST_CASE("a command line that makes no sense is usage, exit 2", "[cli][options]") {
   auto arguments = GENERATE(
       values<std::vector<std::string>>({{},
