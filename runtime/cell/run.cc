@@ -168,9 +168,9 @@ Nanoseconds Cell::waited_until(const Progress& progress) const {
 }
 
 // Whether the deadline is put off. The kernel counts the time that a thread waits for a CPU when it
-// has got one, so a job that is ready and has not run since it was looked at may be waiting.
+// has got one, so a job that is ready and has not run since it was looked at may be waiting, also
+// one that slept then.
 bool Cell::waits_for_cpu(Nanoseconds now) {
-  if (!aimed_at_.is_ready) return false;
   const Progress before = std::exchange(aimed_at_, progress_of(family()));
   if (aimed_at_.is_ready && aimed_at_.ran == before.ran) return clock_.still_waits(now);
   return clock_.has_waited(now, waited_until(aimed_at_));
