@@ -79,8 +79,9 @@ struct TestResult {
   std::optional<Exception> exception;
   Usage usage;
   JudgeScore given;
-  OutputFiles feedback;               // where the judge keeps it; not in JSON
+  OutputFiles feedback;               // where the judge keeps it
   std::shared_ptr<HeldBytes> held{};  // as below
+  std::shared_ptr<HeldBytes> feedback_held{};
 };
 
 // Counts of the tests of a job, and their score.

@@ -129,11 +129,17 @@ void Suite::record_judged(size_t index, JobResult result, const Checker& judge, 
   const bool is_judged = result.verdict.ok() || result.verdict.outcome == Outcome::kWrongAnswer;
   if (is_judged && job_.tests[index].scored) given = score_by(judge, judged);
   if (!given && result.verdict.ok()) result.verdict = broken_judge(role, given.error().text());
-  record(index, std::move(result), given ? *given : JudgeScore(),
-         judge.keeps_feedback ? std::move(judged.files) : OutputFiles());
+  Feedback feedback;
+  if (judge.keeps_feedback) {
+    feedback = {std::move(judged.files), std::exchange(judged.held, nullptr)};
+    size_t bytes = 0;
+    for (const InputFile& file : feedback.files.files) bytes += file.content.capacity();
+    if (feedback.held) feedback.held->shrink_to(bytes);
+  }
+  record(index, std::move(result), given ? *given : JudgeScore(), std::move(feedback));
 }
 
-void Suite::record(size_t index, JobResult result, JudgeScore given, OutputFiles feedback) {
+void Suite::record(size_t index, JobResult result, JudgeScore given, Feedback feedback) {
   {
     std::lock_guard lock(mutex_);
     --open_;
@@ -151,7 +157,8 @@ void Suite::record(size_t index, JobResult result, JudgeScore given, OutputFiles
     kept.exception = std::move(result.exception);
     kept.usage = result.usage;
     kept.given = given;
-    kept.feedback = std::move(feedback);
+    kept.feedback = std::move(feedback.files);
+    kept.feedback_held = std::move(feedback.held);
     result.out = result.err = {};
     if (ends_all(kept.verdict) && !whole_) {
       kept.skipped = true;

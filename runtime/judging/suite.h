@@ -52,7 +52,12 @@ class Suite : public std::enable_shared_from_this<Suite> {
   // The program's result, with the files and points of its judge.
   void record_judged(size_t index, JobResult result, const Checker& judge, const char* role,
                      JobResult judged);
-  void record(size_t index, JobResult result, JudgeScore given = {}, OutputFiles feedback = {});
+  struct Feedback {
+    OutputFiles files;
+    std::shared_ptr<HeldBytes> held{};
+  };
+  void record(size_t index, JobResult result, JudgeScore given, Feedback feedback);
+  void record(size_t index, JobResult result) { record(index, std::move(result), {}, {}); }
   JobResult conclude();
 
   const Job job_;  // what the tests have in common

@@ -203,10 +203,12 @@ bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
       good = read_argv(in, field, checker.argv);
     } else if (key == "protocol") {
       good = read_protocol(in, checker);
+    } else if (key == "feedback") {
+      good = read_json(in, checker.keeps_feedback);
     } else {
       good = in.fail(
-          "unknown field; expected template, source, files, sources, compiler_flags, argv or "
-          "protocol");
+          "unknown field; expected template, source, files, sources, compiler_flags, argv, "
+          "protocol or feedback");
     }
     if (!good) return in.at_field('.' + key);
   }
@@ -221,6 +223,8 @@ bool read_checker(JsonReader& in, const Field& field, Checker& checker) {
     in.at_key(file->path);
     return in.at_field(".files");
   }
+  if (checker.keeps_feedback && checker.protocol != Checker::Protocol::kIcpc)
+    return in.fail("feedback: only in protocol icpc");
   if (checker.template_name.empty()) return in.fail("template: required");
   return !checker.source.empty() || in.fail("source: required");
 }

@@ -315,7 +315,7 @@ class JobWriter {
 
   void judge(std::string_view name, const std::optional<Checker>& checker, ObjectWriter& to) {
     if (!checker) return;
-    if (checker->keeps_feedback || !checker->scores || checker->limits != Limits{})
+    if (!checker->scores || checker->limits != Limits{})
       refuse(name, "JSON cannot say how it judges");
     ObjectWriter object;
     object.text("template", checker->template_name);
@@ -325,6 +325,7 @@ class JobWriter {
     list("compiler_flags", checker->compiler_flags, object);
     list("argv", checker->argv, object);
     if (checker->protocol == Checker::Protocol::kIcpc) object.text("protocol", "icpc");
+    if (checker->keeps_feedback) object.raw("feedback", "true");
     to.raw(name, object.take());
   }
 

@@ -150,9 +150,9 @@ void append_compile(const std::optional<CompileReport>& report, std::string& out
   out += '}';
 }
 
-void append_files(const OutputFiles& outputs, std::string& out) {
+void append_files(const char* name, const OutputFiles& outputs, std::string& out) {
   if (outputs.files.empty() && outputs.refused.empty()) return;
-  key("outputs", out);
+  key(name, out);
   out += '{';
   for (size_t i = 0; i < outputs.files.size(); ++i) {
     const InputFile& file = outputs.files[i];
@@ -173,7 +173,7 @@ void append_files(const OutputFiles& outputs, std::string& out) {
   }
   out += '}';
   if (outputs.refused.empty()) return;
-  key("outputs_refused", out);
+  key((std::string(name) + "_refused").c_str(), out);
   for (size_t i = 0; i < outputs.refused.size(); ++i) {
     out += i == 0 ? "[{\"path\":" : ",{\"path\":";
     append_json_string(outputs.refused[i].path, out);
@@ -196,6 +196,7 @@ void append_test(const TestResult& test, std::string& out) {
   append_detail(test.verdict.detail, out);
   real("score", test.given.score, out);
   real("score_multiplier", test.given.multiplier, out);
+  append_files("feedback", test.feedback, out);
   append_exit(test.exit, out);
   append_output("stdout", test.out, out);
   append_output("stderr", test.err, out);
@@ -342,7 +343,7 @@ void append_result(const JobResult& result, std::string& out,
   append_determinism(result.determinism, out);
   append_compile(result.compile, out);
   append_tests(result.tests, out);
-  append_files(result.files, out);
+  append_files("outputs", result.files, out);
   append_observed(result.observed, out);
   append_enforced(result.enforced, out);
   key("level", out);

@@ -23,6 +23,10 @@ constexpr auto kTest = joined(
          [](JsonReader& in, SaidTest& into) { return read_json(in, into.given.score); }},
         {"score_multiplier", Presence::kSometimes,
          [](JsonReader& in, SaidTest& into) { return read_json(in, into.given.multiplier); }},
+        {"feedback", Presence::kSometimes,
+         [](JsonReader& in, SaidTest& into) { return read_json(in, into.feedback.files); }},
+        {"feedback_refused", Presence::kSometimes,
+         [](JsonReader& in, SaidTest& into) { return read_json(in, into.feedback.refused); }},
     }),
     kOfRun<SaidTest>);
 constexpr size_t kName = 0, kSkipped = 1;

@@ -64,8 +64,8 @@ the order of a dict or set does not count. `expect` then has the forms of [Value
 of numpy counts as the number that it is; with `array`, an array counts as the list that it becomes.
 
 A `checker` is a program in a cell of its own:
-`{"template", "source", "files", "sources", "compiler_flags", "argv", "protocol"}`, the first five
-as a job's (`source` only as a string). `"testlib"` (the default) gets the arguments
+`{"template", "source", "files", "sources", "compiler_flags", "argv", "protocol", "feedback"}`, the
+first five as a job's (`source` only as a string). `"testlib"` (the default) gets the arguments
 `input.txt output.txt answer.txt` and exits with 0 for right, 1 or 2 for wrong; `"icpc"` gets
 `input.txt answer.txt feedback/` and the output on stdin, and exits with 42 or 43. Any other end is
 `BadJob`, because the caller's checker failed.
@@ -78,7 +78,9 @@ Either may give a score: a `"testlib"` one by ending with 7 and beginning stderr
 `points NUMBER` (`quitp`), an `"icpc"` one by leaving a number in `feedback/score.txt` or
 `feedback/score_multiplier.txt`. The test's result then has `score` or `score_multiplier`, and
 `summary` the sum of the scores as `score`. A test with points is `OK`, however few they are; a
-score that is no number is `BadJob`.
+score that is no number is `BadJob`. With `"feedback": true`, an `"icpc"` one's files below
+`feedback/` come back in the test's result, as `feedback` (and `feedback_refused`), in the form of
+`outputs`; they come back however the program ended.
 
 ## Outputs
 

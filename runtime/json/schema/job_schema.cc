@@ -33,12 +33,13 @@ ordered_json flags() {
   return schema;
 }
 
+ordered_json yes_or_no() { return {{"type", "boolean"}}; }
+
 ordered_json file() {
-  const ordered_json yes_or_no = {{"type", "boolean"}};
   return {{"anyOf",
-           {object_of({{"text", text()}, {"executable", yes_or_no}}, {"text"}),
-            object_of({{"b64", text()}, {"executable", yes_or_no}}, {"b64"}),
-            object_of({{"blob", blob()}, {"executable", yes_or_no}}, {"blob"}),
+           {object_of({{"text", text()}, {"executable", yes_or_no()}}, {"text"}),
+            object_of({{"b64", text()}, {"executable", yes_or_no()}}, {"b64"}),
+            object_of({{"blob", blob()}, {"executable", yes_or_no()}}, {"blob"}),
             object_of({{"directory", {{"const", true}}}}, {"directory"})}}};
 }
 
@@ -62,7 +63,8 @@ ordered_json checker() {
                     {"sources", map_of(source())},
                     {"compiler_flags", flags()},
                     {"argv", list_of(text())},
-                    {"protocol", {{"enum", {"testlib", "icpc"}}}}},
+                    {"protocol", {{"enum", {"testlib", "icpc"}}}},
+                    {"feedback", yes_or_no()}},
                    {"template", "source"});
 }
 

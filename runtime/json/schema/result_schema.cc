@@ -92,19 +92,30 @@ ordered_json determinism() {
   return record_of({{"runs", whole()}, {"same", boolean()}}, {{"axis", text()}, {"where", text()}});
 }
 
+ordered_json outputs() {
+  const ordered_json file = record_of({{"bytes", whole()}, {"executable", boolean()}},
+                                      {{"text", text()}, {"b64", text()}});
+  return {{"type", "object"}, {"additionalProperties", file}};
+}
+
+ordered_json outputs_refused() { return list_of(record_of({{"path", text()}, {"why", text()}})); }
+
 ordered_json test() {
   const ordered_json skipped = record_of({{"name", text()}, {"skipped", {{"const", true}}}});
-  const ordered_json ran =
-      record_of({{"name", text()},
-                 {"label", text()},
-                 {"by", by()},
-                 {"ok", boolean()},
-                 {"detail", detail()},
-                 {"exit", exit_status()},
-                 {"stdout", output()},
-                 {"stderr", output()},
-                 {"usage", usage()}},
-                {{"exception", exception()}, {"score", number()}, {"score_multiplier", number()}});
+  const ordered_json ran = record_of({{"name", text()},
+                                      {"label", text()},
+                                      {"by", by()},
+                                      {"ok", boolean()},
+                                      {"detail", detail()},
+                                      {"exit", exit_status()},
+                                      {"stdout", output()},
+                                      {"stderr", output()},
+                                      {"usage", usage()}},
+                                     {{"exception", exception()},
+                                      {"score", number()},
+                                      {"score_multiplier", number()},
+                                      {"feedback", outputs()},
+                                      {"feedback_refused", outputs_refused()}});
   return {{"anyOf", ordered_json::array({ran, skipped})}};
 }
 
@@ -112,12 +123,6 @@ ordered_json summary() {
   return record_of(
       {{"total", whole()}, {"passed", whole()}, {"failed", whole()}, {"skipped", whole()}},
       {{"score", number()}});
-}
-
-ordered_json outputs() {
-  const ordered_json file = record_of({{"bytes", whole()}, {"executable", boolean()}},
-                                      {{"text", text()}, {"b64", text()}});
-  return {{"type", "object"}, {"additionalProperties", file}};
 }
 
 ordered_json observed() {
@@ -161,7 +166,7 @@ std::string result_schema() {
                     {"tests", list_of(test())},
                     {"summary", summary()},
                     {"outputs", outputs()},
-                    {"outputs_refused", list_of(record_of({{"path", text()}, {"why", text()}}))},
+                    {"outputs_refused", outputs_refused()},
                     {"observed", list_of(observed())},
                     {"service", service()}})
       .dump();

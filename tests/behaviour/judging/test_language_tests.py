@@ -170,6 +170,30 @@ class Tests(unittest.TestCase):
         self.assertEqual(other["tests"][0]["score_multiplier"], 0.25)
         self.assertNotIn("score", other["summary"])
 
+    def test_the_files_of_an_interactor_come_back_where_they_are_wanted(self) -> None:
+        """However the program ends; what it writes itself is not among them."""
+        interactor = {"template": "python", "protocol": "icpc", "feedback": True, "source": (
+            "import sys\nprint(1, flush=True)\nopen(sys.argv[3] + 'report', 'w').write(sys.stdin.readline())\nsys.exit(42)\n")}
+        says = "import os\nos.mkdir('feedback')\nopen('feedback/own', 'w').write('no')\nprint(input() + '!', flush=True)\n"
+        job = {"source": says, "tests": [{}], "interactor": interactor}
+
+        ended, looped = (json.loads(zygo.run_cli("batch", "-", stdin=zygo.lines_of([one])).out)["tests"][0] for one in (
+            job, {**job, "source": says + "while True: pass", "limits": {"cpu_ms": 200}}))
+
+        self.assertEqual([ended["label"], looped["label"]], ["OK", "TimeoutException"])
+        for found in (ended, looped):
+            files = found["feedback"]
+            self.assertEqual(files.pop("feedback/.keep", {}).get("text", ""), "")
+            self.assertEqual([(path, file["text"]) for path, file in files.items()], [("feedback/report", "1!\n")])
+
+    def test_files_of_a_judge_are_wanted_of_the_protocol_that_has_a_folder(self) -> None:
+        job = {"source": "1", "tests": [{}], "interactor": {"template": "python", "source": "1", "feedback": True}}
+
+        result = json.loads(zygo.run_cli("batch", "-", stdin=zygo.lines_of([job])).out)
+
+        self.assertEqual((result["label"], result["detail"]["message"]),
+                         ("BadJob", "interactor: feedback: only in protocol icpc"))
+
     def test_points_that_are_no_number_are_the_callers_mistake(self) -> None:
         checker = {"template": "python", "source": "import sys\nsys.stderr.write('points many')\nsys.exit(7)\n"}
 

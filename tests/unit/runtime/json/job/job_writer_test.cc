@@ -46,6 +46,8 @@ TEST_CASE("a job that is written is read as the same job", "[json][job]") {
                       "sources": {"h.h": "1"}, "files": {"x": {"text": "1"}},
                       "compiler_flags": ["-O1"]}})",
       R"({"source": "1", "tests": [{"stdin": ""}], "interactor": {"template": "c", "source": "i"}})",
+      R"({"source": "1", "tests": [{"stdin": ""}],
+          "interactor": {"template": "c", "source": "i", "protocol": "icpc", "feedback": true}})",
       R"({"source": "1", "mode": "call", "func": "f",
           "tests": [{"args": [1], "kwargs": {"a": 2}, "expect": {"b": [1.0]}},
                     {"args": [], "expect": "text", "compare": "float:0.5"},

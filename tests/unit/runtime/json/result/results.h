@@ -77,6 +77,7 @@ inline JobResult result_with_tests() {
   passed.out = {.bytes = "1", .total = 1};
   passed.usage = {.cpu_us = 10, .wall_us = 20};
   passed.given = {.score = 1.5, .multiplier = 0.25};
+  passed.feedback = {.files = {{"feedback/report", "words"}}, .refused = {{"feedback/big", "big"}}};
   failed = passed;
   failed.name = "second";
   failed.verdict = {Outcome::kException, "ValueError", By::kProgram, {{"line", int64_t{2}}}};
