@@ -121,6 +121,11 @@ class Pool:
         self.run(source).check()
         return self
 
+    @property
+    def has_this_python(self) -> bool:
+        """Programs run on the interpreter of this process, so that it can compile for them."""
+        return not self._options.url and self._options.python == (sys.executable or None)
+
     # Programs
 
     def submit(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,

@@ -1,0 +1,69 @@
+"""The job of a program and its tests: the program's cell is the job, the tests' cell its interactor."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import functools
+import json
+import marshal
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+_HERE = Path(__file__).resolve().parent
+_PROGRAM_SIDE = ("operators", "wire", "program_side")
+_TESTS_SIDE = ("operators", "wire", "proxies", "session", "report", "tests_side")
+_FILES_SIDE = ("operators", "wire", "proxies", "session", "report", "frameworks", "tests_side")
+_WALL_BEYOND_CPU_MS = 2000
+_TESTS_CPU_MS = 5000  # what an interactor has at least
+
+
+@functools.lru_cache(maxsize=None)
+def _read(name: str) -> str:
+    return (_HERE / f"{name}.py").read_text(encoding="utf-8")
+
+
+@functools.lru_cache(maxsize=None)
+def _order(modules: Tuple[str, ...], compiled: bool) -> Dict[str, Any]:
+    if not compiled:
+        return {"modules": modules, "sources": {name: _read(name) for name in modules}}
+    codes = {name: compile(_read(name), f"{name}.py", "exec") for name in modules}
+    return {"modules": modules, "compiled": base64.b64encode(marshal.dumps(codes)).decode()}
+
+
+def _source(modules: Tuple[str, ...], compiled: bool, given: Mapping[str, Any]) -> str:
+    order = json.dumps({**_order(modules, compiled), "with": given})
+    return f"{_read('loader')}\n\nstart({json.dumps(order)})\n"
+
+
+def job_of(given: Mapping[str, Any], timeout: float, memory_mb: int, strict: bool, script: Optional[str] = None,
+           program: Mapping[str, Any] = {}, files: Mapping[str, Any] = {}, tests_template: str = "python",
+           same_python: bool = False) -> Dict[str, Any]:
+    """`given` are arguments of `tests_side.main`; `program` and `files` the files of the two cells. `same_python`: the
+    cells' interpreter is this one, which then compiles the harness once for all jobs."""
+    cpu_ms = max(1, round(timeout * 1000))
+    wall_ms = cpu_ms + _WALL_BEYOND_CPU_MS
+    tests = {"strict": strict, "wall": wall_ms / 1000 + 0.3, "cpu": 0.95 * max(cpu_ms, _TESTS_CPU_MS) / 1000, **given}
+    return {
+        "template": "python", "source": _source(_PROGRAM_SIDE, same_python, {"script": script}), "files": dict(program),
+        "tests": [{"name": "tests"}], "policy": {"on_violation": "kill"},
+        "interactor": {"template": tests_template, "source": _source(_FILES_SIDE if "files" in given else _TESTS_SIDE, same_python, tests), "files": dict(files),
+                       "protocol": "icpc", "feedback": True},
+        "limits": {"cpu_ms": cpu_ms, "wall_ms": wall_ms, "memory_mb": memory_mb},
+    }
+
+
+def imported_by(sources: Sequence[str]) -> List[str]:
+    """The top-level modules that they import."""
+    found: Dict[str, None] = {}
+    for source in sources:
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found.update({alias.name.partition(".")[0]: None for alias in node.names})
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found[node.module.partition(".")[0]] = None
+    return list(found)

@@ -1,0 +1,12 @@
+"""The operators that cross between the cells: what a class defines of them, its proxy has as well."""
+
+from __future__ import annotations
+
+_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+
+COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+
+OPERATORS = frozenset(
+    [f"__{side}{name}__" for name in _BINARY for side in ("", "r", "i")] + list(COMPARISONS)
+    + [f"__{name}__" for name in """neg pos abs invert int float complex index round trunc floor ceil bool len hash repr str
+        bytes format getitem setitem delitem contains iter next reversed length_hint call enter exit""".split()])

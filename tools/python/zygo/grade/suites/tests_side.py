@@ -1,0 +1,105 @@
+"""The tests' cell: puts proxies in the place of the program's modules, runs the tests, and ends with the verdict."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import signal
+import sys
+from typing import Any, BinaryIO, Dict, List, Optional, Sequence, Tuple
+
+from .report import NoFramework, Report, detail_of, label_of
+from .session import RemoteModule, Session
+
+
+class _Finder:
+    """Imports of the program's modules. `modules`: those by their own names; `aliases`: names for its only one."""
+
+    def __init__(self, session: Session, modules: Sequence[str], aliases: Dict[str, str]) -> None:
+        self._session, self._modules, self._aliases = session, frozenset(modules), aliases
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name.partition(".")[0] not in self._modules and name not in self._aliases:
+            return None
+        return importlib.machinery.ModuleSpec(name, self)
+
+    def create_module(self, spec: Any) -> RemoteModule:
+        real = self._aliases.get(spec.name, spec.name)
+        names, public, is_package = self._session.request("import", real)
+        spec.submodule_search_locations = [] if is_package else None
+        module = self._session.module(real)
+        vars(module).update(_zygo_names=frozenset(map(str, names)), __all__=[str(name) for name in public])
+        return module
+
+    def exec_module(self, module: Any) -> None:
+        pass
+
+
+def _take_streams() -> Tuple[BinaryIO, BinaryIO]:
+    """The two ends of the conversation. What the tests print goes to this cell's stderr."""
+    questions, answers = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return questions, answers
+
+
+def _set_alarm(report: Report, wall: float, cpu: float) -> None:
+    """A moment before zygo ends this cell, whose tests would then have no labels."""
+    def over(number: int, frame: Any) -> None:
+        report.fail_rest("TimeoutException", "the tests have taken their time")
+        os._exit(report.conclude())
+
+    signal.signal(signal.SIGALRM, over)
+    signal.signal(signal.SIGPROF, over)
+    signal.setitimer(signal.ITIMER_REAL, wall)
+    signal.setitimer(signal.ITIMER_PROF, cpu)
+
+
+def main(modules: Sequence[str], strict: bool, wall: float, cpu: float, files: Sequence[str] = (), framework: str = "",
+         aliases: Optional[Dict[str, str]] = None, assertions: Optional[Dict[str, Any]] = None) -> None:
+    session = Session(*_take_streams(), strict)
+    report = Report(session, strict)
+    _set_alarm(report, wall, cpu)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.getcwd())
+    sys.meta_path.insert(0, _Finder(session, modules, {}))  # type: ignore[arg-type]
+    sys.meta_path.append(_Finder(session, [], aliases or {}))  # type: ignore[arg-type]
+    objection = None
+    try:
+        if assertions is not None:
+            _run_assertions(session, report, assertions)
+        else:
+            from .frameworks import RUNNERS
+
+            RUNNERS[framework](files, report)
+    except NoFramework as error:
+        objection = str(error)
+    except BaseException as error:
+        report.end("(the run)", label_of(error, AssertionError), detail_of(error))
+    report.fail_rest("WrongAnswer" if session.broken is None else session.broken, session.why or "the test was not run")
+    os._exit(report.conclude(objection))
+
+
+def _run_assertions(session: Session, report: Report, assertions: Dict[str, Any]) -> None:
+    """They are one test, which passes where it ends without an exception."""
+    report.expect(["tests"])
+    report.begin()
+    try:
+        _assert_all(session, **assertions)
+    except BaseException as error:
+        report.end("tests", label_of(error, AssertionError), detail_of(error))
+    else:
+        report.end("tests")
+
+
+def _assert_all(session: Session, helpers: str, tests: str, names: List[str]) -> None:
+    """Test code that has its candidates as names of a script. `helpers` are run before, beside them."""
+    scope: Dict[str, Any] = {"__name__": "__main__"}
+    try:
+        exec(compile(helpers, "helpers.py", "exec"), scope)
+    except Exception:
+        pass
+    session.request("import", "__main__")
+    module = session.module("__main__")
+    scope.update({name: getattr(module, name) for name in names if hasattr(module, name)})
+    exec(compile(tests, "tests.py", "exec"), scope)

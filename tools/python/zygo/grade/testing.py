@@ -1,0 +1,184 @@
+"""Files of tests, of pytest or unittest, against a program that runs in another sandbox."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import threading
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+
+from ..errors import BadJob
+from ..pool import Pool
+from ..result import Result
+from ..standing import FUNCTIONS
+from .suites import jobs
+
+Files = Union[str, "os.PathLike[str]", Mapping[str, Union[str, bytes]]]
+
+_REPORT = "feedback/tests.jsonl"
+_TEST_FILES = ("test_*.py", "*_test.py")
+_NOT_TAKEN = ("__pycache__", ".*")
+
+
+@dataclass
+class TestOutcome:
+    """How one test ended. `testimony`: how often which operator of the program's own decided about a plain value."""
+
+    __test__ = False  # pytest, this is none
+
+    name: str
+    label: str
+    detail: str = ""
+    testimony: Dict[str, int] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.label == "OK"
+
+
+@dataclass
+class SuiteResult:
+    """`label` is that of the program's limit or breach, else of the first test that failed."""
+
+    label: str
+    passed: bool
+    tests: List[TestOutcome]
+    detail: str
+    result: Result
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+def run_tests(program: Files, tests: Files, *, framework: str = "auto", timeout: float = 10, memory_mb: int = 512,
+              strict: bool = False, pool: Optional[Pool] = None, files: Optional[Files] = None) -> SuiteResult:
+    """Runs the tests as they are, in a sandbox beside that of the program, whose modules are proxies there.
+
+    program    its source, a path to its file or to a folder of modules, or a dict of files
+    tests      the same of the tests; of several files those that pytest would take
+    framework  pytest, unittest, or auto: unittest where all test files are of it
+    timeout    seconds of CPU time for the program, in all tests together
+    strict     a test fails if an operator of the program's own decides about a plain value
+    files      further files for the tests
+    """
+    own, given = _files_of(program, "program.py"), _files_of(tests, "test_program.py")
+    names = _test_files(given)
+    given = {**_files_of(files or {}, ""), **given}
+    sources = {name: _text(given[name]) for name in names}
+    pool = pool or _pool()
+    job = jobs.job_of(
+        {**_modules_of(own, given, sources), "files": names, "framework": _framework_of(framework, sources.values(), given)},
+        timeout, memory_mb, strict, program=_as_job_files(own), files=_as_job_files(given),
+        tests_template="python" + FUNCTIONS if pool._own_template else "python", same_python=pool.has_this_python)
+    return outcome_of(pool.run(job))
+
+
+def _files_of(what: Files, name: str) -> Dict[str, Union[str, bytes]]:
+    if isinstance(what, str):
+        return {name: what}
+    if isinstance(what, Mapping):
+        return dict(what)
+    path = Path(what)
+    if not path.is_dir():
+        return {path.name: path.read_bytes()}
+    found = (one for one in sorted(path.rglob("*")) if one.is_file())
+    return {one.relative_to(path).as_posix(): one.read_bytes() for one in found
+            if not any(fnmatch(part, wild) for part in one.relative_to(path).parts for wild in _NOT_TAKEN)}
+
+
+def _text(content: Union[str, bytes]) -> str:
+    return content if isinstance(content, str) else content.decode("utf-8", "replace")
+
+
+def _as_job_files(files: Mapping[str, Union[str, bytes]]) -> Dict[str, Any]:
+    import base64
+
+    return {name: {"text": content} if isinstance(content, str) else {"b64": base64.b64encode(content).decode()}
+            for name, content in files.items()}
+
+
+def _test_files(given: Mapping[str, Any]) -> List[str]:
+    found = [name for name in given if any(fnmatch(name.rpartition("/")[2], wild) for wild in _TEST_FILES)]
+    if not found and len(given) == 1:
+        found = list(given)
+    if not found:
+        raise BadJob(f"no file of tests: none is called {' or '.join(_TEST_FILES)}")
+    return found
+
+
+def _modules_of(program: Mapping[str, Any], tests: Mapping[str, Any], sources: Mapping[str, str]) -> Dict[str, Any]:
+    """A program of one file is what the tests import, whatever its own name is."""
+    modules = sorted({name.split("/")[0].rpartition(".py")[0] or name.split("/")[0] for name in program
+                      if name.endswith(".py")})
+    aliases = {}
+    if len(program) == 1 and modules:
+        own = {name.split("/")[0].rpartition(".py")[0] for name in tests}
+        aliases = {name: modules[0] for name in jobs.imported_by(list(sources.values())) if name not in {*own, "pytest"}}
+    return {"modules": modules, "aliases": aliases}
+
+
+def _framework_of(wanted: str, sources: Any, given: Mapping[str, Any]) -> str:
+    if wanted in ("pytest", "unittest"):
+        return wanted
+    if wanted != "auto":
+        raise ValueError(f"framework={wanted!r}: pytest, unittest or auto")
+    imports = [jobs.imported_by([source]) for source in sources]
+    is_unittest = all("unittest" in names and "pytest" not in names for names in imports)
+    return "unittest" if is_unittest and "conftest.py" not in given else "pytest"
+
+
+_pools: Dict[Tuple[str, ...], Pool] = {}
+_pools_lock = threading.Lock()
+
+
+def _pool() -> Pool:
+    """One whose tests' cells have pytest in their memory already, where it is installed."""
+    preload = ("pytest", "_pytest.assertion.rewrite", "unittest.mock") if importlib.util.find_spec("pytest") else ()
+    with _pools_lock:
+        pool = _pools.get(preload)
+        if pool is None or pool._closed:
+            pool = _pools[preload] = Pool(template="python", preload=preload)
+        return pool
+
+
+# What came of it
+
+def outcome_of(result: Result) -> SuiteResult:
+    """Raises what is no fault of the program or its tests."""
+    ran = (result.tests or [{}])[0]
+    lines = _lines_of(ran)
+    if result.by == "sandbox" or result.by == "caller" and "feedback" not in ran:
+        result.check()
+    objection = next((line["objection"] for line in lines if "objection" in line), None)
+    if objection:
+        raise BadJob(objection)
+    label, detail = _end_of(result, ran)
+    tests = [TestOutcome(line["name"], line["label"] or label, line["detail"] if line["label"] else detail, line["testimony"])
+             for line in lines]
+    failed = next((test for test in tests if test.label not in ("OK", "Skipped")), None)
+    if result.by == "program" and failed is not None:
+        label, detail = failed.label, f"{failed.name}: {failed.detail}"
+    elif result.by == "program" and not any(test.ok for test in tests):
+        label, detail = "WrongAnswer", "no test was run"
+    passed = result.ok and failed is None and any(test.ok for test in tests)
+    return SuiteResult("OK" if passed else label, passed, tests, "" if passed else detail, result)
+
+
+def _lines_of(ran: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    report = (ran.get("feedback") or {}).get(_REPORT, {})
+    return [json.loads(line) for line in report.get("text", "").splitlines() if line.endswith("}")]
+
+
+def _end_of(result: Result, ran: Mapping[str, Any]) -> Tuple[str, str]:
+    """How the program ended, for the tests that it did not live to see."""
+    if result.by == "program" and result.label in ("OK", "WrongAnswer"):
+        return "NonZeroExit", f"ended before the tests did, with exit code {(ran.get('exit') or {}).get('code')}"
+    tests = re.match(r"interactor: ended as (\w+),", str(result.detail.get("message")))
+    if tests and tests[1] in ("TimeoutException", "MemoryLimitExceeded"):
+        return tests[1], "of the tests' sandbox"
+    return result.label, result.reason
