@@ -152,12 +152,12 @@ def outcome_of(result: Result) -> SuiteResult:
     """Raises what is no fault of the program or its tests."""
     ran = (result.tests or [{}])[0]
     lines = _lines_of(ran)
-    if result.by == "sandbox" or result.by == "caller" and "feedback" not in ran:
+    label, detail = _end_of(result, ran)
+    if result.by == "sandbox" or label == "BadJob":
         result.check()
     objection = next((line["objection"] for line in lines if "objection" in line), None)
     if objection:
         raise BadJob(objection)
-    label, detail = _end_of(result, ran)
     tests = [TestOutcome(line["name"], line["label"] or label, line["detail"] if line["label"] else detail, line["testimony"])
              for line in lines]
     failed = next((test for test in tests if test.label not in ("OK", "Skipped")), None)

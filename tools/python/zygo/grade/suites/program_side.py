@@ -17,6 +17,7 @@ from .operators import OPERATORS
 from .wire import ERRORS, MOST_NESTED, Closed, Codec, dump, read_frame
 
 _MOST_TEXT = 10_000
+_MOST_NAME = 200
 _ERROR_NAMES = {kind: name for name, kind in ERRORS.items()}
 _PLAIN = (list, tuple, dict, set, frozenset, bytearray, int, float, str, bytes, complex)
 _MUTABLE_TAGS = frozenset("dsBqoC")
@@ -99,7 +100,7 @@ class Server(Codec):
                      for base in kind.__bases__ if base is not object]
             number = self._classes[kind] = len(self._class_list)
             self._class_list.append(kind)
-            self._news.append([number, kind.__name__, str(kind.__module__), bases, *_abilities_of(kind)])
+            self._news.append([number, kind.__name__[:_MOST_NAME], str(kind.__module__)[:_MOST_NAME], bases, *_abilities_of(kind)])
         return number
 
     def resolve(self, tag: str, body: Any) -> Any:
@@ -183,12 +184,18 @@ class Server(Codec):
         given = [self.unpack(operand) for operand in operands]
         before = [(place, operand, self.pack(operand)) for place, operand in _mutable(operands, given)]
         try:
-            answer = ["ok", self.pack(getattr(self, "do_" + what)(*given))]
+            answer = ["ok", self._pack_or_refer(getattr(self, "do_" + what)(*given))]
         except StopIteration as error:
             answer = ["stop"] if what == "next" else ["error", self.describe(error)]
         except BaseException as error:
             answer = ["error", self.describe(error)]
         return [*answer, self._changed(before)]
+
+    def _pack_or_refer(self, value: Any) -> Any:
+        try:
+            return self.pack(value)
+        except RecursionError:  # nested too deeply to be copied
+            return {"h": self._reference(value)}
 
     def _changed(self, before: List[Any]) -> List[Any]:
         found = []
@@ -221,7 +228,7 @@ class Server(Codec):
         module = importlib.import_module(name)
         public = getattr(module, "__all__", None)
         names = [one for one in dir(module) if type(one) is str]
-        public = list(public) if public is not None else [one for one in names if one[:1] != "_"]
+        public = list(public) if public is not None else [one for one in names if one[:1] != "_" and _is_own(module, one)]
         return [names, public, hasattr(module, "__path__")]
 
     def do_get(self, target: Any, name: str) -> Any:
@@ -261,11 +268,17 @@ class Server(Codec):
         pass
 
 
+def _is_own(module: Any, name: str) -> bool:
+    """Whether an import of `*` brings it: a module of another's would take the place of the tests' own of that name."""
+    value = vars(module).get(name)
+    return not isinstance(value, types.ModuleType) or str(getattr(value, "__file__", "")).startswith(os.getcwd() + "/")
+
+
 def _abilities_of(kind: type) -> Tuple[List[str], List[str], Optional[bool], bool]:
     """Operators, methods, whether it has hashes (None: those of any object), whether a builtin value lies below."""
     operators = [name for name in OPERATORS if getattr(kind, name, None) is not getattr(object, name, None)]
     methods = {name for base in kind.__mro__ for name, item in vars(base).items()
-               if isinstance(item, types.FunctionType) and type(name) is str and name[:1] != "_"}
+               if isinstance(item, types.FunctionType) and type(name) is str and name[:1] != "_" and len(name) < _MOST_NAME}
     hashes = None if "__hash__" not in operators else kind.__hash__ is not None
     return operators, sorted(methods), hashes, issubclass(kind, _PLAIN)
 

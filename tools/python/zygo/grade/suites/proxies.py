@@ -16,7 +16,7 @@ _NOT_PASSED_ON = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "Keybo
 
 def _is_hidden(name: str) -> bool:
     dunder = name[:2] == "__" and name[-2:] == "__" and name not in _READABLE
-    return dunder or name.startswith(("_zygo", "_pytest", "pytest"))
+    return dunder or name.startswith(("_zygo", "_pytest", "pytest")) or name == "place_as"
 
 
 def _no_attribute(owner: str, name: str) -> NoReturn:

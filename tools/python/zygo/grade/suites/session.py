@@ -294,7 +294,7 @@ class Session(Codec):
     def compare(self, target: Any, name: str, other: Any) -> Any:
         ours = not isinstance(other, (proxies.RemoteObject, proxies.RemoteClass))
         if ours and type(target)._zygo_plain:
-            value = self.request("plain", target)
+            value = self._plain(target)
             return getattr(type(value), name)(value, other)
         if ours and self._strict:
             self.testimony[COMPARISONS[name]] += 1
@@ -305,9 +305,15 @@ class Session(Codec):
             self.testimony[COMPARISONS[name]] += 1
         return answer
 
+    def _plain(self, target: Any) -> Any:
+        value = self.request("plain", target)
+        if isinstance(value, proxies.RemoteObject):
+            raise RecursionError("a value of the program that is nested too deeply to be compared")
+        return value
+
     def contains(self, target: Any, item: Any) -> bool:
         if type(target)._zygo_plain:
-            return item in self.request("plain", target)
+            return item in self._plain(target)
         answer = self.operator(target, "__contains__", item)
         if not isinstance(item, (proxies.RemoteObject, proxies.RemoteClass)):
             self.testimony["in"] += 1

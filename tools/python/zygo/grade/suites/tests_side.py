@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import resource
 import signal
 import sys
 from typing import Any, BinaryIO, Dict, List, Optional, Sequence, Tuple
 
 from .report import NoFramework, Report, detail_of, label_of
 from .session import RemoteModule, Session
+
+
+_MOST_DATA = 400 << 20  # below the limit of this cell: a test fails where all others would end with it
 
 
 class _Finder:
@@ -60,6 +64,7 @@ def main(modules: Sequence[str], strict: bool, wall: float, cpu: float, files: S
     session = Session(*_take_streams(), strict)
     report = Report(session, strict)
     _set_alarm(report, wall, cpu)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_DATA, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.getcwd())
     sys.meta_path.insert(0, _Finder(session, modules, {}))  # type: ignore[arg-type]
