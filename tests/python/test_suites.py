@@ -436,7 +436,7 @@ class Files(OnSuites, unittest.TestCase):
     def test_what_is_asked_for_wrongly_is_said(self) -> None:
         with self.assertRaisesRegex(BadJob, "no file of tests"):
             grade.run_tests("", {"a.py": "", "b.py": ""})
-        with self.assertRaisesRegex(ValueError, "pytest, unittest or auto"):
+        with self.assertRaisesRegex(ValueError, "framework='nose'"):
             grade.run_tests("", "", framework="nose")
 
 

@@ -19,7 +19,7 @@ def job_of(program: str, tests: str, names: Sequence[str], timeout: float, helpe
            memory_mb: int = 1024, same_python: bool = False) -> Dict[str, Any]:
     """The program has `names`; `tests` use them, and decide; `helpers` are run before, beside them."""
     assertions = {"helpers": helpers, "tests": tests, "names": list(names)}
-    return jobs.job_of({"modules": [], "assertions": assertions}, timeout, memory_mb, strict=True, script=program,
+    return jobs.job_of({"assertions": assertions}, timeout, memory_mb, strict=True, script=program,
                        same_python=same_python)
 
 

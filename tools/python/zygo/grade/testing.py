@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import json
 import os
@@ -17,11 +18,11 @@ from ..pool import Pool
 from ..result import Result
 from ..standing import FUNCTIONS
 from .suites import jobs
+from .suites.plan import FRAMEWORKS
 
 Files = Union[str, "os.PathLike[str]", Mapping[str, Union[str, bytes]]]
 
 _REPORT = "feedback/tests.jsonl"
-_TEST_FILES = ("test_*.py", "*_test.py")
 _NOT_TAKEN = ("__pycache__", ".*")
 
 
@@ -66,15 +67,14 @@ def run_tests(program: Files, tests: Files, *, framework: str = "auto", timeout:
     strict     a test fails if an operator of the program's own decides about a plain value
     files      further files for the tests
     """
-    own, given = _files_of(program, "program.py"), _files_of(tests, "test_program.py")
-    names = _test_files(given)
-    given = {**_files_of(files or {}, ""), **given}
-    sources = {name: _text(given[name]) for name in names}
+    if framework not in FRAMEWORKS:
+        raise ValueError(f"framework={framework!r}: {', '.join(FRAMEWORKS)}")
+    own, given = _files_of(program, "program.py"), {**_files_of(files or {}, ""), **_files_of(tests, "test_program.py")}
     pool = pool or _pool()
     job = jobs.job_of(
-        {**_modules_of(own, given, sources), "files": names, "framework": _framework_of(framework, sources.values(), given)},
-        timeout, memory_mb, strict, program=_as_job_files(own), files=_as_job_files(given),
-        tests_template="python" + FUNCTIONS if pool._own_template else "python", same_python=pool.has_this_python)
+        {"suite": {"program": list(own), "given": list(given), "framework": framework}}, timeout, memory_mb, strict,
+        program=_as_job_files(own), files=_as_job_files(given), same_python=pool.has_this_python,
+        tests_template="python" + FUNCTIONS if pool._own_template else "python")
     return outcome_of(pool.run(job))
 
 
@@ -91,45 +91,9 @@ def _files_of(what: Files, name: str) -> Dict[str, Union[str, bytes]]:
             if not any(fnmatch(part, wild) for part in one.relative_to(path).parts for wild in _NOT_TAKEN)}
 
 
-def _text(content: Union[str, bytes]) -> str:
-    return content if isinstance(content, str) else content.decode("utf-8", "replace")
-
-
 def _as_job_files(files: Mapping[str, Union[str, bytes]]) -> Dict[str, Any]:
-    import base64
-
     return {name: {"text": content} if isinstance(content, str) else {"b64": base64.b64encode(content).decode()}
             for name, content in files.items()}
-
-
-def _test_files(given: Mapping[str, Any]) -> List[str]:
-    found = [name for name in given if any(fnmatch(name.rpartition("/")[2], wild) for wild in _TEST_FILES)]
-    if not found and len(given) == 1:
-        found = list(given)
-    if not found:
-        raise BadJob(f"no file of tests: none is called {' or '.join(_TEST_FILES)}")
-    return found
-
-
-def _modules_of(program: Mapping[str, Any], tests: Mapping[str, Any], sources: Mapping[str, str]) -> Dict[str, Any]:
-    """A program of one file is what the tests import, whatever its own name is."""
-    modules = sorted({name.split("/")[0].rpartition(".py")[0] or name.split("/")[0] for name in program
-                      if name.endswith(".py")})
-    aliases = {}
-    if len(program) == 1 and modules:
-        own = {name.split("/")[0].rpartition(".py")[0] for name in tests}
-        aliases = {name: modules[0] for name in jobs.imported_by(list(sources.values())) if name not in {*own, "pytest"}}
-    return {"modules": modules, "aliases": aliases}
-
-
-def _framework_of(wanted: str, sources: Any, given: Mapping[str, Any]) -> str:
-    if wanted in ("pytest", "unittest"):
-        return wanted
-    if wanted != "auto":
-        raise ValueError(f"framework={wanted!r}: pytest, unittest or auto")
-    imports = [jobs.imported_by([source]) for source in sources]
-    is_unittest = all("unittest" in names and "pytest" not in names for names in imports)
-    return "unittest" if is_unittest and "conftest.py" not in given else "pytest"
 
 
 _pools: Dict[Tuple[str, ...], Pool] = {}
@@ -152,12 +116,12 @@ def outcome_of(result: Result) -> SuiteResult:
     """Raises what is no fault of the program or its tests."""
     ran = (result.tests or [{}])[0]
     lines = _lines_of(ran)
-    label, detail = _end_of(result, ran)
-    if result.by == "sandbox" or label == "BadJob":
-        result.check()
     objection = next((line["objection"] for line in lines if "objection" in line), None)
     if objection:
         raise BadJob(objection)
+    label, detail = _end_of(result, ran)
+    if result.by == "sandbox" or label == "BadJob":
+        result.check()
     tests = [TestOutcome(line["name"], line["label"] or label, line["detail"] if line["label"] else detail, line["testimony"])
              for line in lines]
     failed = next((test for test in tests if test.label not in ("OK", "Skipped")), None)

@@ -7,7 +7,7 @@ import sys
 import unittest
 from typing import Any, Dict, List, Optional, Sequence
 
-from .report import NoFramework, Report, detail_of, label_of
+from .report import Objection, Report, detail_of, label_of
 
 
 # unittest
@@ -130,7 +130,7 @@ def run_pytest(files: Sequence[str], report: Report) -> None:
     try:
         import pytest
     except ImportError:
-        raise NoFramework(f"pytest is not installed for {sys.executable} (Debian: apt-get install python3-pytest)") from None
+        raise Objection(f"pytest is not installed for {sys.executable} (Debian: apt-get install python3-pytest)") from None
     pytest.main(["-p", "no:cacheprovider", "-p", "no:faulthandler", "-qq", "--tb=no", "--no-summary", "--rootdir=.",
                  "--capture=no", "--", *files], plugins=[_Plugin(report, (AssertionError, pytest.fail.Exception))])
 

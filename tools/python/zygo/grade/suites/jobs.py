@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import functools
 import json
 import marshal
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 _HERE = Path(__file__).resolve().parent
 _PROGRAM_SIDE = ("operators", "wire", "program_side")
 _TESTS_SIDE = ("operators", "wire", "proxies", "session", "report", "tests_side")
-_FILES_SIDE = ("operators", "wire", "proxies", "session", "report", "frameworks", "tests_side")
+_SUITE_SIDE = ("operators", "wire", "proxies", "session", "report", "frameworks", "plan", "tests_side")
 _WALL_BEYOND_CPU_MS = 2000
 _TESTS_CPU_MS = 5000  # what an interactor has at least
 
@@ -47,23 +46,8 @@ def job_of(given: Mapping[str, Any], timeout: float, memory_mb: int, strict: boo
     return {
         "template": "python", "source": _source(_PROGRAM_SIDE, same_python, {"script": script}), "files": dict(program),
         "tests": [{"name": "tests"}], "policy": {"on_violation": "kill"},
-        "interactor": {"template": tests_template, "source": _source(_FILES_SIDE if "files" in given else _TESTS_SIDE, same_python, tests), "files": dict(files),
+        "interactor": {"template": tests_template, "source": _source(_SUITE_SIDE if "suite" in given else _TESTS_SIDE, same_python, tests), "files": dict(files),
                        "protocol": "icpc", "feedback": True},
         "limits": {"cpu_ms": cpu_ms, "wall_ms": wall_ms, "memory_mb": memory_mb},
     }
 
-
-def imported_by(sources: Sequence[str]) -> List[str]:
-    """The top-level modules that they import."""
-    found: Dict[str, None] = {}
-    for source in sources:
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                found.update({alias.name.partition(".")[0]: None for alias in node.names})
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found[node.module.partition(".")[0]] = None
-    return list(found)

@@ -38,8 +38,8 @@ def detail_of(error: BaseException) -> str:
     return f"{name}: {text.strip()}".rstrip(": ")[:_MOST_DETAIL]
 
 
-class NoFramework(Exception):
-    pass
+class Objection(Exception):
+    """What was given as tests cannot be run as such."""
 
 
 class Report:

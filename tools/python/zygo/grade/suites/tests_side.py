@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import Any, BinaryIO, Dict, List, Optional, Sequence, Tuple
 
-from .report import NoFramework, Report, detail_of, label_of
+from .report import Objection, Report, detail_of, label_of
 from .session import RemoteModule, Session
 
 
@@ -59,30 +59,37 @@ def _set_alarm(report: Report, wall: float, cpu: float) -> None:
     signal.setitimer(signal.ITIMER_PROF, cpu)
 
 
-def main(modules: Sequence[str], strict: bool, wall: float, cpu: float, files: Sequence[str] = (), framework: str = "",
-         aliases: Optional[Dict[str, str]] = None, assertions: Optional[Dict[str, Any]] = None) -> None:
+def main(strict: bool, wall: float, cpu: float, suite: Optional[Dict[str, Any]] = None,
+         assertions: Optional[Dict[str, Any]] = None) -> None:
+    """`suite`: the arguments of `plan.make_plan`; or `assertions`, those of `_assert_all`."""
     session = Session(*_take_streams(), strict)
     report = Report(session, strict)
     _set_alarm(report, wall, cpu)
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_DATA, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.getcwd())
-    sys.meta_path.insert(0, _Finder(session, modules, {}))  # type: ignore[arg-type]
-    sys.meta_path.append(_Finder(session, [], aliases or {}))  # type: ignore[arg-type]
     objection = None
     try:
         if assertions is not None:
             _run_assertions(session, report, assertions)
-        else:
-            from .frameworks import RUNNERS
-
-            RUNNERS[framework](files, report)
-    except NoFramework as error:
+        elif suite is not None:
+            _run_suite(session, report, suite)
+    except Objection as error:
         objection = str(error)
     except BaseException as error:
         report.end("(the run)", label_of(error, AssertionError), detail_of(error))
     report.fail_rest("WrongAnswer" if session.broken is None else session.broken, session.why or "the test was not run")
     os._exit(report.conclude(objection))
+
+
+def _run_suite(session: Session, report: Report, suite: Dict[str, Any]) -> None:
+    from .frameworks import RUNNERS
+    from .plan import make_plan
+
+    plan = make_plan(**suite)
+    sys.meta_path.insert(0, _Finder(session, plan.modules, {}))  # type: ignore[arg-type]
+    sys.meta_path.append(_Finder(session, [], plan.aliases))  # type: ignore[arg-type]
+    RUNNERS[plan.framework](plan.files, report)
 
 
 def _run_assertions(session: Session, report: Report, assertions: Dict[str, Any]) -> None:
