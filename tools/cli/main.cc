@@ -17,6 +17,7 @@
 #include "tools/cli/serve/front.h"
 #include "tools/cli/serve/health.h"
 #include "tools/cli/serve/serve.h"
+#include "tools/cli/suites/suites.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
 #include "tools/cli/top/top.h"
@@ -33,6 +34,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::serve_command(line, parts);
     case cli::Command::kJudge:
       return cli::judge_command(line, parts);
+    case cli::Command::kTest:
+      return cli::test_command(line, parts);
     case cli::Command::kDoctor:
       return cli::doctor_command(line);
     case cli::Command::kSelfcheck:

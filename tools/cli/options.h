@@ -101,6 +101,15 @@ struct CertifyOptions {
   uint64_t seed = 1;
 };
 
+struct TestOptions {
+  std::string tests, program;  // files or folders
+  std::string framework = "auto";
+  bool strict = false;
+  sys::Milliseconds timeout{10'000};
+  sys::Bytes memory = sys::mebibytes(512);
+  std::string junit;  // a file; empty: none
+};
+
 struct HealthOptions {
   std::string address;  // empty: as the environment says, or kDefaultListen
   bool ready = false;
@@ -158,6 +167,7 @@ enum class Command {
   kBatch,
   kServe,
   kJudge,
+  kTest,
   kDoctor,
   kSelfcheck,
   kCertify,
@@ -187,6 +197,7 @@ struct CommandLine {
   BlobOptions blob;
   JudgeOptions judge;
   CertifyOptions certify;
+  TestOptions test;
   TopOptions top;
   HealthOptions health;
   DocumentOptions document;

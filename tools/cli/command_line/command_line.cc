@@ -73,6 +73,27 @@ void add_certify(CLI::App& app, CommandLine& line) {
       ->type_name("N");
 }
 
+void add_test(CLI::App& app, CommandLine& line) {
+  TestOptions& into = line.test;
+  app.add_option("TESTS", into.tests, "File of tests (pytest or unittest), or folder of such")
+      ->required()
+      ->type_name("");
+  app.add_option("PROGRAM", into.program, "The tested module: its file, or a folder of modules")
+      ->required()
+      ->type_name("");
+  app.add_flag("--strict", into.strict,
+               "Fail tests in which an operator of the program decides about a plain value");
+  app.add_option("--framework", into.framework, "Runs the tests (default: by their imports)")
+      ->check(CLI::IsMember({"auto", "pytest", "unittest"}))
+      ->type_name("NAME");
+  parsed_option(app, "--timeout", "TIME",
+                "CPU time of the program, in all tests together (default 10s)", into.timeout,
+                parse_duration);
+  parsed_option(app, "--memory", "SIZE", "Memory of the program (default 512M)", into.memory,
+                parse_size);
+  app.add_option("--junit", into.junit, "Write the results there, as JUnit XML")->type_name("FILE");
+}
+
 void add_health(CLI::App& app, CommandLine& line) {
   HealthOptions& into = line.health;
   app.add_option("ADDRESS", into.address,
@@ -128,6 +149,8 @@ constexpr Syntax kCommands[] = {
     {"serve", "The same pool behind HTTP", kServeExamples, Command::kServe, add_serve},
     {"judge", "Judge submissions by a problem package", kJudgeExamples, Command::kJudge, add_judge,
      finish_judge},
+    {"test", "Run tests against a program in another sandbox", kTestExamples, Command::kTest,
+     add_test},
     {"health", "Ask a service whether it is well", kHealthExamples, Command::kHealth, add_health},
     {"doctor", "Report the isolation that this host gives", kDoctorExamples, Command::kDoctor},
     {"selfcheck", "Try to break out; fail if anything succeeds", kSelfcheckExamples,

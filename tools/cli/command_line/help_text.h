@@ -114,6 +114,27 @@ Examples:
   zygo judge --self problems/sum
 )~";
 
+inline constexpr const char* kTestExamples =
+    R"~(The tests run as they are, in a sandbox of their own, where the modules of the program are proxies for
+its objects in another one: a program cannot reach the code that judges it. TESTS is a file, or a folder
+whose test_*.py and *_test.py are run, beside its other files; PROGRAM is a file, which the tests import
+by its name or by any other, or a folder of modules. pytest comes from the interpreter's own packages
+(Debian: python3-pytest); unittest needs nothing.
+
+Each test has a label: OK, WrongAnswer where the tests say so, the class of an exception, Skipped; or, from
+the test on in which the program ended, TimeoutException, UnsafeCode and what else zygo says of its end.
+"testimony" counts operators of the program that decided about a plain value, such as == with a number.
+
+Exit code: 0 all tests passed; 1 some did not, or none was run; 2 usage, or no tests that can be run;
+125 zygo cannot work here; 130 interrupted.
+
+Examples:
+  zygo test bank_account_test.py bank_account.py
+  zygo test tests/ src/ --strict --timeout 5s --memory 256M
+  zygo test tests/ src/ --junit results.xml
+  zygo test --json leap_test.py solution.py | jq '.tests[] | select(.label != "OK")'
+)~";
+
 inline constexpr const char* kDoctorExamples =
     R"~(kernel: the kernel has the layer. usable: zygo may use it here, as a short-lived child tried.
 in force: it is in force at the level that would run, the best one or that of --level ("-": that

@@ -145,4 +145,5 @@ def _end_of(result: Result, ran: Mapping[str, Any]) -> Tuple[str, str]:
     tests = re.match(r"interactor: ended as (\w+),", str(result.detail.get("message")))
     if tests and tests[1] in ("TimeoutException", "MemoryLimitExceeded"):
         return tests[1], "of the tests' sandbox"
-    return result.label, result.reason
+    reasons = {name: value for name, value in result.detail.items() if name != "test"}
+    return result.label, ", ".join(f"{name}={value}" for name, value in reasons.items())
