@@ -6,6 +6,7 @@ import base64
 import functools
 import json
 import marshal
+import zlib
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple
 
@@ -26,8 +27,8 @@ def _read(name: str) -> str:
 def _order(modules: Tuple[str, ...], compiled: bool) -> Dict[str, Any]:
     if not compiled:
         return {"modules": modules, "sources": {name: _read(name) for name in modules}}
-    codes = {name: compile(_read(name), f"{name}.py", "exec") for name in modules}
-    return {"modules": modules, "compiled": base64.b64encode(marshal.dumps(codes)).decode()}
+    codes = {name: compile(_read(name), f"{name}.py", "exec", optimize=2) for name in modules}
+    return {"modules": modules, "compiled": base64.b64encode(zlib.compress(marshal.dumps(codes), 9)).decode()}
 
 
 def _source(modules: Tuple[str, ...], compiled: bool, given: Mapping[str, Any]) -> str:

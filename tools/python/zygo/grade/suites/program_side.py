@@ -19,7 +19,7 @@ from .wire import ERRORS, MOST_NESTED, Closed, Codec, dump, read_frame
 _MOST_TEXT = 10_000
 _MOST_NAME = 200
 _ERROR_NAMES = {kind: name for name, kind in ERRORS.items()}
-_PLAIN = (list, tuple, dict, set, frozenset, bytearray, int, float, str, bytes, complex)
+_PLAIN: Tuple[Any, ...] = (list, tuple, dict, set, frozenset, bytearray, int, float, str, bytes, complex)
 _MUTABLE_TAGS = frozenset("dsBqoC")
 
 
@@ -346,7 +346,8 @@ class _Script:
         self._source = source
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        return importlib.machinery.ModuleSpec(name, self) if name == "__main__" else None
+        loader: Any = self
+        return importlib.machinery.ModuleSpec(name, loader) if name == "__main__" else None
 
     def create_module(self, spec: Any) -> None:
         return None

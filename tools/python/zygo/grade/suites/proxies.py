@@ -96,13 +96,13 @@ class RemoteObject:
         return [str(name) for name in self._zygo[0].request("dir", self)]
 
     def __repr__(self) -> str:
-        return self._zygo[0].text(self, "__repr__")
+        return str(self._zygo[0].text(self, "__repr__"))
 
     def __str__(self) -> str:
-        return self._zygo[0].text(self, "__str__")
+        return str(self._zygo[0].text(self, "__str__"))
 
     def __format__(self, how: str) -> str:
-        return self._zygo[0].text(self, "__format__", how)
+        return str(self._zygo[0].text(self, "__format__", how))
 
     def __copy__(self) -> Any:
         return self._zygo[0].request("copy", self, False)
@@ -121,7 +121,7 @@ class RemoteObject:
         session.forget(number)
 
 
-def _operator(name: str) -> Callable[..., Any]:
+def _operator(name: str) -> Any:
     def operate(self: Any, *args: Any) -> Any:
         return self._zygo[0].operator(self, name, *args)
 
@@ -132,13 +132,13 @@ def _operator(name: str) -> Callable[..., Any]:
         return self._zygo[0].contains(self, item)
 
     def truth(self: Any) -> bool:
-        return self._zygo[0].truth(self)
+        return bool(self._zygo[0].truth(self))
 
     def following(self: Any) -> Any:
         return self._zygo[0].request("next", self)
 
-    special = {"__contains__": contains, "__bool__": truth, "__next__": following}
-    function = compare if name in COMPARISONS else special.get(name, operate)
+    special: Dict[str, Callable[..., Any]] = {"__contains__": contains, "__bool__": truth, "__next__": following}
+    function: Any = compare if name in COMPARISONS else special.get(name, operate)
     function.__name__ = name
     return function
 
@@ -160,11 +160,11 @@ def class_of(session: Any, number: int, name: str, module: str, bases: List[type
                              "_zygo_methods": frozenset(methods), "_zygo_plain": is_plain}
     if any(issubclass(base, BaseException) for base in bases):
         return _derived(name, bases, {**space, **_ERROR_SPACE})
-    functions = {op: _FUNCTIONS[op] for op in operators if op in _FUNCTIONS}
+    functions: Dict[str, Any] = {op: _FUNCTIONS[op] for op in operators if op in _FUNCTIONS}
     if hashes is None:
-        functions["__hash__"] = object.__hash__  # type: ignore[assignment]
+        functions["__hash__"] = object.__hash__
     elif not hashes:
-        functions["__hash__"] = None  # type: ignore[assignment]
+        functions["__hash__"] = None
     bases = [base for base in bases if issubclass(base, RemoteObject)] or [RemoteObject]
     return _derived(name, bases, {**space, **functions, "__slots__": ()})
 
@@ -172,9 +172,9 @@ def class_of(session: Any, number: int, name: str, module: str, bases: List[type
 def _derived(name: str, bases: List[type], space: Dict[str, Any]) -> type:
     """The program's bases may be such as no class can have: then the first will do."""
     try:
-        return RemoteClass(name, tuple(bases), dict(space), ours=True)  # type: ignore[no-any-return]
+        return RemoteClass(name, tuple(bases), dict(space), ours=True)
     except TypeError:
-        return RemoteClass(name, tuple(bases[:1]), dict(space), ours=True)  # type: ignore[no-any-return]
+        return RemoteClass(name, tuple(bases[:1]), dict(space), ours=True)
 
 
 # Exceptions
@@ -192,7 +192,7 @@ def _error_attribute(self: Any, name: str) -> Any:
 _ERROR_SPACE = {"__str__": _error_text, "__getattr__": _error_attribute}
 
 
-def error_base(name: str) -> type:
+def error_base(name: str) -> Any:
     """Of the builtin exceptions, that one; but not those that are no errors to the tests' process."""
     return RuntimeError if name in _NOT_PASSED_ON else ERRORS[name]
 
@@ -206,8 +206,8 @@ def error_of(kind: type, base: str, args: List[Any], text: str) -> BaseException
 
 
 def _made(kind: Any, args: List[Any]) -> BaseException:
-    makers: Tuple[Callable[..., Any], ...] = (kind,) if not isinstance(kind, RemoteClass) else ()
-    for make in (*makers, lambda *given: kind.__new__(kind, *given), lambda *given: kind.__new__(kind)):
+    makers: List[Callable[..., Any]] = [lambda *given: kind.__new__(kind, *given), lambda *given: kind.__new__(kind)]
+    for make in makers if isinstance(kind, RemoteClass) else [kind, *makers]:
         try:
             error: BaseException = make(*args)
             error.args = tuple(args)

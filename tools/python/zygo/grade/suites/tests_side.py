@@ -25,7 +25,8 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name.partition(".")[0] not in self._modules and name not in self._aliases:
             return None
-        return importlib.machinery.ModuleSpec(name, self)
+        loader: Any = self
+        return importlib.machinery.ModuleSpec(name, loader)
 
     def create_module(self, spec: Any) -> RemoteModule:
         real = self._aliases.get(spec.name, spec.name)
@@ -87,8 +88,8 @@ def _run_suite(session: Session, report: Report, suite: Dict[str, Any]) -> None:
     from .plan import make_plan
 
     plan = make_plan(**suite)
-    sys.meta_path.insert(0, _Finder(session, plan.modules, {}))  # type: ignore[arg-type]
-    sys.meta_path.append(_Finder(session, [], plan.aliases))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Finder(session, plan.modules, {}))
+    sys.meta_path.append(_Finder(session, [], plan.aliases))
     RUNNERS[plan.framework](plan.files, report)
 
 

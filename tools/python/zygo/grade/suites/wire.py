@@ -106,8 +106,8 @@ def _is_flat(values: Any) -> bool:
     """Whether packing the items would change none: for long lists of numbers or words."""
     kinds = set(map(type, values))
     if kinds == {int}:
-        return -_WIDE <= min(values) and max(values) < _WIDE
-    return kinds == {str} or kinds == {float}
+        return bool(-_WIDE <= min(values) and max(values) < _WIDE)
+    return kinds in ({str}, {float})
 
 
 class Codec:
@@ -177,7 +177,7 @@ class Codec:
 
     def unpack_all(self, body: Any, depth: int = 0) -> List[Any]:
         _expect(type(body) is list, "a list that is none")
-        return body[:] if set(map(type, body)) <= _SCALARS else [self.unpack(item, depth) for item in body]
+        return list(body) if set(map(type, body)) <= _SCALARS else [self.unpack(item, depth) for item in body]
 
     def unpack_pairs(self, body: Any, depth: int = 0) -> List[Tuple[Any, Any]]:
         _expect(type(body) is list and all(type(pair) is list and len(pair) == 2 for pair in body), "pairs that are none")
@@ -206,14 +206,16 @@ def _read_decimal(body: Any) -> decimal.Decimal:
     return value
 
 
-def _read_moment(body: Any) -> datetime.datetime:
+def _read_moment(body: Any) -> Any:
     *fields, fold, offset = body
-    return datetime.datetime(*map(whole, fields), tzinfo=_zone(offset), fold=whole(fold))
+    kind: Any = datetime.datetime
+    return kind(*map(whole, fields), tzinfo=_zone(offset), fold=whole(fold))
 
 
-def _read_time(body: Any) -> datetime.time:
+def _read_time(body: Any) -> Any:
     *fields, fold, offset = body
-    return datetime.time(*map(whole, fields), tzinfo=_zone(offset), fold=whole(fold))
+    kind: Any = datetime.time
+    return kind(*map(whole, fields), tzinfo=_zone(offset), fold=whole(fold))
 
 
 def _read_big(body: Any) -> int:
