@@ -376,6 +376,19 @@ class Files(OnSuites, unittest.TestCase):
 
         self.assertTrue(found.passed, found)
 
+    def test_what_is_not_installed_is_no_other_name_of_the_program(self) -> None:
+        found = grade.run_tests("def f(): return 1", "import unittest\nfrom program import f\ntry:\n    import not_installed\nexcept ImportError:\n"
+                                "    not_installed = None\nclass T(unittest.TestCase):\n    def test_f(self): self.assertIsNone(not_installed)\n")
+
+        self.assertTrue(found.passed, found)
+
+    def test_tests_may_print_much(self) -> None:
+        self.passes("def f(): return 1", """
+            def test_it(self):
+                for stream in (sys.stdout, sys.stderr): print("x" * 5_000_000, file=stream, flush=True)
+                self.assertEqual(f(), 1)
+        """, "import sys")
+
     def test_a_program_may_be_packages_and_tests_may_have_files(self) -> None:
         program = {"shop/__init__.py": "from .cart import Cart\n", "shop/cart.py": "class Cart:\n    total = 3\n", "one.py": "X = 1\n"}
         tests = {"test_shop.py": "import unittest, shop.cart, one, helper\nfrom shop import Cart\nclass T(unittest.TestCase):\n"

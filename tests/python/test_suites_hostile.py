@@ -243,6 +243,23 @@ class Forgery(support.OnEmbedded, unittest.TestCase):
 
         self.assertEqual(labels, dict.fromkeys(("test_1", "test_2", "test_3"), "WrongAnswer"))
 
+    def test_its_files_take_the_place_of_no_module_of_the_tests(self) -> None:
+        forged = ("def __getattr__(name):\n    if name[:2] == '__': raise AttributeError\n    class Yes:\n        def __eq__(self, other): return True\n"
+                  "        def __call__(self, *args): return self\n    return Yes()\n")
+        tests = "import unittest, program\nimport {name}\nclass T(unittest.TestCase):\n    def test_it(self): self.assertEqual(program.f(), {name}.g())\n"
+        for name in ("math", "random", "this", "unittest", "helper", "pip"):
+            with self.subTest(name=name):
+                found = grade.run_tests({"program.py": "def f(): return 1\n", f"{name}.py": forged},
+                                        {"test_it.py": tests.format(name=name), "helper.py": "def g(): return 2\n"})
+                self.assertFalse(found.passed, found)
+
+    def test_an_import_of_everything_replaces_nothing_that_the_tests_import(self) -> None:
+        found = self.run_tests("unittest = isclose = None\n__all__ = ['unittest', 'isclose', 'f']\ndef f(): return 0.3\n",
+                               "import unittest\nfrom math import isclose\nfrom program import *\nclass T(unittest.TestCase):\n"
+                               "    def test_it(self): self.assertTrue(isclose(f(), 0.1 + 0.2))\n")
+
+        self.assertTrue(found.passed, found)
+
     def test_threads_of_the_program_do_not_speak(self) -> None:
         found = self.run_tests("""
             import threading

@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import sys
-from typing import Any, BinaryIO, Dict, List, Optional, Sequence, Tuple
+from typing import Any, BinaryIO, Dict, List, Optional, Sequence, Set, Tuple
 
 from .report import Objection, Report, detail_of, label_of
 from .session import RemoteModule, Session
@@ -17,10 +17,11 @@ _MOST_DATA = 400 << 20  # below the limit of this cell: a test fails where all o
 
 
 class _Finder:
-    """Imports of the program's modules. `modules`: those by their own names; `aliases`: names for its only one."""
+    """Imports of the program's modules. `modules`: those by their own names; `aliases`: names for its only one;
+    `own_names`: those that `import *` never brings."""
 
-    def __init__(self, session: Session, modules: Sequence[str], aliases: Dict[str, str]) -> None:
-        self._session, self._modules, self._aliases = session, frozenset(modules), aliases
+    def __init__(self, session: Session, modules: Sequence[str], aliases: Dict[str, str], own_names: Set[str]) -> None:
+        self._session, self._modules, self._aliases, self._own_names = session, frozenset(modules), aliases, own_names
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name.partition(".")[0] not in self._modules and name not in self._aliases:
@@ -33,7 +34,7 @@ class _Finder:
         names, public, is_package = self._session.request("import", real)
         spec.submodule_search_locations = [] if is_package else None
         module = self._session.module(real)
-        vars(module).update(_zygo_names=frozenset(map(str, names)), __all__=[str(name) for name in public])
+        vars(module).update(_zygo_names=frozenset(map(str, names)), __all__=[str(name) for name in public if name not in self._own_names])
         return module
 
     def exec_module(self, module: Any) -> None:
@@ -41,10 +42,11 @@ class _Finder:
 
 
 def _take_streams() -> Tuple[BinaryIO, BinaryIO]:
-    """The two ends of the conversation. What the tests print goes to this cell's stderr."""
+    """The two ends of the conversation. What the tests print is nobody's, and would count against this cell's limits."""
     questions, answers = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
     return questions, answers
 
 
@@ -88,8 +90,9 @@ def _run_suite(session: Session, report: Report, suite: Dict[str, Any]) -> None:
     from .plan import make_plan
 
     plan = make_plan(**suite)
-    sys.meta_path.insert(0, _Finder(session, plan.modules, {}))
-    sys.meta_path.append(_Finder(session, [], plan.aliases))
+    for name in plan.taken:
+        report.end(f"(import of {name})", "WrongAnswer", "a module of the program has the name of one that the tests have already")
+    sys.meta_path.insert(0, _Finder(session, plan.modules, plan.aliases, plan.own_names))
     RUNNERS[plan.framework](plan.files, report)
 
 
