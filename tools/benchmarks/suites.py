@@ -2,7 +2,7 @@
 that cost? The folder has one folder for each exercise, as exercism's tracks do: NAME_test.py, NAME.py (a stub, which
 fails), .meta/example.py, and whatever else the tests need.
 
-    /usr/bin/python3 -m tools.benchmarks.suites FOLDER [--only NAME] [--rounds N]
+    /usr/bin/python3 -m tools.benchmarks.suites FOLDER [--only NAME] [--rounds N] [--framework pytest]
 
 The plain run is a fresh interpreter that has tests and program in one process. Test by test, both must agree whether it
 passes, for the example and for the stub; the times are those of the examples, the least of the rounds.
@@ -42,6 +42,22 @@ print(json.dumps(Result.ended))
 _GOOD = ("OK", "Skipped")
 
 
+_PLAIN_PYTEST = """
+import json, sys, pytest
+class Plugin:
+    ended = {}
+    def pytest_runtest_logreport(self, report):
+        self.ended[report.nodeid] = self.ended.get(report.nodeid, True) and not report.failed
+    def pytest_collectreport(self, report):
+        if report.failed: self.ended["_FailedTest." + report.nodeid.replace(".", "_")] = False
+files = [name + ".py" for name in sys.argv[1:]]
+pytest.main(["-qq", "-p", "no:cacheprovider", "--tb=no", "--no-summary", *files], plugins=[Plugin()])
+print()
+print(json.dumps({name.replace("::", "."): good for name, good in Plugin.ended.items()}))
+"""
+_RUNNERS = {"unittest": _PLAIN, "pytest": _PLAIN_PYTEST}
+
+
 class Exercise(NamedTuple):
     name: str
     tests: Dict[str, str]
@@ -69,11 +85,11 @@ def exercises(folder: Path, only: str) -> Iterator[Exercise]:
             yield Exercise(path.name, tests, stub[:-3], programs)
 
 
-def plainly(exercise: Exercise, program: str) -> Tuple[Dict[str, bool], float]:
+def plainly(exercise: Exercise, program: str, framework: str) -> Tuple[Dict[str, bool], float]:
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {**exercise.tests, exercise.module + ".py": program}.items():
             Path(folder, name).write_text(text)
-        Path(folder, "run_plainly.py").write_text(_PLAIN)
+        Path(folder, "run_plainly.py").write_text(_RUNNERS[framework])
         names = [name[:-3] for name in exercise.tests if name.endswith("_test.py")]
         start = time.perf_counter()
         ran = subprocess.run([sys.executable, "-B", "run_plainly.py", *names], cwd=folder, capture_output=True, text=True,
@@ -83,17 +99,17 @@ def plainly(exercise: Exercise, program: str) -> Tuple[Dict[str, bool], float]:
     return {".".join(name.split(".")[-2:]): good for name, good in ended.items()}, seconds
 
 
-def by_proxies(exercise: Exercise, program: str) -> Tuple[grade.SuiteResult, float]:
+def by_proxies(exercise: Exercise, program: str, framework: str) -> Tuple[grade.SuiteResult, float]:
     start = time.perf_counter()
-    found = grade.run_tests({exercise.module + ".py": program}, exercise.tests, timeout=60)
+    found = grade.run_tests({exercise.module + ".py": program}, exercise.tests, timeout=60, framework=framework)
     return found, time.perf_counter() - start
 
 
-def compare(exercise: Exercise, rounds: int) -> Row:
+def compare(exercise: Exercise, rounds: int, framework: str) -> Row:
     agrees, notes, times = {}, [], []
     for which, program in exercise.programs.items():
-        plain, plain_time = plainly(exercise, program)
-        found, time_taken = by_proxies(exercise, program)
+        plain, plain_time = plainly(exercise, program, framework)
+        found, time_taken = by_proxies(exercise, program, framework)
         ended = {".".join(test.name.split("::")[-2:]): test for test in found.tests if test.name.count("::") > 1}
         if any(name.startswith("_FailedTest.") for name in plain):  # the file cannot be imported
             plain = {} if not found.passed else plain
@@ -106,7 +122,8 @@ def compare(exercise: Exercise, rounds: int) -> Row:
             count = len(plain)
             times = [(plain_time, time_taken)]
     for _ in range(rounds - 1):
-        times.append((plainly(exercise, exercise.programs["example"])[1], by_proxies(exercise, exercise.programs["example"])[1]))
+        times.append((plainly(exercise, exercise.programs["example"], framework)[1],
+                      by_proxies(exercise, exercise.programs["example"], framework)[1]))
     return Row(exercise.name, count, agrees, min(one for one, _ in times), min(one for _, one in times), notes)
 
 
@@ -115,11 +132,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--framework", choices=sorted(_RUNNERS), default="unittest")
     given = parser.parse_args()
     rows = []
     grade.run_tests("def f(): return 1", "from program import f\nimport unittest\n")  # the template starts
     for exercise in exercises(given.folder, given.only):
-        row = compare(exercise, given.rounds)
+        row = compare(exercise, given.rounds, given.framework)
         rows.append(row)
         words = " ".join(f"{which} {'agrees' if good else 'DIFFERS'}" for which, good in row.agrees.items())
         print(f"{row.name:30} {row.tests:4} tests  {words}  {row.plain * 1000:6.0f} ms  {row.proxied * 1000:6.0f} ms")

@@ -89,7 +89,7 @@ TEST_CASE("the harness that is embedded is the Python package's", "[suites]") {
                                         .wall = sys::Milliseconds{1500},
                                         .cpu = sys::Milliseconds{1000}});
 
-  CHECK(tests.find("def start(text):") == tests.find("def start"));
+  CHECK(tests.find("def start(") != std::string::npos);
   CHECK(tests.find("class Session(Codec)") != std::string::npos);
   CHECK(tests.find("\\\\u00e4_test.py") != std::string::npos);
   CHECK(program_side().find("class Server(Codec)") != std::string::npos);
