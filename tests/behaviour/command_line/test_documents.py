@@ -41,6 +41,11 @@ NOT_RUN = {
 # The reader of a session has this already.
 BEFORE = {
     ("docs/cli.md", "zygo blob put tests.json"): "echo hello > tests.json",
+    ("docs/cli.md", "zygo test numbers_test.py numbers_.py"):
+        r"""printf 'class Odd(Exception): pass\ndef half(n):\n  if n %% 2: raise Odd(n)\n  return n // 2\n' > numbers_.py
+        printf 'import unittest\nfrom numbers_ import *\nclass Half(unittest.TestCase):\n' > numbers_test.py
+        printf '  def test_even(self): self.assertEqual(half(4), 2)\n  def test_raises(self): half(1)\n' >> numbers_test.py
+        printf '  def test_wrong(self): self.assertEqual(half(4), 3)\n' >> numbers_test.py""",
     ("docs/cli.md", "dir=$(zygo isolate --box-id=1 --init)"):
         "echo 'int main(void) { return 0; }' > a.c; gcc -o a.out a.c; echo 1 > input.txt",
     ("docs/http.md", "zygo serve --log off &"): """echo '{"source": "print(1)"}' > jobs.ndjson""",
