@@ -159,6 +159,7 @@ class Handles(OnSuites, unittest.TestCase):
                                  ("V[6, 7]", "V[-1, -2]", "x!", 2, 2, [1], [1, 2], True, 8))
                 a[0] = 7
                 a.extra = [1]
+                self.assertEqual(vars(V(3)), {"c": [3]})
                 self.assertEqual((a.first, a.extra, V.kind, hasattr(a, "none"), bool(V.zero()), callable(a)),
                                  (7, [1], "vector", False, False, True))
                 self.assertEqual({V(1): "x"}[V(1)], "x")

@@ -10,7 +10,7 @@ from .operators import COMPARISONS, OPERATORS
 from .wire import ERRORS
 
 # Dunder names that are looked up in the program. All others would let it answer questions of the tests' machinery.
-_READABLE = frozenset(f"__{name}__" for name in "name qualname doc annotations defaults members version author".split())
+_READABLE = frozenset(f"__{name}__" for name in "name qualname doc dict annotations defaults members version author".split())
 _NOT_PASSED_ON = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "KeyboardInterrupt")
 
 
