@@ -243,6 +243,25 @@ class Forgery(support.OnEmbedded, unittest.TestCase):
 
         self.assertEqual(labels, dict.fromkeys(("test_1", "test_2", "test_3"), "WrongAnswer"))
 
+    def test_answers_that_ask_for_more_answers_end(self) -> None:
+        """Each set that is built asks for a hash, whose answer is a set; an exception's arguments are iterated without end."""
+        for line in (b'["ok",{"s":[{"h":[1,0]}]},[],NEWS]', b'["ok",{"d":[[{"h":[1,0]},1]]},[],NEWS]',
+                     b'["error",["SyntaxError",null,["x",{"h":[1,0]}],"",null],[],NEWS]',
+                     b'["error",["OSError",null,[{"h":[1,0]},{"h":[1,0]}],"",null],[],NEWS]'):
+            news = b'[[0,"C","m",[],["__hash__","__eq__","__iter__","__next__","__len__","__getitem__","__bool__"],[],true,false]]'
+            program = textwrap.dedent(FORGES) + (
+                f"def one():\n    line, news = {line!r}, {news!r}\n    say(line.replace(b'NEWS', news))\n"
+                "    while True:\n        say(line.replace(b'NEWS', b'[]'))\n")
+            with self.subTest(line=line):
+                self.assertNotIn("OK", self.labels(program, "import unittest\nfrom program import one\nclass T(unittest.TestCase):\n"
+                                                            "    def test_1(self): one()\n", timeout=1).values())
+
+    def test_names_of_a_module_that_are_none_are_no_names(self) -> None:
+        for names in ("[1, None]", "7", "['one', 'one']", "['__builtins__', '__name__', '__spec__', '_zygo']", "iter(int, 1)"):
+            with self.subTest(names=names):
+                found = self.run_tests(f"__all__ = {names}\ndef one(): return 0\ndef two(): return 0\n", THREE, timeout=1)
+                self.assertFalse(found.passed, found)
+
     def test_its_files_take_the_place_of_no_module_of_the_tests(self) -> None:
         forged = ("def __getattr__(name):\n    if name[:2] == '__': raise AttributeError\n    class Yes:\n        def __eq__(self, other): return True\n"
                   "        def __call__(self, *args): return self\n    return Yes()\n")
