@@ -14,7 +14,7 @@ import types
 from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 
 from .operators import OPERATORS
-from .wire import ERRORS, MOST_NESTED, Closed, Codec, dump, read_frame
+from .wire import ERRORS, MOST_NESTED, Closed, Codec, dump, is_flat, read_frame
 
 _MOST_TEXT = 10_000
 _MOST_NAME = 200
@@ -182,7 +182,8 @@ class Server(Codec):
 
     def _perform(self, what: str, operands: List[Any]) -> List[Any]:
         given = [self.unpack(operand) for operand in operands]
-        before = [(place, operand, self.pack(operand)) for place, operand in _mutable(operands, given)]
+        before = [(place, value, packed if is_flat(packed) else self.pack(value))
+                  for place, value, packed in _mutable(operands, given)]
         try:
             answer = ["ok", self._pack_or_refer(getattr(self, "do_" + what)(*given))]
         except StopIteration as error:
@@ -199,8 +200,10 @@ class Server(Codec):
 
     def _changed(self, before: List[Any]) -> List[Any]:
         found = []
-        for place, operand, packed_before in before:
-            packed = self.pack(operand)
+        for place, value, packed_before in before:
+            if is_flat(packed_before) and _are_same(value, packed_before):
+                continue
+            packed = self.pack(value)
             if not _are_same(packed, packed_before):
                 found.append([*place, packed])
         return found
@@ -284,13 +287,13 @@ def _abilities_of(kind: type) -> Tuple[List[str], List[str], Optional[bool], boo
 
 
 def _mutable(operands: List[Any], given: List[Any]) -> List[Any]:
-    """Of positional and named arguments those that a call can change, with their places."""
+    """Of positional and named arguments those that a call can change: place, value, and as it came."""
     found: List[Any] = []
     for at, (operand, value) in enumerate(zip(operands, given)):
         if at and type(operand) is dict and "t" in operand:
-            found += [([at, index], value[index]) for index, item in enumerate(operand["t"]) if _can_change(item)]
+            found += [([at, index], value[index], item) for index, item in enumerate(operand["t"]) if _can_change(item)]
         elif at and type(operand) is dict and "d" in operand:
-            found += [([at, key], value[key]) for key, item in operand["d"] if _can_change(item)]
+            found += [([at, key], value[key], item) for key, item in operand["d"] if _can_change(item)]
     return found
 
 
@@ -307,7 +310,7 @@ def _are_same(one: Any, other: Any) -> bool:
     kinds = set(map(type, one))
     if dict in kinds or list in kinds:
         return all(map(_are_same, one, other))
-    return one == other and list(map(type, one)) == list(map(type, other))
+    return list(map(type, one)) == list(map(type, other)) and one == other  # else an operator of the program's own
 
 
 def _can_change(packed: Any) -> bool:

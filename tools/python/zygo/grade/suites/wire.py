@@ -102,8 +102,10 @@ _BASES: Tuple[Tuple[type, Callable[[Any], Any]], ...] = (
     (complex, complex.__pos__))
 
 
-def _is_flat(values: Any) -> bool:
+def is_flat(values: Any) -> bool:
     """Whether packing the items would change none: for long lists of numbers or words."""
+    if type(values) is dict:
+        return False
     kinds = set(map(type, values))
     if kinds == {int}:
         return bool(-_WIDE <= min(values) and max(values) < _WIDE)
@@ -152,7 +154,7 @@ class Codec:
         return self.export(value)
 
     def items(self, values: Any, depth: int) -> List[Any]:
-        return list(values) if _is_flat(values) else [self.pack(item, depth) for item in values]
+        return list(values) if is_flat(values) else [self.pack(item, depth) for item in values]
 
     def pairs(self, values: Any, depth: int) -> List[Any]:
         return [[self.pack(key, depth), self.pack(value, depth)] for key, value in values]
