@@ -229,6 +229,11 @@ class Forgery(support.OnEmbedded, unittest.TestCase):
                 labels = self.labels(f"def one(): return 1\ndef two():\n    {body}\n", tests, timeout=1)
                 self.assertEqual(labels, {"test_1": "OK", "test_2": wanted, "test_3": wanted})
 
+    def test_tests_that_do_not_end_while_they_are_read_have_no_time_either(self) -> None:
+        labels = self.labels("def one(): return 1\n", "import program\nwhile True: pass\n", timeout=1)
+
+        self.assertEqual(labels, {"(the run)": "TimeoutException"})
+
     def test_memory_that_the_tests_hold_for_the_program_is_bounded(self) -> None:
         tests = suite("def test_1(self): self.assertEqual(one(), 1)\ndef test_2(self): self.assertEqual(list(two()), 0)\n")
 

@@ -116,8 +116,8 @@ def compare(exercise: Exercise, rounds: int, framework: str) -> Row:
         different = [name for name, good in plain.items() if name not in ended or (ended[name].label in _GOOD) != good]
         different += [name for name in ended if name not in plain and ended[name].ok]
         agrees[which] = not different
-        notes += [f"{which} {name}: {ended[name].label} {ended[name].detail}" if name in ended else f"{which} {name}: {found.detail}"
-                  for name in different]
+        said = {name: f"{ended[name].label} {ended[name].detail}" if name in ended else found.detail for name in different}
+        notes += [f"{which} {name}: {words}" for name, words in said.items()]
         if which == "example":
             count = len(plain)
             times = [(plain_time, time_taken)]
@@ -147,8 +147,9 @@ def main() -> None:
         good = sum(row.agrees[which] for row in rows)
         print(f"{which}s: {good} of {len(rows)} suites agree with plain runs ({good / len(rows):.1%})")
     ratios = [row.proxied / row.plain for row in rows]
+    highest = max(zip(ratios, (row.name for row in rows)))
     print(f"time: {sum(row.proxied for row in rows) / sum(row.plain for row in rows):.2f} of the plain runs' in all, "
-          f"median {statistics.median(ratios):.2f}, highest {max(ratios):.2f} ({max(rows, key=lambda row: row.proxied / row.plain).name})")
+          f"median {statistics.median(ratios):.2f}, highest {highest[0]:.2f} ({highest[1]})")
 
 
 if __name__ == "__main__":

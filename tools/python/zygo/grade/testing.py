@@ -86,9 +86,12 @@ def _files_of(what: Files, name: str) -> Dict[str, Union[str, bytes]]:
     path = Path(what)
     if not path.is_dir():
         return {path.name: path.read_bytes()}
-    found = (one for one in sorted(path.rglob("*")) if one.is_file())
-    return {one.relative_to(path).as_posix(): one.read_bytes() for one in found
-            if not any(fnmatch(part, wild) for part in one.relative_to(path).parts for wild in _NOT_TAKEN)}
+    found = [one for one in sorted(path.rglob("*")) if one.is_file()
+             and not any(fnmatch(part, wild) for part in one.relative_to(path).parts for wild in _NOT_TAKEN)]
+    for one in found:  # a submission would have files of this host read to it
+        if path.resolve() not in one.resolve().parents:
+            raise ValueError(f"{one}: a link that leads out of {path}")
+    return {one.relative_to(path).as_posix(): one.read_bytes() for one in found}
 
 
 def _as_job_files(files: Mapping[str, Union[str, bytes]]) -> Dict[str, Any]:

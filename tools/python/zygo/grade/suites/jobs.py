@@ -44,10 +44,11 @@ def job_of(given: Mapping[str, Any], timeout: float, memory_mb: int, strict: boo
     cpu_ms = max(1, round(timeout * 1000))
     wall_ms = cpu_ms + _WALL_BEYOND_CPU_MS
     tests = {"strict": strict, "wall": wall_ms / 1000 + 0.3, "cpu": 0.95 * max(cpu_ms, _TESTS_CPU_MS) / 1000, **given}
+    side = _SUITE_SIDE if "suite" in given else _TESTS_SIDE
     return {
         "template": "python", "source": _source(_PROGRAM_SIDE, same_python, {"script": script}), "files": dict(program),
         "tests": [{"name": "tests"}], "policy": {"on_violation": "kill"},
-        "interactor": {"template": tests_template, "source": _source(_SUITE_SIDE if "suite" in given else _TESTS_SIDE, same_python, tests), "files": dict(files),
+        "interactor": {"template": tests_template, "source": _source(side, same_python, tests), "files": dict(files),
                        "protocol": "icpc", "feedback": True},
         "limits": {"cpu_ms": cpu_ms, "wall_ms": wall_ms, "memory_mb": memory_mb},
     }

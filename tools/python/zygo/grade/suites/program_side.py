@@ -100,7 +100,8 @@ class Server(Codec):
                      for base in kind.__bases__ if base is not object]
             number = self._classes[kind] = len(self._class_list)
             self._class_list.append(kind)
-            self._news.append([number, kind.__name__[:_MOST_NAME], str(kind.__module__)[:_MOST_NAME], bases, *_abilities_of(kind)])
+            names = [kind.__name__[:_MOST_NAME], str(kind.__module__)[:_MOST_NAME]]
+            self._news.append([number, *names, bases, *_abilities_of(kind)])
         return number
 
     def resolve(self, tag: str, body: Any) -> Any:

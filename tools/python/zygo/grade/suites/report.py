@@ -71,8 +71,9 @@ class Report:
             label, detail = "WrongAnswer", "the program's own operators decided about a plain value"
         self._write(name, label, detail, testimony)
 
-    def fail_rest(self, label: str, detail: str) -> None:
-        for name in list(self._waiting):
+    def fail_rest(self, label: str, detail: str, otherwise: Optional[str] = None) -> None:
+        """`otherwise`: what has failed where no test waits."""
+        for name in list(self._waiting) or ([otherwise] if otherwise else []):
             self._write(name, label, detail, {})
 
     def _write(self, name: str, label: str, detail: str, testimony: Dict[str, int]) -> None:

@@ -298,8 +298,8 @@ class Session(Codec):
             return getattr(type(value), name)(value, other)
         if ours and self._strict:
             self.testimony[COMPARISONS[name]] += 1
-            raise Testimony(f"a {type(target).__name__} of the program cannot be compared by {COMPARISONS[name]} with a plain "
-                            "value: that would be the program's word")
+            raise Testimony(f"a {type(target).__name__} of the program cannot be compared by {COMPARISONS[name]} with a "
+                            "plain value: that would be the program's word")
         answer = self.operator(target, name, other)
         if ours and answer is not NotImplemented:
             self.testimony[COMPARISONS[name]] += 1

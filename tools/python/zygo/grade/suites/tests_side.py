@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, Dict, List, Optional, Sequence, Set, Tuple
 from .report import Objection, Report, detail_of, label_of
 from .session import RemoteModule, Session
 
-
 _MOST_DATA = 400 << 20  # below the limit of this cell: a test fails where all others would end with it
 
 
@@ -34,7 +33,8 @@ class _Finder:
         names, public, is_package = self._session.request("import", real)
         spec.submodule_search_locations = [] if is_package else None
         module = self._session.module(real)
-        vars(module).update(_zygo_names=frozenset(map(str, names)), __all__=[str(name) for name in public if name not in self._own_names])
+        brought = [str(name) for name in public if name not in self._own_names]
+        vars(module).update(_zygo_names=frozenset(map(str, names)), __all__=brought)
         return module
 
     def exec_module(self, module: Any) -> None:
@@ -53,7 +53,7 @@ def _take_streams() -> Tuple[BinaryIO, BinaryIO]:
 def _set_alarm(report: Report, wall: float, cpu: float) -> None:
     """A moment before zygo ends this cell, whose tests would then have no labels."""
     def over(number: int, frame: Any) -> None:
-        report.fail_rest("TimeoutException", "the tests have taken their time")
+        report.fail_rest("TimeoutException", "the tests have taken their time", "(the run)")
         os._exit(report.conclude())
 
     signal.signal(signal.SIGALRM, over)
@@ -91,7 +91,8 @@ def _run_suite(session: Session, report: Report, suite: Dict[str, Any]) -> None:
 
     plan = make_plan(**suite)
     for name in plan.taken:
-        report.end(f"(import of {name})", "WrongAnswer", "a module of the program has the name of one that the tests have already")
+        report.end(f"(import of {name})", "WrongAnswer",
+                   "a module of the program has the name of one that the tests have already")
     sys.meta_path.insert(0, _Finder(session, plan.modules, plan.aliases, plan.own_names))
     RUNNERS[plan.framework](plan.files, report)
 
