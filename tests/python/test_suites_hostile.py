@@ -152,6 +152,32 @@ class Forgery(support.OnEmbedded, unittest.TestCase):
                     self.assertEqual([labels["test_1"], labels["test_3"]], ["OK", "OK"])
                     self.assertNotIn(labels["test_2"], ("OK", "Skipped"))
 
+    def test_an_exception_of_a_callback_ends_no_other_call_than_its_own(self) -> None:
+        """Or the program could have any later test skipped."""
+        labels = self.labels("""
+            kept = []
+            def call(f):
+                try: f()
+                except BaseException as error: kept.append(error)
+            def one(): raise kept[0]
+        """, suite("""
+            def test_1(self):
+                def skip(): raise unittest.SkipTest("here")
+                call(skip)
+            def test_2(self): one()
+        """))
+
+        self.assertEqual(labels, {"test_1": "OK", "test_2": "RuntimeError"})
+
+    def test_texts_of_objects_end_no_framework(self) -> None:
+        program = ("class Odd:\n    def __repr__(self): raise SystemExit\n    __str__ = __len__ = __eq__ = __repr__\n"
+                   "    __hash__ = None\ndef one(): return 1\ndef two(): return Odd()\n")
+        for framework in ("unittest", "pytest") if support.has("pytest") else ("unittest",):
+            with self.subTest(framework=framework):
+                labels = self.labels(program, framework=framework)
+                self.assertEqual([labels["test_1"], labels["test_3"]], ["OK", "OK"])
+                self.assertNotEqual(labels["test_2"], "OK")
+
     def test_exceptions_that_cannot_cross_are_still_exceptions(self) -> None:
         program = """
             class Odd(Exception):

@@ -8,7 +8,7 @@ import collections
 import threading
 import types
 import weakref
-from typing import Any, BinaryIO, Counter, Dict, List, Optional, Tuple
+from typing import Any, BinaryIO, Counter, Dict, List, Optional, Set, Tuple
 
 from . import proxies
 from .operators import COMPARISONS
@@ -18,6 +18,7 @@ _MOST_CLASSES = 10_000
 _MOST_OBJECTS = 1_000_000  # that live at once
 _MOST_EXPORTS = 100_000
 _BROKEN = "InvalidResult"
+_MAY_EXIT = ("call", "method", "import")  # where tests expect it; a framework that asks for a text would end
 
 
 class ProgramGone(BaseException):
@@ -61,6 +62,7 @@ class Session(Codec):
         self._released: List[List[int]] = []
         self._exports: List[Tuple[Any, str]] = []
         self._export_numbers: Dict[int, int] = {}
+        self._raised: Set[int] = set()  # exceptions of callbacks, by number, that the present call may end with
         self.broken: Optional[str] = None  # a label, or "": the program's own end has it
         self.why = ""
         self.testimony: Counter[str] = collections.Counter()
@@ -73,6 +75,8 @@ class Session(Codec):
                 raise ProgramGone(self.why)
             if self._depth >= MOST_NESTED:
                 raise RecursionError("program and tests call each other too deeply")
+            if self._depth == 0:
+                self._raised.clear()
             packed = [self.pack(operand) for operand in operands]
             released, self._released = self._released, []
             line = dump([what, packed, released])
@@ -135,6 +139,8 @@ class Session(Codec):
                 value = None if error else self.unpack(answer[1])
         except WireError as wrong:
             raise self._break_off(wrong) from None
+        if isinstance(error, SystemExit) and what not in _MAY_EXIT:
+            error = RuntimeError("the program raised SystemExit")
         if error is not None:
             raise error
         return value
@@ -180,7 +186,9 @@ class Session(Codec):
         try:
             return dump(["error", self.pack(error)])
         except Exception:  # its arguments cannot cross
-            return dump(["error", {"e": ["RuntimeError", [type(error).__name__], self._number_of(error, "")]}])
+            number = self._number_of(error, "")
+            self._raised.add(number)
+            return dump(["error", {"e": ["RuntimeError", [type(error).__name__], number]}])
 
     # References
 
@@ -195,7 +203,9 @@ class Session(Codec):
             if "_zygo_number" in vars(value):
                 return {"h": vars(value)["_zygo_number"]}
             base = next(name for kind in type(value).__mro__ for name, known in ERRORS.items() if kind is known)
-            return {"e": [base, self.pack(list(value.args), 1), self._number_of(value, "")]}
+            number = self._number_of(value, "")
+            self._raised.add(number)
+            return {"e": [base, self.pack(list(value.args), 1), number]}
         kind = type(value)
         abilities = "".join(letter for letter, name in (("c", "__call__"), ("i", "__iter__"), ("n", "__next__"))
                             if getattr(kind, name, None) is not None)
@@ -274,7 +284,9 @@ class Session(Codec):
         if type(body) is int:
             if 0 <= body < len(self._exports) and isinstance(self._exports[body][0], BaseException):
                 error: BaseException = self._exports[body][0]
-                return RuntimeError("the program raised StopIteration") if isinstance(error, StopIteration) else error
+                if body in self._raised and not isinstance(error, StopIteration):
+                    return error
+                return RuntimeError(f"the program raised {type(error).__name__}, which a callback had raised")
             raise WireError("an exception that the tests never raised")
         if type(body) is not list or len(body) != 5:
             raise WireError("an exception that is none")
