@@ -215,6 +215,20 @@ class Handles(OnSuites, unittest.TestCase):
                 self.assertEqual(list(itertools.islice(count(), 3)), [1, 2, 3])
         """, "import itertools")
 
+    def test_lists_of_objects_are_arguments_whatever_these_say_of_equality(self) -> None:
+        self.passes("""
+            class Node:
+                def __init__(self, *below): self.below = below[0] if below else []
+                def __eq__(self, other): return self.below == other.below
+            def put(numbers): numbers[0] = Node()
+        """, """
+            def test_it(self):
+                self.assertEqual(len(Node([Node(), Node()]).below), 2)
+                numbers = [1, 2]
+                put(numbers)
+                self.assertIsInstance(numbers[0], Node)
+        """)
+
     def test_copies_are_the_programs(self) -> None:
         self.passes("""
             class Box:
