@@ -10,7 +10,9 @@ import re
 import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
+from .. import checks
 from ..pool import Pool, default
+from . import trouble
 from .suites import jobs
 from .testing import SuiteResult, outcome_of
 
@@ -70,7 +72,7 @@ def check_correctness(problem: Mapping[str, Any], completion: str, timeout: floa
                       completion_id: Optional[int] = None, pool: Optional[Pool] = None) -> Dict[str, Any]:
     """`{"task_id", "passed", "result", "completion_id"}`, as HumanEval's harness has it, and zygo's `label`."""
     pool = pool or default()
-    found = outcome_of(pool.run(_job_of_problem(problem, completion, timeout, pool.has_this_python)))
+    found = outcome_of(trouble.run(pool, _job_of_problem(problem, completion, timeout, pool.has_this_python)))
     return {"task_id": problem.get("task_id"), "passed": found.passed, "result": _words(found),
             "completion_id": completion_id, "label": found.label}
 

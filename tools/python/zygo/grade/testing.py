@@ -17,6 +17,7 @@ from ..errors import BadJob
 from ..pool import Pool
 from ..result import Result
 from ..standing import FUNCTIONS
+from . import trouble
 from .suites import jobs
 from .suites.plan import FRAMEWORKS
 
@@ -75,7 +76,7 @@ def run_tests(program: Files, tests: Files, *, framework: str = "auto", timeout:
         {"suite": {"program": list(own), "given": list(given), "framework": framework}}, timeout, memory_mb, strict,
         program=_as_job_files(own), files=_as_job_files(given), same_python=pool.has_this_python,
         tests_template="python" + FUNCTIONS if pool._own_template else "python")
-    return outcome_of(pool.run(job))
+    return outcome_of(trouble.run(pool, job))
 
 
 def _files_of(what: Files, name: str) -> Dict[str, Union[str, bytes]]:
