@@ -72,6 +72,8 @@ namespace shim::borrow {
       "dec %%ecx\n"
       "jnz 42b\n"
       "add 16(%%r15), %%r10\n"
+      "mov -8(%%rdi), %%rax\n"  // the page is the holder's own and present, whatever was done to it
+      "mov %%rax, -8(%%rdi)\n"
       "43:\n"  // the rest of a page that has changed
       "shl $3, %%ecx\n"
       "rep movsq\n"

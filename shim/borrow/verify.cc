@@ -10,7 +10,8 @@
 
 namespace shim::borrow {
 
-// Of smaps(5), what a job can change of areas: the line of each, and its flags.
+// Of smaps(5), what a job can change of areas: the line of each, its flags, and what of it the
+// kernel may take away (MADV_FREE).
 size_t Holder::read_areas(char* into) const {
   size_t size = 0;
   ssize_t n;
@@ -22,7 +23,9 @@ size_t Holder::read_areas(char* into) const {
     const char* newline = static_cast<const char*>(std::memchr(into + at, '\n', size - at));
     const size_t end = newline ? static_cast<size_t>(newline - into) + 1 : size;
     const bool is_head = into[at] >= 'a' || (into[at] >= '0' && into[at] <= '9');
-    if (is_head || std::strncmp(into + at, "VmFlags", 7) == 0) {
+    const char* line = into + at;
+    if (is_head || std::strncmp(line, "VmFlags", 7) == 0 ||
+        std::strncmp(line, "LazyFree", 8) == 0) {
       std::memmove(into + kept, into + at, end - at);
       kept += end - at;
     }

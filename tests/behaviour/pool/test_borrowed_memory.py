@@ -54,6 +54,9 @@ CHANGES = {
     "the lowest pages": "for n in range(16):\n    a = call(9, 4096 * n, 4096, 3, 0x32, -1, 0)\n    a == 4096 * n and ctypes.memset(a, 9, 4096)\n",
     "the highest pages": "for a in (1 << 47, 1 << 48, (1 << 56) - 8192): call(9, a, 4096, 3, 0x22, -1, 0)\n",
     "freed pages": "for a in AREAS: call(28, a, 4096, 8)\n",
+    # Equal to what they were, so they are not copied back.
+    "pages freed lazily": "for n in range(1, 40):\n    a = AREAS[3] - 4096 * n\n    ctypes.memmove(a, ctypes.string_at(a, 8), 8)\n"
+                          "    call(28, a, 4096, 8)\n",
     "locked memory": "for a in AREAS:\n    call(149, a, 4096)\n    call(325, a, 4096, 1)\ncall(151, 3)\ncall(152)\n",
     "protection keys": "call(331, 0)\ncall(330, 0, 0)\nfor a in AREAS: call(329, a, 4096, 0, 0)\n",
     "many areas": "for i in range(30000): call(9, 0, 4096, 1 + i % 2 * 2, 0x22, -1, 0)\n",
@@ -259,6 +262,16 @@ class TheNextJob(BorrowedMemory):
         results = zygo.run_batch(jobs, *UNVERIFIED)
 
         self.assertEqual([results[do]["stdout"]["text"] for do in (leave, look)], ["found\n", f"found\n{bytes(17)}\n"])
+
+    def test_has_no_page_that_the_kernel_may_take_away(self) -> None:
+        """MADV_FREE: a page becomes zeros when the kernel wants it back, which may be in a later job."""
+        free = NATIVE + ("at = ctypes.addressof(ctypes.c_char.from_buffer(mmap.mmap(-1, 4096)))\n"
+                         "print(call(28, at, 4096, 8), ctypes.get_errno())\n")
+
+        result = zygo.run_batch([{"id": str(n), "source": free} for n in range(3)], *UNVERIFIED)["2"]
+
+        self.assertTrue(was_borrowed(result))
+        self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", f"-1 {errno.EINVAL}\n"))
 
     def test_finds_nothing_of_what_the_holder_did_for_the_last_one(self) -> None:
         """Its list says where the last job has written."""
