@@ -138,7 +138,9 @@ class Cell : public CellHandle {
   sys::Nanoseconds cpu_now() const;
   uint64_t outer_oom_kills() const;
   void take_aim();
-  sys::Nanoseconds waited_until(const Progress& progress) const;
+  Waiting waiting_of(const Progress& progress) const;
+  Waiting waiting_of_other_side() const;
+  unsigned cpus_of_job() const;
   bool waits_for_cpu(sys::Nanoseconds now);
   void begin_attention();
   void give_up();

@@ -84,7 +84,10 @@ void Cell::begin_clock(Nanoseconds now) {
   clock_.begin(now);
   cpu_base_ = cpu_now();
   if (const auto& pairing = order_.job->pairing)
-    pairing->begin(order_.job->side, [of = household()] { return progress_of(of.jobs()).waited; });
+    pairing->begin(order_.job->side, [of = household(), cpus = cpus_of_job()] {
+      const Progress progress = progress_of(of.jobs());
+      return Waiting{progress.waited, progress.ran, cpus};
+    });
   among_.emplace(*plan_.crowd);
   arm(now);
 }
@@ -157,23 +160,29 @@ void Cell::take_aim() {
     const Nanoseconds began = start_of(process.pid).value_or(clock_.started_at());
     oldest = std::min(oldest.value_or(began), began);
   }
-  clock_.aimed(sys::monotonic_now(), oldest, waited_until(aimed_at_));
+  clock_.aimed(sys::monotonic_now(), oldest, waiting_of(aimed_at_), waiting_of_other_side());
 }
 
-// A conversation waits for the side that has no CPU.
-Nanoseconds Cell::waited_until(const Progress& progress) const {
+// Of children that have ended, the group alone knows the CPU time.
+Waiting Cell::waiting_of(const Progress& progress) const {
+  const Nanoseconds ran = layers_.has(Layer::kCgroupCpu) ? cpu_now() - cpu_base_ : progress.ran;
+  return {progress.waited, std::max(ran, progress.ran), cpus_of_job()};
+}
+
+Waiting Cell::waiting_of_other_side() const {
   const auto& pairing = order_.job->pairing;
-  const Nanoseconds other = pairing ? pairing->waited_by_other(order_.job->side) : Nanoseconds(0);
-  return progress.waited + other;
+  return pairing ? pairing->waiting_of_other(order_.job->side) : Waiting();
 }
 
-// Whether the deadline is put off. The kernel counts the time that a thread waits for a CPU when it
-// has got one, so a job that is ready and has not run since it was looked at may be waiting, also
-// one that slept then.
+unsigned Cell::cpus_of_job() const {
+  return plan_.shape.profile == sandbox::Profile::kPure ? 1 : usable_cpus();
+}
+
+// Whether the deadline is put off. A job that slept at the look before may wait for a CPU now.
 bool Cell::waits_for_cpu(Nanoseconds now) {
   const Progress before = std::exchange(aimed_at_, progress_of(family()));
-  if (aimed_at_.is_ready && aimed_at_.ran == before.ran) return clock_.still_waits(now);
-  return clock_.has_waited(now, waited_until(aimed_at_));
+  if (clock_.has_waited(now, waiting_of(aimed_at_), waiting_of_other_side())) return true;
+  return aimed_at_.is_ready && aimed_at_.ran == before.ran && clock_.still_waits(now);
 }
 
 void Cell::on_wall_deadline(Nanoseconds now) {
@@ -213,8 +222,7 @@ void Cell::check_cpu(Nanoseconds now) {
     result_.usage.cpu_us = micros(*charged);  // children that nobody waits for are in no rusage
     return kill_job();
   }
-  const bool is_single = plan_.shape.profile == sandbox::Profile::kPure;
-  clock_.read_cpu_again(now, used, is_single ? 1 : usable_cpus());
+  clock_.read_cpu_again(now, used, cpus_of_job());
 }
 
 void Cell::check_standing(Nanoseconds now) {

@@ -62,15 +62,15 @@ bool InteractivePair::retreat(Side side) {
   return true;
 }
 
-void InteractivePair::begin(Side side, std::function<sys::Nanoseconds()> waited) {
+void InteractivePair::begin(Side side, std::function<Waiting()> waiting) {
   std::lock_guard lock(mutex_);
-  waited_[index(side)] = std::move(waited);
+  waiting_[index(side)] = std::move(waiting);
 }
 
-sys::Nanoseconds InteractivePair::waited_by_other(Side side) const {
+Waiting InteractivePair::waiting_of_other(Side side) const {
   std::lock_guard lock(mutex_);
-  const auto& waited = waited_[1 - index(side)];
-  return waited ? waited() : sys::Nanoseconds(0);
+  const auto& waiting = waiting_[1 - index(side)];
+  return waiting ? waiting() : Waiting();
 }
 
 sys::OwnedFd InteractivePair::stderr_of(Side side, int reader) {

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "runtime/job/exit_order.h"
+#include "runtime/job/waiting.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
-#include "sandbox/sys/units.h"
 
 namespace runtime {
 
@@ -50,12 +50,12 @@ class InteractivePair {
   // Its cell has them, or never will. From here on only its processes hold them, so that each side
   // sees the other's end.
   void sent(Side side) { ends_[index(side)] = {}; }
-  // A side runs: `waited` tells, on any thread, how long it has waited for a CPU until now.
-  void begin(Side side, std::function<sys::Nanoseconds()> waited);
+  // A side runs: `waiting` tells, on any thread, how long it has waited for a CPU until now.
+  void begin(Side side, std::function<Waiting()> waiting);
   // It has ended.
   void end(Side side) { begin(side, nullptr); }
   // How long the other side has: time for which this one could not go on.
-  sys::Nanoseconds waited_by_other(Side side) const;
+  Waiting waiting_of_other(Side side) const;
   // When both have ended: who left the conversation first, if the kernel has kept it.
   std::optional<Side> first_to_leave() const;
 
@@ -71,7 +71,7 @@ class InteractivePair {
   std::array<bool, 2> here_{};
   bool left_ = false;
   std::function<void()> wake_;
-  std::array<std::function<sys::Nanoseconds()>, 2> waited_;
+  std::array<std::function<Waiting()>, 2> waiting_;
 };
 
 }  // namespace runtime

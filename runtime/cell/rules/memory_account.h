@@ -16,6 +16,9 @@ class MemoryAccount {
  public:
   // The limit follows what earlier jobs have left by steps, because setting it takes a system call.
   static constexpr uint64_t kStep = 256 << 10;
+  // What is left beyond that are names and files that the kernel gives back when a job needs the
+  // room, so that it is no reason for a higher limit.
+  static constexpr uint64_t kMostAllowance = 2 << 20;
 
   // The cell has had no job yet and uses so much.
   void open(sys::Bytes used) { *this = MemoryAccount(used.count); }
@@ -38,8 +41,8 @@ class MemoryAccount {
     warm_ = job.warm.count;
     if (job.used.count > warm_) base_ = std::min(base_, job.used.count - warm_);
     left_ = beyond(job.used.count, base_ + warm_).count;
-    if (left_ > allowance_ + kStep || left_ + kStep < allowance_)
-      allowance_ = left_ / kStep * kStep;
+    const uint64_t left = std::min(left_, kMostAllowance);
+    if (left > allowance_ + kStep || left + kStep < allowance_) allowance_ = left / kStep * kStep;
     return beyond(job.peak.count, base_ + job.unused_warm.count + std::min(left_before, left_));
   }
   // What the cell uses beside its own, now that no job is in it.

@@ -109,16 +109,24 @@ bool RunClock::looked(Nanoseconds cost) {
   return cost > kDearLook;
 }
 
-void RunClock::aimed(Nanoseconds now, std::optional<Nanoseconds> oldest, Nanoseconds waited) {
+Nanoseconds RunClock::credit(Nanoseconds elapsed, const Waiting& own, const Waiting& other) {
+  const Nanoseconds ran = own.ran / own.cpus + other.ran / other.cpus;
+  return std::clamp<Nanoseconds>(own.longest + other.longest, Nanoseconds(0),
+                                 std::max(elapsed - ran, Nanoseconds(0)));
+}
+
+void RunClock::aimed(Nanoseconds now, std::optional<Nanoseconds> oldest, const Waiting& own,
+                     const Waiting& other) {
   if (oldest) {
     if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
   }
-  (void)has_waited(now, waited);
+  (void)has_waited(now, own, other);
 }
 
 // A look that would come at once is left out: the deadline is near enough.
-bool RunClock::has_waited(Nanoseconds now, Nanoseconds waited) {
-  waited = std::min(waited, kMostStretch * terms_.wall);
+bool RunClock::has_waited(Nanoseconds now, const Waiting& own, const Waiting& other) {
+  const Nanoseconds waited =
+      std::min(credit(now - started_at_, own, other), kMostStretch * terms_.wall);
   if (waited <= waited_) return false;
   waited_ = waited;
   set_deadline();
@@ -127,14 +135,15 @@ bool RunClock::has_waited(Nanoseconds now, Nanoseconds waited) {
 }
 
 bool RunClock::still_waits(Nanoseconds now) {
-  if (now >= started_at_ + (1 + kMostStretch) * terms_.wall) return false;
-  due_at(Due::kAim) = due_at(Due::kWall) = now + kLookAgain;
+  if (waited_ < kBusy || now >= started_at_ + (1 + kMostStretch) * terms_.wall) return false;
+  due_at(Due::kAim) = kNever;  // or this look and the next would not be far enough from each other
+  due_at(Due::kWall) = now + kSurelyCounted;
   return true;
 }
 
 void RunClock::all_ended(Nanoseconds now, Left left) {
   // Nobody looked before the deadline.
-  if (left == Left::kDead) ended_by_ = std::min(ended_by_, started_at_ + terms_.wall);
+  if (left == Left::kDead) ended_by_ = std::min(ended_by_, started_at_ + terms_.wall + waited_);
   late_start_.found_nobody();
   due_at(Due::kWall) = due_at(Due::kAim) = now + kLookAgain;
   due_at(Due::kPatience) = std::min(due_at(Due::kPatience), now + kWipePatience);

@@ -12,6 +12,7 @@
 
 #include "runtime/cell/rules/late_start.h"
 #include "runtime/cell/rules/standing.h"
+#include "runtime/job/waiting.h"
 #include "sandbox/sys/units.h"
 
 namespace runtime {
@@ -41,6 +42,11 @@ class RunClock {
   // Time for which the job was ready to run and had no CPU is not its own: the wall deadline comes
   // so much later, up to so many times the limit.
   static constexpr int kMostStretch = 100;
+  // The kernel counts what a running thread has run when it stops or at a tick (CONFIG_HZ), which
+  // are 10 ms apart at most: one that has run for no time in this one waits.
+  static constexpr sys::Nanoseconds kSurelyCounted = std::chrono::milliseconds(12);
+  // Who has waited less until its deadline is on no busy machine.
+  static constexpr sys::Nanoseconds kBusy = std::chrono::milliseconds(10);
 
   struct Terms {
     sys::Nanoseconds wall{}, cpu{};  // the limits
@@ -113,14 +119,18 @@ class RunClock {
   // A look at the job took so much CPU time of ours, which counts as the job's. True: its CPU time
   // has to be read now.
   bool looked(sys::Nanoseconds cost);
+  // The time for which the machine kept the job from going on: never more than that for which none
+  // of its own threads had the CPU. In a conversation each side waits for the other, too.
+  static sys::Nanoseconds credit(sys::Nanoseconds elapsed, const Waiting& own,
+                                 const Waiting& other = {});
   // Shortly before the wall deadline, the oldest living process of the job was there since
-  // `oldest`, if there was one (see LateStart), and one of its threads had waited so long for a CPU
-  // since it began.
-  void aimed(sys::Nanoseconds now, std::optional<sys::Nanoseconds> oldest, sys::Nanoseconds waited);
+  // `oldest`, if there was one (see LateStart), and the job had waited.
+  void aimed(sys::Nanoseconds now, std::optional<sys::Nanoseconds> oldest, const Waiting& own,
+             const Waiting& other = {});
   // The same at the wall deadline. True: it is put off.
-  bool has_waited(sys::Nanoseconds now, sys::Nanoseconds waited);
+  bool has_waited(sys::Nanoseconds now, const Waiting& own, const Waiting& other = {});
   // At the wall deadline the job is ready to run, and has not since the look before: what it waits
-  // now, it has not been credited with yet. True: the deadline is put off.
+  // now, the kernel has not counted yet. True: the deadline is put off, on a busy machine.
   bool still_waits(sys::Nanoseconds now);
   // At the wall deadline nobody was left to be killed: the program has ended, and what is left to
   // wipe is not its time; or pid 1 has not come to fork it yet. Both are soon over.

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using runtime::InteractivePair;
+using runtime::Waiting;
 using std::chrono::seconds;
 using sys::Nanoseconds;
 using Side = InteractivePair::Side;
@@ -12,10 +13,11 @@ TEST_CASE("a side of a conversation is told how long the other has waited, while
   auto pair = InteractivePair::create();
   REQUIRE(pair.ok());
   InteractivePair& both = **pair;
-  CHECK(both.waited_by_other(Side::kProgram) == Nanoseconds(0));
-  both.begin(Side::kInteractor, [] { return seconds(3); });
-  CHECK(both.waited_by_other(Side::kProgram) == seconds(3));
-  CHECK(both.waited_by_other(Side::kInteractor) == Nanoseconds(0));
+  CHECK(both.waiting_of_other(Side::kProgram).longest == Nanoseconds(0));
+  both.begin(Side::kInteractor, [] { return Waiting{seconds(3), seconds(1), 2}; });
+  CHECK(both.waiting_of_other(Side::kProgram).longest == seconds(3));
+  CHECK(both.waiting_of_other(Side::kProgram).ran == seconds(1));
+  CHECK(both.waiting_of_other(Side::kInteractor).longest == Nanoseconds(0));
   both.end(Side::kInteractor);
-  CHECK(both.waited_by_other(Side::kProgram) == Nanoseconds(0));
+  CHECK(both.waiting_of_other(Side::kProgram).longest == Nanoseconds(0));
 }

@@ -58,6 +58,14 @@ TEST_CASE("memory account: a limit makes room for what was left, by steps", "[me
   CHECK(account.limit(kibibytes(1000)) == kibibytes(6256));
 }
 
+TEST_CASE("memory account: what the kernel would give back is no reason for a higher limit",
+          "[memory_account]") {
+  MemoryAccount account = of_a_cell();
+  account.close({.peak = kibibytes(25'000), .used = kibibytes(25'000)});
+  CHECK(account.left() == kibibytes(20'000));
+  CHECK(account.limit(kibibytes(1000)) == kibibytes(5000 + 2048 + 1000));
+}
+
 TEST_CASE("memory account: what a cell uses itself is the least that was ever seen",
           "[memory_account]") {
   MemoryAccount account = of_a_cell();

@@ -137,9 +137,9 @@ TEST_CASE("run clock: what becomes due in a turn waits for the next one", "[run_
 TEST_CASE("run clock: who was ready and not run for a fifth of its time was contended",
           "[run_clock]") {
   RunClock clock = running();
-  clock.aimed(at(9'996), std::nullopt, seconds(2));
+  clock.aimed(at(9'996), std::nullopt, {seconds(2)});
   CHECK_FALSE(clock.is_contended());
-  clock.aimed(at(9'996), std::nullopt, seconds(2) + Nanoseconds(1));
+  clock.aimed(at(9'996), std::nullopt, {seconds(2) + Nanoseconds(1)});
   CHECK(clock.is_contended());
   clock.order(kUsual, at(11'000));
   CHECK_FALSE(clock.is_contended());
@@ -149,11 +149,11 @@ TEST_CASE("run clock: the wall deadline comes later by what the job waited for a
           "[run_clock]") {
   RunClock clock = running();
   CHECK(turn(clock, at(9'996)) == Dues{Due::kCpu, Due::kAim, Due::kAttention});
-  clock.aimed(at(9'996), std::nullopt, seconds(4));
+  clock.aimed(at(9'996), std::nullopt, {seconds(4)});
   CHECK(clock.waited() == seconds(4));
   CHECK(turn(clock, at(13'995)).empty());
   CHECK(turn(clock, at(13'996)) == Dues{Due::kAim});
-  clock.aimed(at(13'996), std::nullopt, seconds(4));  // it has waited no more
+  clock.aimed(at(13'996), std::nullopt, {seconds(4)});  // it has waited no more
   CHECK(turn(clock, at(14'000)) == Dues{Due::kWall});
   clock.order(kUsual, at(15'000));
   CHECK(clock.waited() == Nanoseconds(0));
@@ -163,7 +163,7 @@ TEST_CASE("run clock: a deadline that has become a little later is not aimed at 
           "[run_clock]") {
   RunClock clock = running();
   turn(clock, at(9'996));
-  clock.aimed(at(9'996), std::nullopt, milliseconds(3));
+  clock.aimed(at(9'996), std::nullopt, {milliseconds(3)});
   CHECK(turn(clock, at(10'002)).empty());
   CHECK(turn(clock, at(10'003)) == Dues{Due::kWall});
 }
@@ -172,29 +172,53 @@ TEST_CASE("run clock: at the wall deadline, too, it is put off by what the job h
           "[run_clock]") {
   RunClock clock = running();
   turn(clock, at(10'000));
-  CHECK_FALSE(clock.has_waited(at(10'000), Nanoseconds(0)));
-  REQUIRE(clock.has_waited(at(10'000), milliseconds(50)));
+  CHECK_FALSE(clock.has_waited(at(10'000), {}));
+  REQUIRE(clock.has_waited(at(10'000), {milliseconds(50)}));
   CHECK(turn(clock, at(10'050)) == Dues{Due::kAim, Due::kWall});
-  CHECK_FALSE(clock.has_waited(at(10'050), milliseconds(50)));
-  CHECK_FALSE(clock.has_waited(at(10'070), milliseconds(60)));  // and that is over, too
+  CHECK_FALSE(clock.has_waited(at(10'050), {milliseconds(50)}));
+  CHECK_FALSE(clock.has_waited(at(10'070), {milliseconds(60)}));  // and that is over, too
 }
 
 TEST_CASE("run clock: a wall deadline comes later by a hundred times the limit at most",
           "[run_clock]") {
   RunClock clock = running({.wall = seconds(1), .cpu = seconds(5)});
-  clock.aimed(at(996), std::nullopt, seconds(5000));
+  CHECK_FALSE(clock.has_waited(at(200'000), {seconds(5000)}));
   CHECK(clock.waited() == seconds(100));
   CHECK(clock.still_waits(at(100'999)));
   CHECK_FALSE(clock.still_waits(at(101'000)));
 }
 
-TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at again soon",
+TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at once more",
           "[run_clock]") {
   RunClock clock = running();
-  turn(clock, at(10'000));
-  REQUIRE(clock.still_waits(at(10'000)));
-  CHECK(turn(clock, at(10'004)).empty());
-  CHECK(turn(clock, at(10'005)) == Dues{Due::kAim, Due::kWall});
+  clock.aimed(at(9'996), std::nullopt, {milliseconds(10)});
+  turn(clock, at(10'010));
+  REQUIRE(clock.still_waits(at(10'010)));
+  CHECK(turn(clock, at(10'021)).empty());
+  CHECK(turn(clock, at(10'022)) == Dues{Due::kWall});  // not aimed at: the looks are to be apart
+}
+
+TEST_CASE("run clock: where a job has hardly waited, it does not wait at its deadline",
+          "[run_clock]") {
+  RunClock clock = running();
+  clock.aimed(at(9'996), std::nullopt, {milliseconds(9)});
+  CHECK_FALSE(clock.still_waits(at(10'009)));
+}
+
+TEST_CASE("run clock: a job is credited with no time in which a thread of its own had the CPU",
+          "[run_clock]") {
+  CHECK(RunClock::credit(seconds(10), {seconds(4), seconds(2)}) == seconds(4));
+  CHECK(RunClock::credit(seconds(10), {seconds(9), seconds(8)}) == seconds(2));
+  CHECK(RunClock::credit(seconds(10), {seconds(9), seconds(8), 2}) == seconds(6));
+  CHECK(RunClock::credit(seconds(10), {seconds(9), seconds(20)}) == Nanoseconds(0));
+}
+
+TEST_CASE("run clock: in a conversation both have waited, and neither while the other ran",
+          "[run_clock]") {
+  CHECK(RunClock::credit(seconds(10), {seconds(2), seconds(1)}, {seconds(3), seconds(1)}) ==
+        seconds(5));
+  CHECK(RunClock::credit(seconds(10), {seconds(7), seconds(3)}, {seconds(7), seconds(3)}) ==
+        seconds(4));
 }
 
 TEST_CASE("run clock: a deadline at which nobody lives is looked at again, for so long",
