@@ -1,6 +1,6 @@
 #include "runtime/job/interactive_pair.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 
 using runtime::InteractivePair;
 using runtime::Waiting;

@@ -26,7 +26,7 @@ TEST_CASE("a borrower keeps what leaves no trace in the address space", "[seccom
     const std::string& filter = filter_of(profile, kBorrower);
     for (const char* call : {"mmap", "munmap", "mremap", "brk", "mprotect", "msync", "mincore"})
       CHECK(act(filter, call, {0x1000, 4096, PROT_READ}) == kGo);
-    for (uint64_t advice : {MADV_DONTNEED, MADV_FREE, MADV_WILLNEED, 22 /* POPULATE_READ */})
+    for (uint64_t advice : {MADV_DONTNEED, MADV_WILLNEED, 22 /* POPULATE_READ */})
       CHECK(advise(profile, advice) == kGo);
     CHECK(act(filter, "arch_prctl", {ARCH_SET_FS}) == kGo);
   }
@@ -46,8 +46,9 @@ TEST_CASE("a borrower cannot do to an address space what shows in no map of it",
           "[seccomp][borrow]") {
   for (Profile profile : {Profile::kPure, Profile::kDefault}) {
     const std::string& filter = filter_of(profile, kBorrower);
-    for (uint64_t advice : {uint64_t{102} /* GUARD_INSTALL */, uint64_t{MADV_MERGEABLE},
-                            uint64_t{MADV_DONTFORK}, uint64_t{MADV_WIPEONFORK}})
+    for (uint64_t advice :
+         {uint64_t{102} /* GUARD_INSTALL */, uint64_t{MADV_MERGEABLE}, uint64_t{MADV_DONTFORK},
+          uint64_t{MADV_WIPEONFORK}, uint64_t{MADV_FREE}})
       CHECK(advise(profile, advice) == quiet(EINVAL));
     for (const char* call : {"pkey_alloc", "pkey_free", "membarrier", "process_madvise"})
       CHECK(act(filter, call, {static_cast<uint64_t>(-10000)}) == quiet(ENOSYS));

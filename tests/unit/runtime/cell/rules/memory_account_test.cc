@@ -1,6 +1,6 @@
 #include "runtime/cell/rules/memory_account.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 
 using runtime::MemoryAccount;
 using sys::Bytes;
