@@ -70,7 +70,8 @@ End end_of(const runtime::JobResult& result, const runtime::TestResult* ran) {
     return {"NonZeroExit", fmt::format("ended before the tests did, with exit code {}", code)};
   }
   const std::string message = text_in(verdict.detail, "message");
-  for (const char* limit : {"TimeoutException", "MemoryLimitExceeded"}) {
+  for (const char* limit : {"TimeoutException", "MemoryLimitExceeded", "DiskLimitExceeded",
+                            "OutputLimitExceeded", "ProcessLimitExceeded"}) {
     if (message.starts_with(fmt::format("interactor: ended as {},", limit)))
       return {limit, "of the tests' sandbox"};
   }

@@ -24,6 +24,8 @@ from .suites.plan import FRAMEWORKS
 Files = Union[str, "os.PathLike[str]", Mapping[str, Union[str, bytes]]]
 
 _REPORT = "feedback/tests.jsonl"
+# A program can bring the tests' cell to these, by what it returns.
+_ENDS_OF_TESTS = ("TimeoutException", "MemoryLimitExceeded", "DiskLimitExceeded", "OutputLimitExceeded", "ProcessLimitExceeded")
 _NOT_TAKEN = ("__pycache__", ".*")
 
 
@@ -147,7 +149,7 @@ def _end_of(result: Result, ran: Mapping[str, Any]) -> Tuple[str, str]:
     if result.by == "program" and result.label in ("OK", "WrongAnswer"):
         return "NonZeroExit", f"ended before the tests did, with exit code {(ran.get('exit') or {}).get('code')}"
     tests = re.match(r"interactor: ended as (\w+),", str(result.detail.get("message")))
-    if tests and tests[1] in ("TimeoutException", "MemoryLimitExceeded"):
+    if tests and tests[1] in _ENDS_OF_TESTS:
         return tests[1], "of the tests' sandbox"
     reasons = {name: value for name, value in result.detail.items() if name != "test"}
     return result.label, ", ".join(f"{name}={value}" for name, value in reasons.items())

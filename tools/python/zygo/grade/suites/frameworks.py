@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import sys
 import unittest
 from typing import Any, Dict, List, Optional, Sequence
 
-from .report import Objection, Report, detail_of, label_of
+from .report import Report, detail_of, label_of
 
 
 # unittest
@@ -127,10 +126,8 @@ class _Plugin:
 
 
 def run_pytest(files: Sequence[str], report: Report) -> None:
-    try:
-        import pytest
-    except ImportError:
-        raise Objection(f"pytest is not installed for {sys.executable} (Debian: apt-get install python3-pytest)") from None
+    import pytest
+
     pytest.main(["-p", "no:cacheprovider", "-p", "no:faulthandler", "-qq", "--tb=no", "--no-summary", "--rootdir=.",
                  "--capture=no", "--", *files], plugins=[_Plugin(report, (AssertionError, pytest.fail.Exception))])
 

@@ -34,20 +34,31 @@ class Plan:
 def make_plan(program: Sequence[str], given: Sequence[str], framework: str) -> Plan:
     """`program` and `given`: the paths of the program's files and of the tests', which are in the working directory."""
     files = _test_files(given)
-    trees = {path: _parsed(path) for path in files}
+    trees = {path: _parsed(path) for path in given if path.endswith(".py")}
     imports = {path: _imported_by(tree) for path, tree in trees.items()}
     if framework == "auto":
-        is_unittest = all(names is None or "unittest" in names and "pytest" not in names for names in imports.values())
+        by_file = [imports.get(path) for path in files]
+        is_unittest = all(names is None or "unittest" in names and "pytest" not in names for names in by_file)
         framework = "unittest" if is_unittest and "conftest.py" not in given else "pytest"
+    if framework == "pytest":
+        _load_pytest()  # before any module of the program could be one that it imports
     wanted = {name for names in imports.values() for name in names or ()}
     found = {_module(path) for path in program if path.endswith(".py")} - set(map(_module, given))
-    taken = sorted(name for name in found & wanted if name in _NEVER or len(program) > 1 and _is_installed(name))
-    modules = sorted(found - _NEVER - set(taken))
+    others = {name for name in found if name in _NEVER or name in sys.modules or len(program) > 1 and _is_installed(name)}
+    taken = sorted(others & wanted)
+    modules = sorted(found - others)
     aliases = {}
     if len(program) == 1 and modules and not found & wanted:
         aliases = {name: modules[0] for name in wanted - _NEVER - set(map(_module, given)) if not _is_installed(name)}
     own_names = {name for tree in trees.values() if tree for name in _bound_by_imports(tree, {*modules, *aliases})}
     return Plan(files, framework, modules, aliases, taken, own_names)
+
+
+def _load_pytest() -> None:
+    try:
+        importlib.import_module("pytest")
+    except ImportError:
+        raise Objection(f"pytest is not installed for {sys.executable} (Debian: apt-get install python3-pytest)") from None
 
 
 def _test_files(given: Sequence[str]) -> List[str]:

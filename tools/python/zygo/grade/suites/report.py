@@ -4,6 +4,7 @@ cell has. A label of "" is left to zygo: the program was gone, and how it ended 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any, Dict, List, Optional
 
@@ -11,6 +12,8 @@ from .session import ProgramGone, Session, Testimony
 
 FILE = "feedback/tests.jsonl"
 _MOST_DETAIL = 500
+_MOST_NAME = 300  # parameters that the program made may be part of it
+_MOST_BYTES = 4 << 20
 # No exception of a program is labelled with one of zygo's own words.
 _TAKEN = frozenset("""OK WrongAnswer NonZeroExit Signalled CompilationError InvalidResult TimeoutException Skipped
     MemoryLimitExceeded OutputLimitExceeded DiskLimitExceeded ProcessLimitExceeded UnsafeCode NonDeterministicCode BadJob
@@ -30,12 +33,18 @@ def label_of(error: BaseException, failures: Any) -> str:
 
 
 def detail_of(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except Exception:
+    try:  # an exception of the program brings its text; others may ask the program for theirs
+        text = str(vars(error).get("_zygo_text", "") if "_zygo_remote" in vars(error) else error)
+    except BaseException:
         text = ""
     name = "TypeError" if isinstance(error, Testimony) else type(error).__name__
     return f"{name}: {text.strip()}".rstrip(": ")[:_MOST_DETAIL]
+
+
+def _short(name: str) -> str:
+    if len(name) <= _MOST_NAME:
+        return name
+    return f"{name[:_MOST_NAME]}...{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:12]}"
 
 
 class Objection(Exception):
@@ -48,7 +57,7 @@ class Report:
         self._file = open(FILE, "w", encoding="utf-8", errors="backslashreplace")
         self._waiting: Dict[str, None] = {}  # tests that are known and have not ended
         self.failed: List[str] = []
-        self.count = 0
+        self.count = self._bytes = 0
 
     def expect(self, names: List[str]) -> None:
         self._waiting.update(dict.fromkeys(names))
@@ -80,9 +89,13 @@ class Report:
         self._waiting.pop(name, None)
         self.count += label != "Skipped"
         if label not in ("OK", "Skipped"):
-            self.failed.append(f"{name}: {label or 'the program ended'}")
-        line: Dict[str, Any] = {"name": name, "label": label, "detail": detail, "testimony": testimony}
-        self._file.write(json.dumps(line) + "\n")
+            self.failed.append(f"{_short(name)}: {label or 'the program ended'}")
+        line = json.dumps({"name": _short(name), "label": label, "detail": detail, "testimony": testimony}) + "\n"
+        self._bytes += len(line)
+        if self._bytes > _MOST_BYTES:
+            self.failed.append("too many tests for a report")
+            return
+        self._file.write(line)
         self._file.flush()
 
     def conclude(self, objection: Optional[str] = None) -> int:

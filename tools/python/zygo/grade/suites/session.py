@@ -11,13 +11,14 @@ import weakref
 from typing import Any, BinaryIO, Counter, Dict, List, Optional, Set, Tuple
 
 from . import proxies
-from .operators import COMPARISONS
+from .operators import ARITHMETIC, COMPARISONS
 from .wire import ERRORS, MOST_NESTED, Closed, Codec, WireError, dump, read_frame, whole
 
 _MOST_CLASSES = 10_000
 _MOST_OBJECTS = 1_000_000  # that live at once
 _MOST_EXPORTS = 100_000
 _BROKEN = "InvalidResult"
+_REMOTE = (proxies.RemoteObject, proxies.RemoteClass)
 _MAY_EXIT = ("call", "method", "import")  # where tests expect it; a framework that asks for a text would end
 
 
@@ -99,6 +100,9 @@ class Session(Codec):
         return self.request("method", target, name, args, kwargs, changed=(None, None, args, kwargs))
 
     def operator(self, target: Any, name: str, *args: Any) -> Any:
+        if name in ARITHMETIC and not isinstance(args[0], _REMOTE):
+            self._rely_on(ARITHMETIC[name], f"the result of {ARITHMETIC[name]} of a {type(target).__name__} of the program "
+                                            "and a plain value")
         return self.request("operator", target, name, args, changed=(None, None, args))
 
     def text(self, target: Any, name: str, *args: Any) -> str:
@@ -304,18 +308,21 @@ class Session(Codec):
     # The program's word
 
     def compare(self, target: Any, name: str, other: Any) -> Any:
-        ours = not isinstance(other, (proxies.RemoteObject, proxies.RemoteClass))
+        ours = not isinstance(other, _REMOTE)
         if ours and type(target)._zygo_plain:
             value = self._plain(target)
             return getattr(type(value), name)(value, other)
         if ours and self._strict:
-            self.testimony[COMPARISONS[name]] += 1
-            raise Testimony(f"a {type(target).__name__} of the program cannot be compared by {COMPARISONS[name]} with a "
-                            "plain value: that would be the program's word")
+            self._rely_on(COMPARISONS[name], f"{COMPARISONS[name]} of a {type(target).__name__} of the program and a plain value")
         answer = self.operator(target, name, other)
         if ours and answer is not NotImplemented:
-            self.testimony[COMPARISONS[name]] += 1
+            self._rely_on(COMPARISONS[name], "")
         return answer
+
+    def _rely_on(self, operator: str, what: str) -> None:
+        self.testimony[operator] += 1
+        if self._strict:
+            raise Testimony(f"{what} would be the program's word")
 
     def _plain(self, target: Any) -> Any:
         value = self.request("plain", target)
@@ -327,10 +334,8 @@ class Session(Codec):
         if type(target)._zygo_plain:
             return item in self._plain(target)
         answer = self.operator(target, "__contains__", item)
-        if not isinstance(item, (proxies.RemoteObject, proxies.RemoteClass)):
-            self.testimony["in"] += 1
-            if self._strict:
-                raise Testimony(f"whether a value is in a {type(target).__name__} of the program would be its word")
+        if not isinstance(item, _REMOTE):
+            self._rely_on("in", f"whether a plain value is in a {type(target).__name__} of the program")
         return bool(answer)
 
     def truth(self, target: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.machinery
 import os
 import resource
@@ -15,6 +16,16 @@ from .session import RemoteModule, Session
 
 _LOOK_AGAIN = 0.2  # seconds
 _MOST_DATA = 400 << 20  # below the limit of this cell: a test fails where all others would end with it
+
+
+# What a framework looks for in a test file, beside `pytest...` and dunder names.
+_OF_FRAMEWORKS = frozenset("""load_tests setUpModule tearDownModule setup_module teardown_module setup_function
+    teardown_function setup_method teardown_method collect_ignore collect_ignore_glob""".split())
+
+
+def _is_kept_back(name: str) -> bool:
+    """`import *` brings no name by which the program would decide what the tests are, or mean."""
+    return name.startswith(("__", "pytest")) or name in _OF_FRAMEWORKS or hasattr(builtins, name)
 
 
 class _Finder:
@@ -32,10 +43,13 @@ class _Finder:
 
     def create_module(self, spec: Any) -> RemoteModule:
         real = self._aliases.get(spec.name, spec.name)
-        names, public, is_package = self._session.request("import", real)
+        try:
+            names, public, is_package = self._session.request("import", real)
+        except ImportError as error:  # frameworks skip what cannot be imported
+            raise type(type(error).__name__, (Exception,), {})(str(error)) from None
         spec.submodule_search_locations = [] if is_package else None
         module = self._session.module(real)
-        brought = [str(name) for name in public if name not in self._own_names]
+        brought = [str(name) for name in public if name not in self._own_names and not _is_kept_back(str(name))]
         vars(module).update(_zygo_names=frozenset(map(str, names)), __all__=brought)
         return module
 
@@ -94,8 +108,12 @@ def main(strict: bool, wall: float, cpu: float, suite: Optional[Dict[str, Any]] 
         objection = str(error)
     except BaseException as error:
         report.end("(the run)", label_of(error, AssertionError), detail_of(error))
-    report.fail_rest("WrongAnswer" if session.broken is None else session.broken, session.why or "the test was not run")
-    os._exit(report.conclude(objection))
+    code = 43
+    try:
+        report.fail_rest("WrongAnswer" if session.broken is None else session.broken, session.why or "the test was not run")
+        code = report.conclude(objection)
+    finally:
+        os._exit(code)
 
 
 def _run_suite(session: Session, report: Report, suite: Dict[str, Any]) -> None:

@@ -174,7 +174,7 @@ class Codec:
             return self.resolve(tag, body)
         try:
             return reader(self, body, depth + 1)
-        except (ValueError, TypeError, KeyError, OverflowError, ArithmeticError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, ArithmeticError, SyntaxError) as error:
             raise WireError(f"a value that is no {tag}: {error}") from None
 
     def unpack_all(self, body: Any, depth: int = 0) -> List[Any]:
@@ -206,6 +206,12 @@ def _read_decimal(body: Any) -> decimal.Decimal:
     value = decimal.Decimal(body)
     _expect(not value.is_finite() or abs(value.adjusted()) < 100_000, "a decimal number beyond all measure")
     return value
+
+
+def _read_fraction(codec: Codec, body: Any, depth: int) -> fractions.Fraction:
+    parts = [whole(part) for part in codec.unpack_all(body, depth)]
+    _expect(all(part.bit_length() < 300_000 for part in parts), "a fraction of too many digits")
+    return fractions.Fraction(*parts)
 
 
 def _read_moment(body: Any) -> Any:
@@ -268,7 +274,7 @@ _READERS: Dict[str, Callable[[Codec, Any, int], Any]] = {
     "o": lambda c, b, d: collections.OrderedDict(c.unpack_pairs(b, d)),
     "C": lambda c, b, d: collections.Counter(dict(c.unpack_pairs(b, d))),
     "D": lambda c, b, d: _read_decimal(b),
-    "F": lambda c, b, d: fractions.Fraction(*map(whole, c.unpack_all(b, d))),
+    "F": _read_fraction,
     "date": lambda c, b, d: datetime.date(*map(whole, b)),
     "moment": lambda c, b, d: _read_moment(b),
     "time": lambda c, b, d: _read_time(b),
