@@ -32,7 +32,7 @@ RESIDENT_SLACK_KB = 24 << 10
 GROUP_SLACK = 24 << 20  # above that a cell is renewed
 # Idle cells of other profiles and sizes that a shard keeps; shards times four cells each, and some.
 MOST_CELLS = CELLS * (4 * CELLS + 4)
-DESCRIPTORS_PER_CELL = 24
+DESCRIPTORS_PER_CELL = 26  # two of them once the filter has asked about a call of it
 
 
 def fault(result: Result, job: Job, crime: Crime) -> str | None:
