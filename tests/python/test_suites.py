@@ -382,5 +382,31 @@ class Callbacks(OnSuites, unittest.TestCase):
         """)
 
 
+class Ready(OnSuites, unittest.TestCase):
+    """Where the harness is in the tests' memory already, and where the job brings it."""
+
+    NAMES = suite("""
+        def test_of_the_package(self): self.assertIn("zygo.grade.suites.tests_side", sys.modules)
+        def test_brought(self): self.assertIn("zygo_suite.tests_side", sys.modules)
+        def test_works(self): self.assertEqual(f(), 1)
+    """, "import sys\n")
+
+    def test_the_tests_of_a_grader_without_a_pool_find_the_harness_in_their_memory(self) -> None:
+        labels = self.labels("def f(): return 1", self.NAMES, framework="unittest")
+
+        self.assertEqual(list(labels.values()), ["WrongAnswer", "OK", "OK"], labels)
+
+    def test_another_pool_is_brought_the_harness(self) -> None:
+        with self.pool(workers=2) as pool:
+            labels = self.labels("def f(): return 1", self.NAMES, framework="unittest", pool=pool)
+
+        self.assertEqual(list(labels.values()), ["OK", "WrongAnswer", "OK"], labels)
+
+    def test_the_program_of_a_grader_without_a_pool_has_none_of_its_templates_modules(self) -> None:
+        self.passes("def names():\n    import sys\n    return sorted(sys.modules)", """
+            def test_names(self): self.assertFalse([name for name in names() if name.partition(".")[0] in ("zygo", "pytest")])
+        """)
+
+
 if __name__ == "__main__":
     support.main()

@@ -8,8 +8,9 @@ from ..errors import MemoryLimitExceeded, NonDeterministicCode, TimeoutException
 from .checking import check_correctness, check_stdin, pass_at_k
 from .execution import safe_code_execution
 from .runner import CodeRunner, Outcome, Program, Report
+from .suites.jobs import HARNESS
 from .testing import SuiteResult, TestOutcome, run_tests
 
-__all__ = ["CodeRunner", "MemoryLimitExceeded", "NonDeterministicCode", "Outcome", "Program", "Report", "SuiteResult", "TestOutcome",
-           "TimeoutException", "UnsafeCode", "check_correctness", "check_stdin", "pass_at_k", "run_tests",
+__all__ = ["HARNESS", "CodeRunner", "MemoryLimitExceeded", "NonDeterministicCode", "Outcome", "Program", "Report", "SuiteResult",
+           "TestOutcome", "TimeoutException", "UnsafeCode", "check_correctness", "check_stdin", "pass_at_k", "run_tests",
            "safe_code_execution"]

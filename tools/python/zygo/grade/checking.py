@@ -11,18 +11,19 @@ import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .. import checks
-from ..pool import Pool, default
-from . import trouble
+from ..pool import Pool
+from . import pools, trouble
 from .suites import jobs
 from .testing import SuiteResult, outcome_of
 
 
 def job_of(program: str, tests: str, names: Sequence[str], timeout: float, helpers: str = "",
-           memory_mb: int = 1024, same_python: bool = False) -> Dict[str, Any]:
+           memory_mb: int = 1024, pool: Optional[Pool] = None) -> Dict[str, Any]:
     """The program has `names`; `tests` use them, and decide; `helpers` are run before, beside them."""
     assertions = {"helpers": helpers, "tests": tests, "names": list(names)}
-    return jobs.job_of({"assertions": assertions}, timeout, memory_mb, strict=True, script=program,
-                       same_python=same_python)
+    ready: Dict[str, Any] = {} if pool is None else {"same_python": pool.has_this_python, "preloaded": pools.has_harness(pool),
+                                     "tests_template": pools.tests_template(pool)}
+    return jobs.job_of({"assertions": assertions}, timeout, memory_mb, strict=True, script=program, **ready)
 
 
 def _names_called(tests: str) -> List[str]:
@@ -35,14 +36,14 @@ def _names_called(tests: str) -> List[str]:
     return sorted({name for name in called if name not in own and not hasattr(builtins, name)})
 
 
-def _job_of_problem(problem: Mapping[str, Any], completion: str, timeout: float, same_python: bool) -> Dict[str, Any]:
+def _job_of_problem(problem: Mapping[str, Any], completion: str, timeout: float, pool: Pool) -> Dict[str, Any]:
     """HumanEval has `prompt`, `test` (which defines check) and `entry_point`; MBPP `test_list` and its set-up."""
     if "test_list" in problem:
         tests = "\n".join([str(problem.get("test_setup_code") or ""), *problem["test_list"]])
-        return job_of(completion, tests, _names_called(tests), timeout, same_python=same_python)
+        return job_of(completion, tests, _names_called(tests), timeout, pool=pool)
     entry, prompt = str(problem["entry_point"]), str(problem["prompt"])
     tests = f"{problem['test']}\ncheck({entry})\n"
-    return job_of(prompt + completion, tests, [entry], timeout, _helpers_of(prompt), same_python=same_python)
+    return job_of(prompt + completion, tests, [entry], timeout, _helpers_of(prompt), pool=pool)
 
 
 def _helpers_of(prompt: str) -> str:
@@ -71,8 +72,8 @@ def _words(found: SuiteResult) -> str:
 def check_correctness(problem: Mapping[str, Any], completion: str, timeout: float,
                       completion_id: Optional[int] = None, pool: Optional[Pool] = None) -> Dict[str, Any]:
     """`{"task_id", "passed", "result", "completion_id"}`, as HumanEval's harness has it, and zygo's `label`."""
-    pool = pool or default()
-    found = outcome_of(trouble.run(pool, _job_of_problem(problem, completion, timeout, pool.has_this_python)))
+    pool = pools.chosen(pool)
+    found = outcome_of(trouble.run(pool, _job_of_problem(problem, completion, timeout, pool)))
     return {"task_id": problem.get("task_id"), "passed": found.passed, "result": _words(found),
             "completion_id": completion_id, "label": found.label}
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 import os
 import re
-import threading
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -16,8 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 from ..errors import BadJob
 from ..pool import Pool
 from ..result import Result
-from ..standing import FUNCTIONS
-from . import trouble
+from . import pools, trouble
 from .suites import jobs
 from .suites.plan import FRAMEWORKS
 
@@ -73,11 +70,11 @@ def run_tests(program: Files, tests: Files, *, framework: str = "auto", timeout:
     if framework not in FRAMEWORKS:
         raise ValueError(f"framework={framework!r}: {', '.join(FRAMEWORKS)}")
     own, given = _files_of(program, "program.py"), {**_files_of(files or {}, ""), **_files_of(tests, "test_program.py")}
-    pool = pool or _pool()
+    pool = pools.chosen(pool)
     job = jobs.job_of(
         {"suite": {"program": list(own), "given": list(given), "framework": framework}}, timeout, memory_mb, strict,
         program=_as_job_files(own), files=_as_job_files(given), same_python=pool.has_this_python,
-        tests_template="python" + FUNCTIONS if pool._own_template else "python")
+        tests_template=pools.tests_template(pool), preloaded=pools.has_harness(pool))
     return outcome_of(trouble.run(pool, job))
 
 
@@ -100,20 +97,6 @@ def _files_of(what: Files, name: str) -> Dict[str, Union[str, bytes]]:
 def _as_job_files(files: Mapping[str, Union[str, bytes]]) -> Dict[str, Any]:
     return {name: {"text": content} if isinstance(content, str) else {"b64": base64.b64encode(content).decode()}
             for name, content in files.items()}
-
-
-_pools: Dict[Tuple[str, ...], Pool] = {}
-_pools_lock = threading.Lock()
-
-
-def _pool() -> Pool:
-    """One whose tests' cells have pytest in their memory already, where it is installed."""
-    preload = ("pytest", "_pytest.assertion.rewrite", "unittest.mock") if importlib.util.find_spec("pytest") else ()
-    with _pools_lock:
-        pool = _pools.get(preload)
-        if pool is None or pool._closed:
-            pool = _pools[preload] = Pool(template="python", preload=preload)
-        return pool
 
 
 # What came of it

@@ -17,7 +17,7 @@ from .report import Objection
 
 _TEST_FILES = ("test_*.py", "*_test.py")
 FRAMEWORKS = ("auto", "pytest", "unittest")
-_NEVER = {"pytest", "_pytest", "pluggy", "unittest", "zygo_suite", "__main__", *sys.builtin_module_names,
+_NEVER = {"pytest", "_pytest", "pluggy", "unittest", "zygo", "zygo_suite", "__main__", *sys.builtin_module_names,
           *getattr(sys, "stdlib_module_names", ())}
 
 
