@@ -1,16 +1,10 @@
 #include "tools/cli/certify/trial.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <deque>
-#include <mutex>
 #include <utility>
-
-#include "sandbox/sys/fd.h"
 
 namespace cli {
 namespace {
@@ -31,33 +25,6 @@ const char* word_of(Likeness likeness) {
 }
 
 }  // namespace
-
-struct Trial::Arrival {
-  size_t index = 0;
-  unsigned attempt = 0;
-  runtime::JobResult result;
-};
-
-// Shared with the engine's callbacks, which may outlive our wait.
-struct Trial::Inbox {
-  void put(Arrival arrival) {
-    std::lock_guard lock(mutex);
-    arrivals.push_back(std::move(arrival));
-    const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t n = ::write(bell.get(), &one, sizeof one);
-  }
-
-  std::deque<Arrival> take_all() {
-    uint64_t count = 0;
-    [[maybe_unused]] const ssize_t n = ::read(bell.get(), &count, sizeof count);
-    std::lock_guard lock(mutex);
-    return std::exchange(arrivals, {});
-  }
-
-  sys::OwnedFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::mutex mutex;
-  std::deque<Arrival> arrivals;
-};
 
 void Trial::submit(size_t index, unsigned attempt) {
   engine_.submit(corpus_[index].job, [inbox = inbox_, index, attempt](runtime::JobResult result) {
@@ -87,7 +54,7 @@ bool Trial::run_all(const std::vector<size_t>& order, Scorer& scorer) {
   const int patience = period ? static_cast<int>(period->count()) : -1;
   for (size_t next = 0; next < order.size() || under_way_ > 0;) {
     while (next < order.size() && under_way_ < room) submit(order[next++], 1);
-    std::array<pollfd, 2> entries{{{inbox_->bell.get(), POLLIN, 0}, {stop_, POLLIN, 0}}};
+    std::array<pollfd, 2> entries{{{inbox_->fd(), POLLIN, 0}, {stop_, POLLIN, 0}}};
     const int ready = ::poll(entries.data(), entries.size(), patience);
     if (ready > 0 && entries[1].revents != 0) {
       engine_.cancel_all();

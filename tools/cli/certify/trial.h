@@ -11,6 +11,7 @@
 #include "runtime/engine/engine.h"
 #include "tools/cli/batch/progress.h"
 #include "tools/cli/certify/scoring.h"
+#include "tools/cli/run/inbox.h"
 
 namespace cli {
 
@@ -28,8 +29,6 @@ class Trial {
            const std::function<void()>& end_kills = nullptr);
 
  private:
-  struct Inbox;
-  struct Arrival;
   void submit(size_t index, unsigned attempt);
   bool run_all(const std::vector<size_t>& order, Scorer& scorer);
   void take(const Arrival& arrival, Scorer& scorer);
