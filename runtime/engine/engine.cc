@@ -84,6 +84,7 @@ class PooledEngine : public Engine {
   }
 
   void submit(Job job, std::function<void(JobResult)> done) override {
+    if (job.recorded) done = with_record(job, std::move(done));
     if (Result<void> filled = fill_in(job); !filled)
       return done(refused(job, filled.error().text()));
     if (job.tests.empty()) return submit_run(std::move(job), std::move(done));
@@ -129,6 +130,18 @@ class PooledEngine : public Engine {
     if (!job.source_blob.empty() || named(job.files) || in_tests || in_judge)
       return sys::Error::because("blob: this engine has no store of blobs");
     return {};
+  }
+
+  std::shared_ptr<const Origin> origin_of(const std::string& template_name) override {
+    return config_->origin_of(template_name);
+  }
+
+  std::function<void(JobResult)> with_record(const Job& job, std::function<void(JobResult)> done) {
+    return [record = JobRecord{job.recorded, origin_of(job.template_name)},
+            done = std::move(done)](JobResult result) {
+      result.record = record;
+      done(std::move(result));
+    };
   }
 
   static JobResult refused(const Job& job, const std::string& message) {

@@ -51,6 +51,9 @@ class Engine {
   };
   virtual Standing standing() const = 0;
 
+  // Where jobs of this template run; null: there is no such template, or nobody says.
+  virtual std::shared_ptr<const Origin> origin_of(const std::string&) { return nullptr; }
+
   using Counts = EngineCounts;
   virtual Counts counts() const { return {}; }
 };

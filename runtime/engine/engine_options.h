@@ -26,6 +26,7 @@ const std::vector<TemplateSpec>& builtin_templates();
 sys::Result<std::vector<TemplateSpec>> shipped_templates();
 
 struct EngineOptions {
+  std::string version;                      // of zygo, for records
   std::string python = "/usr/bin/python3";  // with an image: of its own, if it was left at this
   std::string blobs;                        // root of the blob store; empty: there is none
   std::string builds;                       // root of the build cache; empty: there is none

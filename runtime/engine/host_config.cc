@@ -62,6 +62,7 @@ Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& opti
   config->warm_ = options.warm;
   config->share_builds_ = options.share_builds;
   config->core_cookies_ = options.core_cookies;
+  config->version_ = options.version;
   if (options.core_cookies) {
     const sandbox::LayerReport found = sandbox::probe_core_scheduling();
     if (!found.available)

@@ -64,6 +64,8 @@ class HostConfig : public Catalogue {
   ArtefactStore& artefacts() override { return artefacts_; }
   BuildCache* builds() override { return builds_ ? &*builds_ : nullptr; }
   std::string identity_of_build(const TemplateSpec& spec) const override;
+  // Where jobs of this template run; null: there is none. Reads the interpreter's file once.
+  std::shared_ptr<const Origin> origin_of(const std::string& template_name);
 
   // The compiled filter of a profile; compiled once, and once more for what makes machine code.
   sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code,
@@ -109,6 +111,8 @@ class HostConfig : public Catalogue {
   void choose_variant();
   std::vector<std::string> command_of(const TemplateSpec& spec, bool plain) const;
   std::string content_of(const TemplateSpec& spec) const;
+  std::string identity_of(const TemplateSpec& spec) const;
+  Origin make_origin(const TemplateSpec& spec) const;
 
   bool warm_ = true;
   bool share_builds_ = false;
@@ -143,6 +147,9 @@ class HostConfig : public Catalogue {
   RollbackRecord rollbacks_;
   bool borrows_memory_ = false, verifies_rollback_ = false;
   std::optional<std::string> observer_filter_;
+  std::string version_;
+  std::mutex origins_mutex_;
+  std::map<std::string, std::shared_ptr<const Origin>> origins_;  // by template
   std::atomic<uint64_t> cell_numbers_{0};
 };
 

@@ -97,7 +97,7 @@ ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, unsigned seed) cons
     for (const auto& [name, value] : spec.runtime->env)
       plan.environment.push_back(name + "=" + value);
   }
-  plan.identity = spec.name + "@sha256:" + images::sha256_of(content_of(spec));
+  plan.identity = identity_of(spec);
   return plan;
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/job/comparator.h"
 #include "runtime/job/interactive_pair.h"
 #include "runtime/job/limits.h"
+#include "runtime/job/record.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
 #include "shim/value_format.h"
@@ -156,12 +157,14 @@ struct JobSpec {
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
   bool observe = false;  // `zygo run --observe`: count every system call
+  bool record = false;   // the result repeats the job and says where it ran: JobRecord
   bool operator==(const JobSpec&) const = default;
 };
 
 // A job that is on its way: what its caller said, and what is attached to this one run.
 struct Job : JobSpec {
   int stdin_fd = -1;  // `zygo run`: the program's stdin is copied from here; borrowed
+  std::shared_ptr<const RecordedJob> recorded;  // what it was when it was read; for `record`
   // Like `files`, but no compiler sees them. One takes the place of the file of its name.
   std::vector<InputFile> run_files;
   // The program that a command executes, in the place of a program of the image.

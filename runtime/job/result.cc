@@ -35,6 +35,7 @@ size_t bytes_made(const JobResult& result) {
     for (const InputFile& file : test.feedback.files) bytes += file.content.size();
   }
   for (const InputFile& file : result.files.files) bytes += file.content.size();
+  if (result.record) bytes += result.record->job->json.size();
   return bytes;
 }
 

@@ -124,11 +124,13 @@ struct JobResult {
   sandbox::Layers enforced;
   std::optional<sandbox::Level> level;  // none when the job never reached a cell
   std::string template_id;              // "python-numpy@sha256:..."
+  std::optional<JobRecord> record;      // of a job that asked for it
   std::shared_ptr<HeldBytes> held{};    // what all this counts, where its job is counted
 };
 
-// The number of bytes that a program made, as they are held: outputs, value, files, calls. It says
-// how long the result takes to be compared or written down, to a small factor.
+// The number of bytes that a program made, as they are held: outputs, value, files, calls; and
+// those of its record. It says how long the result takes to be compared or written down, to a small
+// factor.
 size_t bytes_made(const JobResult& result);
 
 }  // namespace runtime

@@ -38,6 +38,7 @@ size_t bytes_in(const Job& job) {
     bytes += test.stdin_bytes.size() + test.calls.size() + bytes_in(test.files) +
              (test.expect ? test.expect->size() : 0);
   }
+  if (job.recorded) bytes += job.recorded->json.size();
   if (job.checker) bytes += job.checker->source.size() + bytes_in(job.checker->files);
   if (job.interactor) bytes += job.interactor->source.size() + bytes_in(job.interactor->files);
   return bytes;

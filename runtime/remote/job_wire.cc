@@ -100,7 +100,7 @@ static void fields(Archive& a, JobSpec& j) {
     j.source_name, j.source_names, j.mode, j.func, j.calls, j.array, j.argv, j.env, j.stdin_bytes,
     j.files, j.sources, j.compiler_flags, j.outputs, j.tests, j.stop_at_failure, j.tests_output,
     j.checker, j.interactor, j.build_only, j.limits, j.policy, j.determinism_runs, j.priority,
-    j.deadline, j.observe);
+    j.deadline, j.observe, j.record);
 }
 
 template <typename Archive>
@@ -170,6 +170,39 @@ static void fields(Archive& a, ObservedCall& call) {
 }
 
 template <typename Archive>
+static void fields(Archive& a, JobDigests& d) {
+  a(d.job, d.source, d.stdin_bytes, d.calls, d.files);
+}
+
+template <typename Archive>
+static void fields(Archive& a, RecordedJob& job) {
+  a(job.json, job.digests);
+}
+
+template <typename Archive>
+static void fields(Archive& a, Origin& o) {
+  a(o.zygo, o.kernel, o.machine, o.template_name, o.identity, o.interpreter, o.interpreter_digest,
+    o.preloads, o.setup, o.image, o.seed);
+}
+
+// What is shared here is a copy at the other end; null: none.
+template <typename T>
+static void write_shared(const std::shared_ptr<const T>& value, WireWriter& out) {
+  out(value != nullptr);
+  if (value) out(*value);
+}
+
+template <typename T>
+static void read_shared(WireReader& in, std::shared_ptr<const T>& value) {
+  bool has = false;
+  in(has);
+  if (!has || !in.ok()) return;
+  T read;
+  in(read);
+  value = std::make_shared<const T>(std::move(read));
+}
+
+template <typename Archive>
 static void fields(Archive& a, JobResult& r) {
   a(r.id, r.tag, r.verdict, r.exit, r.ended_at, r.out, r.err, r.value, r.array, r.exception,
     r.usage, r.timing, r.determinism, r.compile, r.tests, r.files, r.observed, r.level,
@@ -179,6 +212,7 @@ static void fields(Archive& a, JobResult& r) {
 void write_job(const Job& job, WireWriter& out) {
   out(static_cast<const JobSpec&>(job), job.run_files, job.execution, job.side,
       job.watch ? job.watch->client : std::string());
+  write_shared(job.recorded, out);
 }
 
 bool read_job(WireReader& in, Job& job) {
@@ -186,15 +220,28 @@ bool read_job(WireReader& in, Job& job) {
   in(static_cast<JobSpec&>(job), job.run_files, job.execution, job.side, client);
   job.watch = std::make_shared<JobWatch>();
   job.watch->client = std::move(client);
+  read_shared(in, job.recorded);
   return in.ok();
 }
 
-void write_result(const JobResult& result, WireWriter& out) { out(result, result.enforced.bits()); }
+void write_result(const JobResult& result, WireWriter& out) {
+  out(result, result.enforced.bits(), result.record.has_value());
+  if (!result.record) return;
+  write_shared(result.record->job, out);
+  write_shared(result.record->origin, out);
+}
 
 bool read_result(WireReader& in, JobResult& result) {
   uint32_t layers = 0;
-  in(result, layers);
+  bool has_record = false;
+  in(result, layers, has_record);
   result.enforced = sandbox::Layers::from_bits(layers);
+  if (has_record && in.ok()) {
+    JobRecord& record = result.record.emplace();
+    read_shared(in, record.job);
+    read_shared(in, record.origin);
+    if (!record.job) in.fail();
+  }
   return in.ok();
 }
 

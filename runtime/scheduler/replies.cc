@@ -23,6 +23,10 @@ JobResult result_of(const Job& job, Verdict verdict) {
 
 bool is_short(const JobResult& result) { return bytes_made(result) <= Machine::kShort; }
 
+bool has_short_record(const Job& job) {
+  return !job.recorded || job.recorded->json.size() <= Machine::kShort;
+}
+
 }  // namespace
 
 JobResult result_of(const Task& task, RunResult run) {
@@ -112,7 +116,7 @@ void Replies::reply(TaskPtr task, JobResult result) {
 // The caller writes the result down, and how long that takes is of the job's making: a long one is
 // delivered by another thread than ours.
 void Replies::deliver(TaskPtr task, JobResult result) {
-  if (is_short(result)) return task->done(std::move(result));
+  if (is_short(result) && has_short_record(task->job)) return task->done(std::move(result));
   struct Delivery {
     TaskPtr task;
     JobResult result;

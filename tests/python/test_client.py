@@ -41,6 +41,14 @@ class Programs:
         self.assertEqual((line["id"], line["label"], line["stdout"]["text"]), (given, "OK", "3\n"))
         self.assertEqual(nameless.line, b"")
 
+    def test_a_record_has_the_whole_job_and_where_it_ran(self) -> None:
+        result, plain = self.pool().map([{"source": "print(3)", "record": True, "stdin": "x"}, "print(4)"])
+
+        assert result.record is not None
+        self.assertEqual((result.record["job"]["source"], result.record["job"]["stdin"]), ("print(3)", "x"))
+        self.assertEqual((result.record["template"]["id"], plain.record), (result.template, None))
+        self.assertEqual(self.pool().run("print(5)", record=True).record["digests"].keys(), {"job", "source"})
+
     def test_inputs_are_encoded_once_for_many_jobs(self) -> None:
         inputs = zygo.Encoded([[1, "é"], (2, None), {3}])
 

@@ -13,6 +13,10 @@
 #include "tools/cli/image/progress.h"
 #include "tools/cli/text.h"
 
+#ifndef ZYGO_VERSION
+#define ZYGO_VERSION "0"
+#endif
+
 namespace cli {
 namespace {
 
@@ -159,6 +163,7 @@ std::variant<runtime::EngineOptions, Refusal> engine_options(
   if (auto* refusal = std::get_if<Refusal>(&templates)) return *refusal;
 
   runtime::EngineOptions options;
+  options.version = ZYGO_VERSION;
   options.python = common.python;
   options.level = common.level;
   options.least = common.required_level.value_or(common.level.value_or(sandbox::Level::kFull));

@@ -62,7 +62,7 @@ struct RunOptions {
   bool array = false;
   std::string stdin_file;
   std::vector<std::string> compiler_flags;
-  bool observe = false;
+  bool observe = false, record = false;
 };
 
 struct BatchOptions {
@@ -70,6 +70,7 @@ struct BatchOptions {
   std::string results;  // empty: stdout
   unsigned workers = 0;
   std::string defaults;
+  bool record = false;
   bool resume = false, overwrite = false;
   bool any_id = false;  // ids may come again, and none is remembered
   int share = -1;       // the descriptor of batch/guests.h

@@ -227,6 +227,13 @@ constexpr Field kFieldsBehindLimits[] = {
          [](const JobSpec& job) -> int64_t { return job.deadline ? job.deadline->count() : 0; },
          [](JobSpec& job, int64_t value) { job.deadline = sys::Milliseconds(value); }},
      .meaning = "For a service: the answer is of no use after this long."},
+    {.path = "record",
+     .kind = kBoolean,
+     .number = {[](const JobSpec& job) -> int64_t { return job.record; },
+                [](JobSpec& job, int64_t value) { job.record = value != 0; }},
+     .meaning = "The result gets a `record`: the whole job and the place where it ran, for `zygo "
+                "replay`. It repeats all that the job says, `env` "
+                "and `stdin` included."},
 };
 template <size_t I>
 constexpr Field limit_field() {
@@ -368,9 +375,7 @@ std::string type_of(const Field& field) {
   return names;
 }
 
-std::string range_of(const Field& field) {
-  return range_of(field.min, field.max);
-}
+std::string range_of(const Field& field) { return range_of(field.min, field.max); }
 
 std::string default_of(const Field& field) {
   if (!field.fallback.empty()) return std::string(field.fallback);

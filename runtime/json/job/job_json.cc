@@ -2,6 +2,7 @@
 
 #include "runtime/json/job/job_fields.h"
 #include "runtime/json/job/job_parts.h"
+#include "runtime/json/job/job_record.h"
 #include "runtime/json/job/job_rules.h"
 #include "runtime/json/job/job_tests.h"
 #include "runtime/json/job/job_value.h"
@@ -186,6 +187,7 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, P
     return sys::Error::because(place_of("sources", misfit->path) + ": " + misfit->why);
   const std::string wrong = objection_to_files_of_tests(job);
   if (!wrong.empty()) return sys::Error::because(wrong);
+  TRY(keep_record(job));
   return job;
 }
 

@@ -135,7 +135,7 @@ std::optional<std::string> word_of(Comparator comparator, double tolerance, bool
 
 class JobWriter {
  public:
-  explicit JobWriter(const JobSpec& job) : job_(job) {}
+  JobWriter(const JobSpec& job, Usual usual) : job_(job), written_(usual) {}
 
   sys::Result<std::string> write() {
     refuse_what_has_no_field();
@@ -184,9 +184,7 @@ class JobWriter {
       case FieldKind::kChoice:
         return number(field, name, to);
       case FieldKind::kText:
-        if (const std::string& text = job_.*field.text; text != usual_.*field.text)
-          to.text(name, text);
-        return;
+        return text(field, name, to);
       case FieldKind::kJson:
         if (job_.tag != usual_.tag) to.raw(name, job_.tag);
         return;
@@ -223,11 +221,18 @@ class JobWriter {
     }
   }
 
+  void text(const Field& field, std::string_view name, ObjectWriter& to) {
+    const std::string& value = job_.*field.text;
+    const bool is_told = written_ == Usual::kWritten && !value.empty();
+    if (is_told || value != usual_.*field.text) to.text(name, value);
+  }
+
+  // A default that the table has in words, no number says.
   void number(const Field& field, std::string_view name, ObjectWriter& to) {
     const int64_t value = field.number.get(job_);
     const bool is_given = field.path == "policy.profile" ? job_.policy.has_profile
                                                          : value != field.number.get(usual_);
-    if (!is_given) return;
+    if (!is_given && (written_ == Usual::kOmitted || !field.fallback.empty())) return;
     if (field.kind == FieldKind::kInteger) return to.integer(name, value);
     if (field.kind == FieldKind::kBoolean) return to.raw(name, value != 0 ? "true" : "false");
     to.text(name, field.choices[static_cast<size_t>(value)]);
@@ -270,10 +275,7 @@ class JobWriter {
   }
 
   void calls(std::string_view name, ObjectWriter& to) {
-    if (job_.calls.empty()) return;
-    to.raw(name, list_of(calls_of(job_.calls), [](const CallText& call, std::string& into) {
-             into += "{\"args\":" + call.args + ",\"kwargs\":" + call.kwargs + '}';
-           }));
+    if (!job_.calls.empty()) to.raw(name, calls_json(job_));
   }
 
   void tests(std::string_view name, ObjectWriter& to) {
@@ -331,6 +333,7 @@ class JobWriter {
 
   const JobSpec& job_;
   const JobSpec usual_;
+  const Usual written_;
   ObjectWriter line_, group_;
   std::string_view group_name_;
   std::string wrong_;
@@ -338,6 +341,15 @@ class JobWriter {
 
 }  // namespace
 
-sys::Result<std::string> job_line(const JobSpec& job) { return JobWriter(job).write(); }
+sys::Result<std::string> job_line(const JobSpec& job, Usual usual) {
+  return JobWriter(job, usual).write();
+}
+
+std::string calls_json(const JobSpec& job) {
+  if (job.calls.empty()) return "";
+  return list_of(calls_of(job.calls), [](const CallText& call, std::string& into) {
+    into += "{\"args\":" + call.args + ",\"kwargs\":" + call.kwargs + '}';
+  });
+}
 
 }  // namespace runtime

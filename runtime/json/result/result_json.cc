@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/job/micros.h"
+#include "runtime/json/result/record_json.h"
 #include "runtime/judging/signal_names.h"
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
@@ -302,6 +303,7 @@ size_t most_bytes_of(const JobResult& result, size_t raw) {
                  kMostPerByteOfAValue * (result.value.size() - raw) + raw +
                  most_as_exception(result.exception) + most_as_detail(result.verdict.detail) +
                  6 * result.template_id.size();
+  if (result.record) bytes += most_bytes_of(*result.record);
   for (const TestResult& test : result.tests) {
     bytes += kMostOfAPart + most_as_string(test.name) + most_as_string(test.out.bytes) +
              most_as_string(test.err.bytes) + most_as_exception(test.exception) +
@@ -349,6 +351,10 @@ void append_result(const JobResult& result, std::string& out,
   key("level", out);
   result.level ? void(append_json_string(name_of(*result.level), out)) : void(out += "null");
   text("template", result.template_id, out);
+  if (result.record) {
+    key("record", out);
+    append_record(*result.record, out);
+  }
   out += '}';
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/json/converter.h"
 #include "runtime/json/job/job_tests.h"
+#include "runtime/json/result/record_json.h"
 #include "runtime/json/result/result_parts.h"
 #include "runtime/values/json_text.h"
 
@@ -113,27 +114,29 @@ bool read_summary(JsonReader& in, SaidResult& into) {
   return read_members<TestSummary>(in, kSummary, into.summary.emplace());
 }
 
-constexpr auto kResult =
-    joined(std::to_array<Member<SaidResult>>({
-               always<SaidResult, &SaidResult::id>("id"),
-               {"tag", Presence::kAlways, read_tag},
-               {"value", Presence::kAlways, read_value},
-               {"timing_us", Presence::kAlways, read_member<SaidResult, &SaidResult::timing>},
-               sometimes<SaidResult, &SaidResult::determinism>("determinism"),
-               sometimes<SaidResult, &SaidResult::compile>("compile"),
-               sometimes<SaidResult, &SaidResult::tests>("tests"),
-               {"summary", Presence::kSometimes, read_summary},
-               {"outputs", Presence::kSometimes,
-                [](JsonReader& in, SaidResult& into) { return read_json(in, into.files.files); }},
-               {"outputs_refused", Presence::kSometimes,
-                [](JsonReader& in, SaidResult& into) { return read_json(in, into.files.refused); }},
-               sometimes<SaidResult, &SaidResult::observed>("observed"),
-               always<SaidResult, &SaidResult::enforced>("enforced"),
-               {"level", Presence::kAlways,
-                [](JsonReader& in, SaidResult& into) { return read_or_null(in, into.level); }},
-               always<SaidResult, &SaidResult::template_id>("template"),
-           }),
-           kOfRun<SaidResult>);
+constexpr auto kResult = joined(
+    std::to_array<Member<SaidResult>>({
+        always<SaidResult, &SaidResult::id>("id"),
+        {"tag", Presence::kAlways, read_tag},
+        {"value", Presence::kAlways, read_value},
+        {"timing_us", Presence::kAlways, read_member<SaidResult, &SaidResult::timing>},
+        sometimes<SaidResult, &SaidResult::determinism>("determinism"),
+        sometimes<SaidResult, &SaidResult::compile>("compile"),
+        sometimes<SaidResult, &SaidResult::tests>("tests"),
+        {"summary", Presence::kSometimes, read_summary},
+        {"outputs", Presence::kSometimes,
+         [](JsonReader& in, SaidResult& into) { return read_json(in, into.files.files); }},
+        {"outputs_refused", Presence::kSometimes,
+         [](JsonReader& in, SaidResult& into) { return read_json(in, into.files.refused); }},
+        sometimes<SaidResult, &SaidResult::observed>("observed"),
+        always<SaidResult, &SaidResult::enforced>("enforced"),
+        {"level", Presence::kAlways,
+         [](JsonReader& in, SaidResult& into) { return read_or_null(in, into.level); }},
+        always<SaidResult, &SaidResult::template_id>("template"),
+        {"record", Presence::kSometimes,
+         [](JsonReader& in, SaidResult& into) { return read_json(in, into.record.emplace()); }},
+    }),
+    kOfRun<SaidResult>);
 
 bool has_its_summary(JsonReader& in, const SaidResult& said) {
   if (said.summary.has_value() == said.tests.empty()) {

@@ -133,6 +133,26 @@ ordered_json observed() {
                    {{"errno", whole()}, {"argument", text()}});
 }
 
+// Of a job with `record`; what the text of the job can be, the schema of jobs says.
+ordered_json record() {
+  const ordered_json of_template =
+      record_of({{"name", text()}, {"id", text()}, {"preloads", list_of(text())}},
+                {{"interpreter", text()},
+                 {"interpreter_digest", text()},
+                 {"setup", text()},
+                 {"image", text()}});
+  const ordered_json by_path = {{"type", "object"}, {"additionalProperties", text()}};
+  const ordered_json digests =
+      record_of({{"job", text()}, {"source", text()}},
+                {{"stdin", text()}, {"calls", text()}, {"files", by_path}});
+  return record_of({{"digests", digests}, {"job", {{"type", "object"}}}},
+                   {{"zygo", text()},
+                    {"kernel", text()},
+                    {"machine", text()},
+                    {"template", of_template},
+                    {"seed", whole()}});
+}
+
 // The service adds this: the place of the job in a trace.
 ordered_json service() {
   return record_of(
@@ -168,6 +188,7 @@ std::string result_schema() {
                     {"outputs", outputs()},
                     {"outputs_refused", outputs_refused()},
                     {"observed", list_of(observed())},
+                    {"record", record()},
                     {"service", service()}})
       .dump();
 }

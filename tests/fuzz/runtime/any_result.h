@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/job/result.h"
+#include "runtime/json/job/job_record.h"
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"
 #include "tests/fuzz/input.h"
@@ -166,6 +167,12 @@ inline runtime::JobResult any_result(Input& input) {
     result.value = value.take();
   } else {
     result.value = std::string(input.rest());
+  }
+  if (input.flag()) {
+    runtime::JobSpec job;
+    job.source = input.text();
+    if (auto recorded = runtime::record_of(job))
+      result.record = {std::make_shared<runtime::RecordedJob>(*std::move(recorded)), nullptr};
   }
   return result;
 }

@@ -88,6 +88,7 @@ std::variant<runtime::JobDefaults, Refusal> read_defaults(
     if (!read) return Refusal{fmt::format("{}: {}", line.batch.defaults, read.error().text())};
     defaults = std::move(read).value();
   }
+  if (line.batch.record) defaults.job.record = true;
   std::string name = chosen_template(line.common);
   if (!name.empty()) defaults.job.template_name = name;
   if (auto refusal = check_template(defaults.job.template_name, known)) return *refusal;

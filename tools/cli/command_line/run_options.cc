@@ -97,11 +97,15 @@ void add_run(CLI::App& app, CommandLine& line) {
                "PROGRAM is no file but a program of the image, by name or path");
   app.add_flag("--observe", into.observe,
                "Count every system call, and say which profile the program needs (slow)");
+  app.add_flag("--record", into.record,
+               "With --json: the result carries the whole job and where it ran");
 }
 
 std::string finish_run(const CLI::App&, CommandLine& line) {
   if (line.run.program.empty() && line.common.image.empty())
     return "PROGRAM is required (with --image, its own command is run without one)";
+  if (line.run.record && !line.common.json)
+    return "--record is a part of the result, which --json prints: add --json";
   return "";
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/json/job/job_record.h"
 #include "runtime/json/result/result_json.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/file.h"
@@ -80,15 +81,18 @@ int run_command(const CommandLine& line, const Parts& parts) {
   auto made = make_run_job(line.run, common);
   if (auto* refusal = std::get_if<Refusal>(&made)) return refuse("run", *refusal);
   if (chosen_template(common).empty()) {
-    runtime::Job& job = std::get<RunJob>(made).job;
-    auto chosen = template_of_source(line.run.program, job.source, parts.builtin_templates);
+    runtime::Job& unnamed = std::get<RunJob>(made).job;
+    auto chosen = template_of_source(line.run.program, unnamed.source, parts.builtin_templates);
     if (auto* refusal = std::get_if<Refusal>(&chosen)) return refuse("run", *refusal);
-    if (const auto& name = std::get<std::string>(chosen); !name.empty()) job.template_name = name;
+    if (const auto& name = std::get<std::string>(chosen); !name.empty())
+      unnamed.template_name = name;
   }
+  runtime::Job& job = std::get<RunJob>(made).job;
+  if (auto kept = runtime::keep_record(job); !kept)
+    return refuse("run", {kept.error().text(), kExitSandbox});
   auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
   if (!engine) return refuse("run", {engine.error().text(), kExitSandbox});
 
-  runtime::Job& job = std::get<RunJob>(made).job;
   // Some are seen as a whole: one object, the values of calls, what several runs agree in.
   LiveOutput output;
   const bool is_live =

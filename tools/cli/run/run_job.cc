@@ -89,7 +89,7 @@ std::optional<Refusal> set_calls(const RunOptions& options, Job& job) {
   return std::nullopt;
 }
 
-// Several runs need the same stdin, and a stream can be read only once.
+// Several runs need the same stdin, and a stream can be read only once; a record repeats it.
 std::optional<Refusal> set_stdin(const RunOptions& options, RunJob& made) {
   int fd = options.program == "-" ? -1 : STDIN_FILENO;
   if (!options.stdin_file.empty()) {
@@ -101,7 +101,7 @@ std::optional<Refusal> set_stdin(const RunOptions& options, RunJob& made) {
     fd = made.stdin_file.get();
   }
   if (fd < 0 || ::fcntl(fd, F_GETFD) < 0) return std::nullopt;
-  if (options.determinism <= 1) {
+  if (options.determinism <= 1 && !options.record) {
     made.job.stdin_fd = fd;
     return std::nullopt;
   }
@@ -146,6 +146,7 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
   made.job.observe = options.observe;
   if (options.observe && options.determinism > 1)
     return Refusal{"--observe looks at one run; leave out --determinism"};
+  made.job.record = options.record;
   return made;
 }
 

@@ -86,6 +86,7 @@ class Result:
     enforced: List[str] = field(default_factory=list)
     level: str = ""
     template: str = ""
+    record: Optional[Dict[str, Any]] = None  # of a job with record=True: what `zygo replay` needs
     more: Dict[str, Any] = field(default_factory=dict)  # fields of a later zygo
 
     def __post_init__(self) -> None:

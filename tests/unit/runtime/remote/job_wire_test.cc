@@ -59,6 +59,8 @@ TEST_CASE("a job comes over the wire as it is", "[remote]") {
   job.side = InteractivePair::Side::kInteractor;
   job.watch = std::make_shared<JobWatch>();
   job.watch->client = "who";
+  job.recorded = std::make_shared<const RecordedJob>(RecordedJob{
+      "{}", {.job = "1", .source = "2", .stdin_bytes = "3", .calls = "4", .files = {{"f", "5"}}}});
 
   const std::string bytes = bytes_of(job);
   WireReader in(bytes);
@@ -74,6 +76,8 @@ TEST_CASE("a job comes over the wire as it is", "[remote]") {
   CHECK(read.execution->errors == Execution::Errors::kNowhere);
   CHECK(read.side == InteractivePair::Side::kInteractor);
   CHECK(read.watch->client == "who");
+  REQUIRE(read.recorded);
+  CHECK(*read.recorded == *job.recorded);
 }
 
 TEST_CASE("no beginning of a job is a job", "[remote]") {
@@ -138,6 +142,12 @@ TEST_CASE("a result comes over the wire as it is", "[remote]") {
   result.enforced = sandbox::Layers::all();
   result.level = sandbox::Level::kContained;
   result.template_id = "python@sha256:1";
+  Origin origin{
+      .zygo = "1", .kernel = "L", .machine = "m", .template_name = "t", .identity = "t@1"};
+  origin.preloads = {"json"};
+  origin.seed = 1;
+  result.record = JobRecord{std::make_shared<const RecordedJob>(RecordedJob{"{}", {.job = "d"}}),
+                            std::make_shared<const Origin>(origin)};
 
   WireWriter out;
   write_result(result, out);
@@ -151,6 +161,8 @@ TEST_CASE("a result comes over the wire as it is", "[remote]") {
   CHECK(before == after);
   CHECK(read.usage.stopped_us == 3);
   CHECK(read.tests[0].given == test.given);
+  REQUIRE((read.record && read.record->origin));
+  CHECK(*read.record->origin == origin);
 }
 
 }  // namespace runtime

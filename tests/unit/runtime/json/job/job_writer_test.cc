@@ -64,7 +64,23 @@ TEST_CASE("a job that is written is read as the same job", "[json][job]") {
     REQUIRE(written);
     INFO(*written);
     CHECK(read(*written) == job);
+    const auto whole = job_line(job, Usual::kWritten);
+    REQUIRE(whole);
+    INFO(*whole);
+    CHECK(read(*whole) == job);
   }
+}
+
+TEST_CASE("a whole job says every limit, and no default that is a lack of one", "[json][job]") {
+  const std::string whole = *job_line(read(R"({"source": "1"})"), Usual::kWritten);
+
+  for (const LimitRule& rule : kLimits) {
+    const std::string name(rule.path.substr(std::string_view("limits.").size()));
+    CHECK_THAT(whole, Catch::Contains("\"" + name + "\":"));
+  }
+  CHECK_THAT(whole, Catch::Contains("\"template\":\"python\""));
+  for (const char* absent : {"profile", "deadline_ms", "id", "tenant", "argv", "calls"})
+    CHECK_THAT(whole, !Catch::Contains(std::string("\"") + absent + "\""));
 }
 
 TEST_CASE("a job has no line where JSON cannot say it", "[json][job]") {
