@@ -11,6 +11,7 @@
 #include "tools/cli/image/image.h"
 #include "tools/cli/isolate/isolate.h"
 #include "tools/cli/judge/judge.h"
+#include "tools/cli/replay/replay.h"
 #include "tools/cli/run/run.h"
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck/selfcheck.h"
@@ -42,6 +43,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::selfcheck_command(line, parts);
     case cli::Command::kCertify:
       return cli::certify_command(line, parts);
+    case cli::Command::kReplay:
+      return cli::replay_command(line, parts);
     case cli::Command::kTop:
       return cli::top_command(line, parts);
     case cli::Command::kRuntimeList:

@@ -102,6 +102,13 @@ struct CertifyOptions {
   uint64_t seed = 1;
 };
 
+struct ReplayOptions {
+  std::string results = "-";
+  unsigned runs = 1;
+  bool strict = false;  // only where the records were made
+  unsigned workers = 0;
+};
+
 struct TestOptions {
   std::string tests, program;  // files or folders
   std::string framework = "auto";
@@ -172,6 +179,7 @@ enum class Command {
   kDoctor,
   kSelfcheck,
   kCertify,
+  kReplay,
   kTop,
   kTemplateList,
   kRuntimeList,
@@ -198,6 +206,7 @@ struct CommandLine {
   BlobOptions blob;
   JudgeOptions judge;
   CertifyOptions certify;
+  ReplayOptions replay;
   TestOptions test;
   TopOptions top;
   HealthOptions health;

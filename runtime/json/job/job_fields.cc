@@ -232,7 +232,7 @@ constexpr Field kFieldsBehindLimits[] = {
      .number = {[](const JobSpec& job) -> int64_t { return job.record; },
                 [](JobSpec& job, int64_t value) { job.record = value != 0; }},
      .meaning = "The result gets a `record`: the whole job and the place where it ran, for `zygo "
-                "replay`. It repeats all that the job says, `env` "
+                "replay` ([cli.md](cli.md#zygo-replay)). It repeats all that the job says, `env` "
                 "and `stdin` included."},
 };
 template <size_t I>

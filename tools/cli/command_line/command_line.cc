@@ -73,6 +73,19 @@ void add_certify(CLI::App& app, CommandLine& line) {
       ->type_name("N");
 }
 
+void add_replay(CLI::App& app, CommandLine& line) {
+  ReplayOptions& into = line.replay;
+  app.add_option("RESULTS", into.results,
+                 "A result, or NDJSON lines of results, with records; - is stdin (the default)")
+      ->type_name("");
+  whole_number(app.add_option("--runs", into.runs, "Run each job N times (default 1)"), 1u, 1000u);
+  app.add_flag("--strict", into.strict,
+               "Run nothing if zygo, host, template or level are not the recorded ones");
+  whole_number(
+      app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)"),
+      1u, 4096u);
+}
+
 void add_test(CLI::App& app, CommandLine& line) {
   TestOptions& into = line.test;
   app.add_option("TESTS", into.tests, "File of tests (pytest or unittest), or folder of such")
@@ -157,6 +170,8 @@ constexpr Syntax kCommands[] = {
      Command::kSelfcheck},
     {"certify", "Run jobs of known labels under load and count the labels that differ",
      kCertifyExamples, Command::kCertify, add_certify},
+    {"replay", "Run the jobs of results again and show the first difference", kReplayExamples,
+     Command::kReplay, add_replay},
     {"top", "Show live what a service is doing", kTopExamples, Command::kTop, add_top},
     {"template", "Templates: warm interpreters", kTemplateExamples},
     {"template list", "The templates and what they preload", kTemplateExamples,

@@ -189,6 +189,28 @@ Examples:
   zygo certify --json corpus.jsonl | jq '.loads[] | [.load, .flips, .interval]'
 )~";
 
+inline constexpr const char* kReplayExamples =
+    R"~(A result of a job with "record": true (zygo run --json --record, zygo batch --record) carries the
+whole job and the place where it ran. The command runs that job again, under the same limits, and
+compares label, exit, detail, value, output, exception, files and tests. If zygo's version, the host,
+the template or the level are not the recorded ones, it says so first, and goes on (with --strict it
+ends). Of a label that a limit decided only the label is compared; SandboxError, Cancelled and
+BadJob are not compared. A job that differs is run once more, which tells whether it differs from
+itself: then chance explains it.
+A record whose digests do not match is refused, before anything is run.
+
+Exit code: 0 all the same; 1 some differ, or were not compared; 2 usage, or the results cannot be
+read, or --strict; 125 zygo cannot work here; 130 interrupted.
+
+Examples:
+  echo 'print(6 * 7)' | zygo run --json --record - > result.json && zygo replay result.json
+  zygo batch --record jobs.ndjson -o results.ndjson && zygo replay results.ndjson
+  zygo replay --runs 10 --quiet results.ndjson
+  zygo replay --strict results.ndjson
+  zygo replay --template mine --preload json results.ndjson
+  zygo replay --json results.ndjson | jq '.jobs[] | select(.same | not)'
+)~";
+
 inline constexpr const char* kTopExamples =
     R"~(The command shows a service's queue, pool, outcomes, latency and last failures, refreshed every
 second; q or Ctrl-C ends it. Elsewhere than on a terminal it prints a line for each look, with

@@ -98,7 +98,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   app.add_flag("--observe", into.observe,
                "Count every system call, and say which profile the program needs (slow)");
   app.add_flag("--record", into.record,
-               "With --json: the result carries the whole job and where it ran");
+               "With --json: the result carries the whole job, for zygo replay");
 }
 
 std::string finish_run(const CLI::App&, CommandLine& line) {

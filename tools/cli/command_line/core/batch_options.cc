@@ -16,7 +16,7 @@ void add_batch(CLI::App& app, CommandLine& line) {
       1u, 4096u);
   app.add_option("--defaults", into.defaults, "JSON object: fields of a job that a line leaves out")
       ->type_name("FILE");
-  app.add_flag("--record", into.record, "Each result carries its whole job and where it ran");
+  app.add_flag("--record", into.record, "Each result carries its whole job, for zygo replay");
   CLI::Option* resume = app.add_flag(
       "--resume", into.resume, "Keep the results that FILE of -o already has and run the rest");
   app.add_flag("--overwrite", into.overwrite, "Replace the results that FILE of -o already has")
