@@ -15,6 +15,7 @@
 #include "service/admission/hosts.h"
 #include "service/admission/tenancy.h"
 #include "service/observe/access_log.h"
+#include "tools/cli/certify/grader/task.h"
 
 namespace service {
 struct KnownApi;
@@ -94,12 +95,23 @@ struct JudgeOptions {
   unsigned workers = 0;
 };
 
+struct GraderOptions {
+  std::string command;  // for the shell; empty: labels are certified, no grader
+  std::vector<TaskKind> kinds{TaskKind::kFunction, TaskKind::kClass};
+  std::vector<std::string> only;      // names of exploits and variants; none: all
+  sys::Milliseconds timeout{10'000};  // for a case
+  sys::Bytes memory = sys::mebibytes(2048);
+  bool unconfined = false;
+  bool list = false;
+};
+
 struct CertifyOptions {
   std::vector<std::string> corpora;  // files; none: the built-in programs
   std::vector<unsigned> loads{1, 4, 16, 64};
   size_t jobs = 0;  // at each load; 0: by the corpus and the load
   bool faults = false;
   uint64_t seed = 1;
+  GraderOptions grader;
 };
 
 struct ReplayOptions {

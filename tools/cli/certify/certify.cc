@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/host/proc.h"
+#include "tools/cli/certify/grader/grader.h"
 #include "tools/cli/certify/mix.h"
 #include "tools/cli/certify/room.h"
 #include "tools/cli/certify/saboteur.h"
@@ -155,6 +156,8 @@ class Certification {
 }  // namespace
 
 int certify_command(const CommandLine& line, const Parts& parts) {
+  if (!line.certify.grader.command.empty() || line.certify.grader.list)
+    return grader_command(line, parts);
   auto options = engine_options(line.common, parts.builtin_templates, 0, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("certify", *refusal);
   auto known = known_templates(line.common, parts.builtin_templates);

@@ -56,6 +56,32 @@ sys::Result<std::vector<unsigned>> parse_loads(const std::string& text) {
   return loads;
 }
 
+void add_grader(CLI::App& app, GraderOptions& into) {
+  CLI::Option* grader =
+      app.add_option(
+             "--grader", into.command,
+             "Instead: give programs, hostile ones too, to this command of the shell, and find "
+             "the wrong answers")
+          ->type_name("CMD");
+  parsed_option(app, "--kinds", "KIND,...",
+                "Tasks that the grader takes: function, class, stdin (default function,class)",
+                into.kinds, [](const std::string& text) { return parse_task_kinds(text, ','); });
+  app.add_option("--only", into.only, "Only these exploits and variants (see --list)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  parsed_option(app, "--timeout", "TIME", "Time of the grader for a case (default 10s)",
+                into.timeout, parse_duration);
+  parsed_option(app, "--memory", "SIZE", "Memory of the grader (default 2G)", into.memory,
+                parse_size);
+  app.add_flag("--unconfined", into.unconfined,
+               "Run the grader without namespaces of its own, where the host has none");
+  app.add_flag("--list", into.list, "List exploits, honest variants and tasks for graders");
+  for (const char* of_labels : {"CORPUS", "--loads", "--faults"})
+    app.get_option(of_labels)->excludes(grader);
+  for (const char* of_graders : {"--kinds", "--only", "--unconfined"})
+    app.get_option(of_graders)->needs(grader);
+}
+
 void add_certify(CLI::App& app, CommandLine& line) {
   CertifyOptions& into = line.certify;
   app.add_option("CORPUS", into.corpora,
@@ -65,12 +91,13 @@ void add_certify(CLI::App& app, CommandLine& line) {
                 into.loads, parse_loads);
   whole_number(app.add_option("--jobs", into.jobs,
                               "Jobs at each load (default: the whole corpus, and at least four "
-                              "for each that runs at once)"),
+                              "for each that runs at once); cases for a grader"),
                1u, 10'000'000u);
   app.add_flag("--faults", into.faults,
                "Run each load once more, while cells and templates are killed at random");
   app.add_option("--seed", into.seed, "Decides programs, orders and kills (default 1)")
       ->type_name("N");
+  add_grader(app, into.grader);
 }
 
 void add_replay(CLI::App& app, CommandLine& line) {
@@ -168,7 +195,8 @@ constexpr Syntax kCommands[] = {
     {"doctor", "Report the isolation that this host gives", kDoctorExamples, Command::kDoctor},
     {"selfcheck", "Try to break out; fail if anything succeeds", kSelfcheckExamples,
      Command::kSelfcheck},
-    {"certify", "Run jobs of known labels under load and count the labels that differ",
+    {"certify",
+     "Run jobs of known labels under load and count the labels that differ; try a grader",
      kCertifyExamples, Command::kCertify, add_certify},
     {"replay", "Run the jobs of results again and show the first difference", kReplayExamples,
      Command::kReplay, add_replay},

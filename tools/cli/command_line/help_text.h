@@ -177,8 +177,16 @@ With --faults each load has a second round, in which about five processes a seco
 templates) are killed. A job that was lost with one (SandboxError) is run again.
 The interval is Wilson's, for a confidence of 95 %.
 
-Exit code: 0 no flips; 1 some; 2 usage, or a corpus cannot be read; 125 zygo cannot work here, or
-the memory is not enough for the load; 130 interrupted.
+With --grader the command tries somebody's own grader: CMD FILE is run once for each case, with the
+case as JSON in FILE and on stdin. It ends with 0 for a pass and 1 for a failure; where it ends with
+0, a last line such as {"passed": false} or {"score": 0.5} decides. Exploits and wrong programs that
+pass, and honest ones that do not, are counted. Hostile programs run inside CMD: it is enclosed in
+namespaces, and what it writes or leaves running is gone afterwards.
+The fields are in docs/cli.md.
+
+Exit code: 0 no flips, or a grader that was right each time; 1 some, or it was not; 2 usage, or a
+corpus cannot be read; 125 zygo cannot work here, or the memory is not enough for the load; 130
+interrupted.
 
 Examples:
   zygo certify
@@ -187,6 +195,9 @@ Examples:
   echo '{"source": "[][3]", "label": "IndexError"}' > corpus.jsonl
   zygo certify corpus.jsonl --loads 4
   zygo certify --json corpus.jsonl | jq '.loads[] | [.load, .flips, .interval]'
+  zygo certify --list
+  zygo certify --grader 'python3 /home/me/grader.py' --jobs 150
+  zygo certify --grader ./grader --only exit_zero,always_equal,plain --timeout 5s
 )~";
 
 inline constexpr const char* kReplayExamples =

@@ -64,6 +64,27 @@ TEST_CASE("certify takes files, and its loads as a list", "[cli][options]") {
     CHECK(refused({"certify", "--loads", wrong}) == kExitUsage);
 }
 
+TEST_CASE("certify takes a grader in the place of files and loads", "[cli][options]") {
+  const CommandLine line = parsed({"certify", "--grader", "my grader", "--kinds", "class,stdin",
+                                   "--only", "exit_zero,plain", "--timeout", "2s"});
+
+  CHECK(line.certify.grader.command == "my grader");
+  CHECK(line.certify.grader.kinds == std::vector{TaskKind::kClass, TaskKind::kStdin});
+  CHECK(line.certify.grader.only == std::vector<std::string>{"exit_zero", "plain"});
+  CHECK(line.certify.grader.timeout == sys::Milliseconds(2000));
+  CHECK(parsed({"certify", "--list"}).certify.grader.list);
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"certify", "--kinds", "class"},
+                                             {"certify", "--unconfined"},
+                                             {"certify", "--grader", "x", "a.jsonl"},
+                                             {"certify", "--grader", "x", "--loads", "1"},
+                                             {"certify", "--grader", "x", "--faults"},
+                                             {"certify", "--grader", "x", "--kinds", "novel"},
+                                             {"certify", "--grader", "x", "--kinds", ""}}) {
+    CHECK(refused(wrong) == kExitUsage);
+  }
+}
+
 TEST_CASE("a command line that makes no sense is usage, exit 2", "[cli][options]") {
   auto arguments = GENERATE(
       values<std::vector<std::string>>({{},
