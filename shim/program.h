@@ -26,9 +26,13 @@ bool executes_programs();
 // Whether a job can run in this very process, for the daemon to know: requests of mode kWarm do.
 bool runs_in_place();
 
+// Whether a program's process writes its answer to the memory that it shares with pid 1. Where it
+// does not, that memory is none of the program's: a holder gives it up before it borrows anything.
+bool answers_in_memory();
+
 struct AnswerSpace {
-  AnswerRegion* region = nullptr;
-  size_t capacity = 0;  // bytes of payload behind it
+  AnswerRegion* region = nullptr;  // null: this process does not have it
+  size_t capacity = 0;             // bytes of payload behind it
   uint64_t nonce = 0;
   const char* home = nullptr;  // the scratch, where it is not /tmp; becomes HOME and TMPDIR
   int program_fd = -1;         // exec: the program itself, unless the request names one

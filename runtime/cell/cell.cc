@@ -22,8 +22,9 @@ using sys::Error;
 using sys::OwnedFd;
 using sys::Result;
 
-CellShape shape_of(const Job& job) {
-  return {job.policy.profile, job.limits.disk, job.limits.files, job.limits.value, job.observe};
+CellShape shape_of(const Job& job, bool may_borrow) {
+  return {job.policy.profile, job.limits.disk, job.limits.files,
+          job.limits.value,   job.observe,     may_borrow};
 }
 
 Cell::Cell(Loop& loop, CellPlan plan, Events events)

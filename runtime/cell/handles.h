@@ -28,12 +28,14 @@ struct CellShape {
   uint32_t files = 0;
   sys::Bytes value;
   bool observe = false;
+  // Nothing that the job is known to do keeps it from borrowing its memory, see make_request().
+  bool may_borrow = true;
   bool runs_programs() const {  // of its scratch
     return profile == sandbox::Profile::kSubprocess || profile == sandbox::Profile::kBuild;
   }
   auto operator<=>(const CellShape&) const = default;
 };
-CellShape shape_of(const Job& job);
+CellShape shape_of(const Job& job, bool may_borrow);
 
 // A cell reports this of one run.
 struct RunResult {

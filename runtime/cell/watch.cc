@@ -176,9 +176,10 @@ void Cell::on_answer(const Question& question) {
 }
 
 // The first execve of a job is the shim's own, by code that nobody has touched: the program's first
-// instruction comes after it.
+// instruction comes after it. What borrows its memory executes nothing: a program in a memory of
+// its own could do what the filter of borrowers lets through for the holder.
 bool Cell::becomes_its_program(const Notice& notice) {
-  if (!plan_.executes || executed_ || !life_.is_running()) return false;
+  if (!plan_.executes || holder_ || executed_ || !life_.is_running()) return false;
   return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
 }
 

@@ -44,8 +44,8 @@ struct EngineOptions {
   // plain, moved, merged or huge: how templates keep their memory (shim/heap/image.h). All give the
   // same results; plain is the twin that tests compare with.
   std::string heap = "huge";
-  // Jobs of Python templates borrow the memory of their cell and it is rolled back after each,
-  // where the host allows it; false: each is a fork.
+  // Jobs that run in their template's interpreter borrow the memory of their cell and it is rolled
+  // back after each, where the host allows it; false: each is a fork.
   bool borrows_memory = true;
   bool verifies_rollback = false;  // and all of it is compared with its first state, which is slow
   // While a template makes its image, a cell that it forked before serves what waits already.

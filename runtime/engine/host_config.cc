@@ -340,8 +340,9 @@ std::string HostConfig::unmet(const std::vector<std::string>& required) const {
 }
 
 bool HostConfig::borrows_memory(const TemplateSpec& spec, const CellShape& shape) const {
-  return borrows_memory_ && level_ == sandbox::Level::kFull && !spec.runtime && !makes_code(spec) &&
-         !shape.runs_programs() && !shape.observe && layers_.has(Layer::kCgroupMemory) &&
+  return borrows_memory_ && level_ == sandbox::Level::kFull && shape.may_borrow &&
+         (spec.runtime || !makes_code(spec)) && !shape.runs_programs() && !shape.observe &&
+         layers_.has(Layer::kCgroupMemory) &&
          rollbacks_.is_trusted(spec.name, sys::monotonic_now());
 }
 

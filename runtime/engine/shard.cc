@@ -96,7 +96,9 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
   plan.executes = spec.runtime != nullptr;
   plan.in_place = zygote.runs_in_place();
   plan.layers = config_.layers();
-  const bool borrows = config_.borrows_memory(spec, shape);
+  // What a template of an interpreter that could not become a zygote runs, it executes.
+  const bool in_its_process = !spec.runtime || zygote.runs_in_place();
+  const bool borrows = in_its_process && config_.borrows_memory(spec, shape);
   plan.filter = TRY(shape.observe ? config_.observer_filter()
                                   : config_.filter(shape.profile, makes_code, false));
   if (borrows) plan.borrower_filter = TRY(config_.filter(shape.profile, makes_code, true));

@@ -100,7 +100,7 @@ void Placement::on_template(const TemplateKey& key) {
 }
 
 void Placement::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
-  const Slot slot = cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current()));
+  const Slot slot = cells_.find_idle(key, zygote.zygote.get(), task->shape());
   if (slot != cells_.none()) {
     slot->task = std::move(task);
     return runs_.start(slot);
@@ -122,9 +122,8 @@ Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, Templa
   slot->zygote = key;
   slot->parent = zygote.zygote.get();
   slot->early = zygote.zygote->state() == TemplateHandle::State::kStarting;
-  Result<std::unique_ptr<CellHandle>> cell =
-      machine_.order_cell(*zygote.zygote, *catalogue_.find_template(key.name),
-                          shape_of(task->current()), runs_.events(slot));
+  Result<std::unique_ptr<CellHandle>> cell = machine_.order_cell(
+      *zygote.zygote, *catalogue_.find_template(key.name), task->shape(), runs_.events(slot));
   if (!cell) {
     cells_.remove(slot);
     return std::move(cell).error();
@@ -140,7 +139,7 @@ Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, Templa
 // A task that the early cell has no time for waits for the image.
 void Placement::lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                             TemplateSlot& zygote) {
-  if (cells_.find_idle(key, zygote.zygote.get(), shape_of(task->current())) != cells_.none())
+  if (cells_.find_idle(key, zygote.zygote.get(), task->shape()) != cells_.none())
     return lease(std::move(task), key, zygote);
   if (catalogue_.has_early_cells(spec) && !zygote.early_cell) {
     zygote.early_cell = true;

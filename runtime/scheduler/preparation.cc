@@ -153,6 +153,17 @@ bool suits_warm_interpreter(const Job& job) {
          std::none_of(job.run_files.begin(), job.run_files.end(), is_hidden);
 }
 
+// A compacting collector protects the pages that it moves objects from, and borrowed memory is
+// sealed against that (Ruby's GC.compact).
+bool moves_its_heap(const Job& job) {
+  auto mentions_it = [](std::string_view text) {
+    return text.find("GC") != text.npos && text.find("compact") != text.npos;
+  };
+  auto is_such = [&](const InputFile& file) { return mentions_it(file.content); };
+  return mentions_it(job.source) || std::any_of(job.files.begin(), job.files.end(), is_such) ||
+         std::any_of(job.run_files.begin(), job.run_files.end(), is_such);
+}
+
 std::string make_command(const Catalogue& catalogue, const RuntimeSpec& runtime, Task& task) {
   const Job& job = task.job;
   auto command = command_of(catalogue, job);
@@ -201,6 +212,7 @@ std::string objection_to(const Catalogue& catalogue, const TemplateSpec& spec, J
 
 std::string make_request(const Catalogue& catalogue, const TemplateSpec& spec, Task& task) {
   const Job& job = task.job;
+  task.may_borrow = !spec.runtime;
   if (!spec.runtime) {
     task.request = encode_request(job);
   } else if (job.execution) {
@@ -212,6 +224,7 @@ std::string make_request(const Catalogue& catalogue, const TemplateSpec& spec, T
         request_of_build(*spec.runtime, catalogue, catalogue.toolchain_of(spec), *task.build);
   } else {
     task.in_place = catalogue.is_warm(spec) && suits_warm_interpreter(job);
+    task.may_borrow = task.in_place && !moves_its_heap(job);
     task.request = request_of_run(*spec.runtime, catalogue, catalogue.toolchain_of(spec), job,
                                   task.artefact.get(), task.in_place);
   }

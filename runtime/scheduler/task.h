@@ -21,6 +21,7 @@ struct Task {
   sys::Nanoseconds accepted_at{}, admitted_at{}, leased_at{};
   std::string request;
   bool in_place = false;            // a warm interpreter may run it: see encode_request
+  bool may_borrow = true;           // its memory; see CellShape
   unsigned run = 0;                 // which run of a determinism check is next
   std::optional<JobResult> first;   // of the first run
   std::unique_ptr<JobInput> input;  // of the run that is on; null where nothing is fed
@@ -38,6 +39,7 @@ struct Task {
   const std::string& client() const;
   // The job that is to run next.
   const Job& current() const { return build ? *build : job; }
+  CellShape shape() const { return shape_of(current(), may_borrow); }
   // Tells whether the input and output of that job are still ours to give.
   bool can_begin_anew() const;
 };

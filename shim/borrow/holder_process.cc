@@ -104,6 +104,11 @@ bool track_and_seal() {
   return done;
 }
 
+void give_up_answer(Cell& own) {
+  if (::munmap(own.answer, own.answer_bytes) < 0) ::_exit(kCannot);
+  own.answer = nullptr;
+}
+
 }  // namespace
 
 bool place(int fd, int number) {
@@ -116,10 +121,12 @@ bool place(int fd, int number) {
 void be_holder(const HolderPlan& plan) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   void* at = ::mmap(plan.vault, kVaultBytes, PROT_READ, MAP_SHARED | MAP_FIXED, plan.vault_file, 0);
-  if (at == MAP_FAILED || !open_own_proc() || !leave_rseq() || !track_and_seal()) ::_exit(kCannot);
-  plan.confine(plan.context);
+  if (at == MAP_FAILED || !open_own_proc() || !leave_rseq()) ::_exit(kCannot);
   Cell own = plan.cell;
   own.borrowed = true;
+  if (!answers_in_memory()) give_up_answer(own);
+  if (!track_and_seal()) ::_exit(kCannot);
+  plan.confine(plan.context);
   park(plan.vault, plan.desk, kFdWake, kFdParkedWriter);
   reseed_in_memory();
   run_job(own, plan.desk->order, plan.desk->fds);

@@ -211,6 +211,13 @@ class Mover {
 
 }  // namespace
 
+HeapMode heap_mode_named(const char* word) {
+  if (std::strcmp(word, "moved") == 0) return HeapMode::kMoved;
+  if (std::strcmp(word, "merged") == 0) return HeapMode::kMerged;
+  if (std::strcmp(word, "huge") == 0) return HeapMode::kHuge;
+  return HeapMode::kPlain;
+}
+
 HeapImage make_heap_image(HeapMode mode) {
   HeapImage none;
   if (mode == HeapMode::kPlain) return none;

@@ -21,6 +21,9 @@ enum class HeapMode : unsigned char {
   kHuge,    // merged, on a private tmpfs of huge pages
 };
 
+// plain, moved, merged or huge; anything else is plain.
+HeapMode heap_mode_named(const char* word);
+
 struct HeapImage {
   size_t areas = 0;  // moved
   size_t bytes = 0;  // copied

@@ -210,13 +210,6 @@ void tally_trials_of(Habit habit, const std::vector<Trial>& own) {
 
 }  // namespace
 
-HeapMode heap_mode_named(const char* word) {
-  if (std::strcmp(word, "moved") == 0) return HeapMode::kMoved;
-  if (std::strcmp(word, "merged") == 0) return HeapMode::kMerged;
-  if (std::strcmp(word, "huge") == 0) return HeapMode::kHuge;
-  return HeapMode::kPlain;
-}
-
 void warm_image(HeapMode mode) {
   if (mode == HeapMode::kPlain) return;
   const std::vector<std::string> sources = trials_of_setup();

@@ -5,9 +5,6 @@
 
 namespace shim {
 
-// plain, moved, merged or huge; anything else is plain.
-HeapMode heap_mode_named(const char* word);
-
 // Moves the memory and runs the trials. The plain heap stays when the image cannot be made.
 void warm_image(HeapMode mode);
 

@@ -37,6 +37,7 @@ Ending out_of_memory(const Answer& answer) {
 
 bool executes_programs() { return false; }
 bool runs_in_place() { return true; }
+bool answers_in_memory() { return true; }
 
 void run_program(std::string_view request, AnswerSpace space) {
   const Answer answer{space, getpid()};

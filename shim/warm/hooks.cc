@@ -21,14 +21,19 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "shim/warm/compaction.h"
+#include "shim/warm/find.h"
 #include "shim/warm/names.h"
 #include "shim/warm/zygote.h"
 
 namespace {
+
+using shim::find;
 
 enum class Stage : unsigned char {
   kOff,       // not started by zygo-exec
@@ -40,6 +45,7 @@ enum class Stage : unsigned char {
 Stage stage = Stage::kOff;
 // Not strings: these are needed after the last destructor has run.
 char script[256], plain[4096];
+shim::HeapMode heap = shim::HeapMode::kPlain;
 int script_fd = -1;
 int reads = 0;  // of it
 pid_t template_pid = -1;
@@ -53,11 +59,6 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-template <typename Function>
-Function* find(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
-}
-
 __attribute__((constructor)) void begin() {
   const char* name = std::getenv(shim::kScriptName);
   const char* path = std::getenv(shim::kPlainName);
@@ -65,6 +66,7 @@ __attribute__((constructor)) void begin() {
     return;
   std::strcpy(script, name);
   std::strcpy(plain, path);
+  if (const char* mode = std::getenv(shim::kHeapName)) heap = shim::heap_mode_named(mode);
   template_pid = ::getpid();
   // The variables that steered this process are none of a program's business.
   for (const char* each : shim::kWarmNames) ::unsetenv(each);
@@ -84,7 +86,7 @@ bool asks_for_script(const char* path) {
 void serve(int but) {
   stage = Stage::kDone;
   if (!shim::can_be_forked(but)) shim::serve_plainly(plain);
-  shim::serve_and_return_in_jobs();
+  shim::serve_and_return_in_jobs(heap);
 }
 
 bool is_ruby() { return find<int(const char*, int*)>("rb_eval_string_protect") != nullptr; }
@@ -101,6 +103,7 @@ int open_marked() {
 
 // With Ruby's lock.
 void* fork_ruby(void*) {
+  shim::let_borrowers_not_compact();
   stage = Stage::kForking;
   int failed = 0;
   find<unsigned long(const char*, int*)>("rb_eval_string_protect")(kFork, &failed);
@@ -154,4 +157,12 @@ HOOK FILE* fopen(const char* path, const char* mode) {
   static auto* const real = next<FILE*(const char*, const char*)>("fopen");
   if (asks_for_script(path) && !is_ruby()) serve(-1);
   return real(path, mode);
+}
+
+// What the template has mapped is sealed where a job borrows it, and an interpreter takes it for a
+// bug of its own when it cannot give that back. It stays until the rollback.
+HOOK int munmap(void* at, size_t size) {
+  static auto* const real = next<int(void*, size_t)>("munmap");
+  const int result = real(at, size);
+  return result < 0 && errno == EPERM && shim::is_borrower() ? 0 : result;
 }

@@ -16,6 +16,7 @@
 
 #include "shim/exec/execute.h"
 #include "shim/heap/hot_pages.h"
+#include "shim/heap/image.h"
 #include "shim/program.h"
 #include "shim/protocol.h"
 #include "shim/serve.h"
@@ -31,11 +32,14 @@ constexpr size_t kStackBytes = size_t{1} << 20;
 // pid 1 has none) and the descriptors that it believes to have.
 ucontext_t interpreter, server;
 struct sigaction actions[kSignals];
+stack_t signal_stack;
+bool borrowed = false;
 int own[kMostOwn];
 int own_count = 0;
 
 void keep_actions() {
   for (int signal = 1; signal < kSignals; ++signal) ::sigaction(signal, nullptr, &actions[signal]);
+  ::sigaltstack(nullptr, &signal_stack);
 }
 
 // The signals that the shim itself listens to keep their actions (shim/sigsys_reporter.h).
@@ -71,6 +75,8 @@ void serve() { serve_cells(kControlFd); }
 
 }  // namespace
 
+bool is_borrower() { return borrowed; }
+
 bool can_be_forked(int script) {
   own_count = 0;
   if (native_thread_count() != 1) return false;
@@ -91,7 +97,8 @@ bool can_be_forked(int script) {
 
 // The server has a stack of its own, so that a job can leave it behind as it is: no frame of the
 // interpreter's is ever jumped over.
-void serve_and_return_in_jobs() {
+void serve_and_return_in_jobs(HeapMode heap) {
+  if (make_heap_image(heap).error == 0) drop_clean_pages();
   void* stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) ::_exit(1);
@@ -117,10 +124,10 @@ void serve_plainly(const char* zygo_exec) {
 
 // The interpreter reseeds itself: Ruby after each fork, PHP when a number is first asked for.
 void reseed_in_memory() {}
-void copy_hot_pages(Habit) {}
 
 bool executes_programs() { return true; }  // those that it does not run itself
 bool runs_in_place() { return true; }
+bool answers_in_memory() { return false; }
 
 // Everything that was inherited and is not the program's goes before it can look: the answer's
 // memory, which its process would otherwise share with pid 1, that of the request, and every
@@ -130,9 +137,12 @@ void run_program(std::string_view bytes, AnswerSpace space) {
   prepare_scratch(request, space);
   if (request.mode == Mode::kExec) execute(request, space);
   environ = lasting_environment(request, space.home);
-  unmap(space, space.region, space.region_bytes);
+  borrowed = !space.region;
+  if (space.region) unmap(space, space.region, space.region_bytes);
   if (space.request_is_mapped) unmap(space, bytes.data(), bytes.size());
   restore_actions();
+  // A process that shares its memory has none from the kernel (clone(2)).
+  if (::sigaltstack(&signal_stack, nullptr) < 0) space.cannot_execute(errno);
   if (::syscall(SYS_close_range, 3u, ~0u, 0u) < 0) space.cannot_execute(errno);
   fill_own_numbers();
   ::setcontext(&interpreter);

@@ -5,14 +5,19 @@
 // directory, and the interpreter goes on to read it as it would have. So a program has the frames,
 // names and endings that it has from the command line, because they are.
 
+#include "shim/heap/image.h"
+
 namespace shim {
 
 // Whether the process as it is now can be forked: one thread, and no descriptor but ours, `script`
 // (-1: none), and those by which an interpreter wakes itself, which it makes anew after a fork.
 bool can_be_forked(int script);
 
-// Returns in a job's process only.
-void serve_and_return_in_jobs();
+// Returns in a job's process only. Called on the interpreter's own stack, which cannot be moved.
+void serve_and_return_in_jobs(HeapMode heap);
+
+// Whether this process has borrowed its memory, so that areas of it are sealed.
+bool is_borrower();
 
 // In the template: zygo-exec takes this process's place. Every job is then executed, as it would be
 // without us.

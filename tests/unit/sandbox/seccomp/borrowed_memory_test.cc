@@ -92,6 +92,26 @@ TEST_CASE("a process in the borrowed memory is started with pid 1's arguments, a
   }
 }
 
+TEST_CASE("a borrower that makes code is allowed that, and nothing else that stays",
+          "[seccomp][borrow]") {
+  FilterVariant both = kBorrower;
+  both.makes_code = true;
+  constexpr uint64_t kCode = PROT_READ | PROT_WRITE | PROT_EXEC;
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    const std::string& filter = filter_of(profile, both);
+    CHECK(act(filter, "mprotect", {0x1000, 4096, kCode}) == kGo);
+    CHECK(act(filter_of(profile, kBorrower), "mprotect", {0x1000, 4096, kCode}) == quiet(EACCES));
+    for (uint64_t advice : {uint64_t{102} /* GUARD_INSTALL */, uint64_t{MADV_FREE}})
+      CHECK(act(filter, "madvise", {0x1000, 4096, advice}) == quiet(EINVAL));
+    for (const char* call : {"pkey_alloc", "pkey_free", "membarrier", "clone3"})
+      CHECK(act(filter, call) == quiet(ENOSYS));
+    for (const char* call : {"mlock", "mlockall"})
+      CHECK(act(filter, call, {0x1000, 4096}) == quiet(EPERM));
+    for (const char* call : {"prctl", "userfaultfd", "vmsplice", "io_setup", "execve", "fork"})
+      CHECK(act(filter, call, {65 /* PR_SET_MDWE */, 1}) == kAsk);
+  }
+}
+
 TEST_CASE("other jobs keep all of these", "[seccomp][borrow]") {
   CHECK(act(Profile::kPure, "madvise", {0x1000, 4096, 102}) == kGo);
   CHECK(act(Profile::kPure, "pkey_alloc") == kGo);
