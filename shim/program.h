@@ -30,6 +30,11 @@ bool runs_in_place();
 // does not, that memory is none of the program's: a holder gives it up before it borrows anything.
 bool answers_in_memory();
 
+// So many pages, at most, a holder keeps warm: kMostWarmPages in Python's templates. Others write
+// to more in each job, because they take all of themselves apart when they end (PHP to 600).
+size_t most_warm_pages();
+inline constexpr size_t kMostWarmPagesOfOthers = 720;
+
 struct AnswerSpace {
   AnswerRegion* region = nullptr;  // null: this process does not have it
   size_t capacity = 0;             // bytes of payload behind it

@@ -109,7 +109,7 @@ void Holder::end() {
 // will not need is no part of it, or a job that reads there would make pages.
 bool Holder::take_room(int vault_file) {
   first_kept_ = kept_;
-  most_kept_ = std::min(kept_ + kMostWarmPages, kMostKept);
+  most_kept_ = std::min(kept_ + most_warm_pages(), kMostKept);
   const size_t used = kProgramBytes + kept_ * kPageBytes;
   const size_t all = kProgramBytes + most_kept_ * kPageBytes;
   if (::ftruncate(vault_file, static_cast<off_t>(all)) < 0) return false;

@@ -20,6 +20,7 @@
 
 #include "shim/borrow/address_space.h"
 #include "shim/borrow/vault.h"
+#include "shim/program.h"
 
 namespace shim::borrow {
 
@@ -111,7 +112,7 @@ class Holder {
   size_t first_kept_ = 0;         // those that were there from the start
   size_t unused_warm_ = 0;
   size_t warm_ = 0;
-  uintptr_t warm_pages_[kMostWarmPages];  // to be kept after this rollback
+  uintptr_t warm_pages_[kMostWarmPagesOfOthers];  // to be kept after this rollback
   struct Seen {
     uint32_t pages[4] = {};
   };

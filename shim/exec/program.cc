@@ -16,6 +16,7 @@ void reseed_in_memory() {}
 bool executes_programs() { return true; }
 bool runs_in_place() { return false; }
 bool answers_in_memory() { return false; }
+size_t most_warm_pages() { return 0; }
 
 void run_program(std::string_view bytes, AnswerSpace space) {
   const Request request = require_program(bytes);

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "shim/protocol.h"
 #include "shim/python/audit.h"
 #include "shim/python/ending.h"
 #include "shim/python/load.h"
@@ -38,6 +39,7 @@ Ending out_of_memory(const Answer& answer) {
 bool executes_programs() { return false; }
 bool runs_in_place() { return true; }
 bool answers_in_memory() { return true; }
+size_t most_warm_pages() { return kMostWarmPages; }
 
 void run_program(std::string_view request, AnswerSpace space) {
   const Answer answer{space, getpid()};

@@ -128,6 +128,7 @@ void reseed_in_memory() {}
 bool executes_programs() { return true; }  // those that it does not run itself
 bool runs_in_place() { return true; }
 bool answers_in_memory() { return false; }
+size_t most_warm_pages() { return kMostWarmPagesOfOthers; }
 
 // Everything that was inherited and is not the program's goes before it can look: the answer's
 // memory, which its process would otherwise share with pid 1, that of the request, and every
