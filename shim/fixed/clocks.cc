@@ -1,0 +1,85 @@
+// Readings of clocks.
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+
+#include "shim/fixed/state.h"
+
+using fixed::kSecond;
+
+ZYGO_HOOK int clock_gettime(clockid_t clock, timespec* into) noexcept {
+  if (fixed::is_on() && fixed::is_known(clock)) {
+    *into = fixed::to_timespec(fixed::read(clock));
+    return 0;
+  }
+  ZYGO_NEXT(clock_gettime);
+  return real(clock, into);
+}
+
+ZYGO_HOOK int gettimeofday(timeval* into, void* zone) noexcept {
+  if (!fixed::is_on()) {
+    ZYGO_NEXT(gettimeofday);
+    return real(into, zone);
+  }
+  const int64_t ns = fixed::read(CLOCK_REALTIME);
+  *into = {ns / kSecond, ns % kSecond / 1000};
+  if (zone) *static_cast<struct timezone*>(zone) = {};
+  return 0;
+}
+
+ZYGO_HOOK time_t time(time_t* into) noexcept {
+  if (!fixed::is_on()) {
+    ZYGO_NEXT(time);
+    return real(into);
+  }
+  const time_t seconds = fixed::read(CLOCK_REALTIME) / kSecond;
+  if (into) *into = seconds;
+  return seconds;
+}
+
+ZYGO_HOOK int timespec_get(timespec* into, int base) noexcept {
+  if (fixed::is_on() && base == TIME_UTC) {
+    *into = fixed::to_timespec(fixed::read(CLOCK_REALTIME));
+    return base;
+  }
+  ZYGO_NEXT(timespec_get);
+  return real(into, base);
+}
+
+ZYGO_HOOK clock_t clock() noexcept {
+  if (!fixed::is_on()) {
+    ZYGO_NEXT(clock);
+    return real();
+  }
+  return fixed::read(CLOCK_PROCESS_CPUTIME_ID) / (kSecond / CLOCKS_PER_SEC);
+}
+
+ZYGO_HOOK clock_t times(tms* into) noexcept {
+  if (!fixed::is_on()) {
+    ZYGO_NEXT(times);
+    return real(into);
+  }
+  constexpr int64_t kTick = kSecond / 100;  // sysconf(_SC_CLK_TCK) of every Linux
+  if (into) *into = {fixed::now(CLOCK_PROCESS_CPUTIME_ID) / kTick, 0, 0, 0};
+  return fixed::read(CLOCK_MONOTONIC) / kTick;
+}
+
+// Memory is measured; time and what the kernel counts by its own doing are not.
+ZYGO_HOOK int getrusage(__rusage_who_t who, rusage* into) noexcept {
+  if (!fixed::is_on()) {
+    ZYGO_NEXT(getrusage);
+    return real(who, into);
+  }
+  const long answer = fixed::raw_call(SYS_getrusage, who, reinterpret_cast<long>(into));
+  if (answer == 0) {
+    const int64_t ns = who == RUSAGE_CHILDREN ? 0 : fixed::read(CLOCK_PROCESS_CPUTIME_ID);
+    into->ru_utime = {ns / kSecond, ns % kSecond / 1000};
+    into->ru_stime = {};
+    into->ru_minflt = into->ru_majflt = into->ru_nvcsw = into->ru_nivcsw = 0;
+  }
+  return static_cast<int>(fixed::with_errno(answer));
+}

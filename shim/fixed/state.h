@@ -1,0 +1,56 @@
+#pragma once
+// What the calls of this library share: whether they are in force, the clock, the generator.
+// Everything is lock-free, so that it works after a fork and in a signal handler. No part of the
+// C++ library is linked.
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#define ZYGO_HOOK extern "C" __attribute__((visibility("default")))
+
+namespace fixed {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// False: the calls do as ever. Reads the environment when it is first asked.
+bool is_on();
+
+// Nanoseconds of that clock. `read` is a program's reading, which the next one finds further on.
+int64_t now(clockid_t clock);
+int64_t read(clockid_t clock);
+bool is_known(clockid_t clock);
+// Of CPU time: what sleeps is none.
+bool counts_cpu(clockid_t clock);
+
+// The place of all clocks; moves on to `place`, if it is not there yet.
+int64_t elapsed();
+void pass_until(int64_t place);
+
+uint64_t random_word();
+void fill_random(void* at, size_t size);
+
+timespec to_timespec(int64_t ns);
+// At most some 146 years.
+int64_t to_ns(const timespec& time);
+inline bool is_valid(const timespec& time) {
+  return time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < kSecond;
+}
+int64_t real_now(clockid_t clock);
+
+// A system call, with the kernel's answer: -errno.
+long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
+long with_errno(long answer);
+
+// The function of the C library, or of another library behind us.
+template <typename Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace fixed
+
+// The function behind the one of ours that this is written in; looked up once.
+#define ZYGO_NEXT(name) static auto* const real = fixed::next<decltype(::name)>(#name)
