@@ -105,12 +105,25 @@ Items read_items(Reader& from, Tag container) {
   return items;
 }
 
+int64_t read_integer(Reader& from) { return from.integer(from.tag()); }
+
+FixedView read_fixed(Reader& from) {
+  FixedView fixed;
+  const Items items = read_items(from, Tag::kList);
+  Reader inside(items.bytes);
+  fixed.seed = static_cast<uint64_t>(read_integer(inside));
+  fixed.start = read_integer(inside);
+  fixed.step_us = read_integer(inside);
+  return fixed;
+}
+
 }  // namespace
 
 std::optional<Request> parse_request(std::string_view bytes) {
   Reader from(bytes);
   Request request;
-  if (from.open(Tag::kList) != 8) return std::nullopt;
+  const uint32_t parts = from.open(Tag::kList);
+  if (parts != 8 && parts != 9) return std::nullopt;
   if (from.peek() == static_cast<char>(Tag::kList)) {
     if (from.open(Tag::kList) != 2) return std::nullopt;
     request.source = from.text(Tag::kBytes);
@@ -128,6 +141,7 @@ std::optional<Request> parse_request(std::string_view bytes) {
   request.argv = read_items(from, Tag::kList);
   request.environment = read_items(from, Tag::kDict);
   request.files = read_items(from, Tag::kList);
+  if (parts == 9) request.fixed = read_fixed(from);
   if (from.broken() || !from.left().empty()) return std::nullopt;
   return request;
 }

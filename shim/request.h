@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "shim/fixed/fixed.h"
 #include "shim/value_format.h"
 
 namespace shim {
@@ -52,6 +53,7 @@ struct Request {
   Items argv;
   Items environment;
   Items files;
+  std::optional<FixedView> fixed;
 };
 
 std::optional<Request> parse_request(std::string_view bytes);

@@ -1,7 +1,9 @@
 #include "runtime/builds/machine_code.h"
 
+#include <elf.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -46,6 +48,24 @@ bool has_compiling_package(const sandbox::ImagePlan& plan, const std::string& py
   }
   for (const fs::path& prefix : prefixes) {
     if (holds_one_below(prefix)) return true;
+  }
+  return false;
+}
+
+// A static one may have a dynamic section (it is then relocated by itself), but names no
+// interpreter.
+bool is_dynamic_program(int fd) {
+  Elf64_Ehdr head{};
+  if (fd < 0 || ::pread(fd, &head, sizeof head, 0) != sizeof head) return true;
+  const bool is_ours = std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+                       head.e_ident[EI_CLASS] == ELFCLASS64 &&
+                       head.e_phentsize == sizeof(Elf64_Phdr);
+  if (!is_ours) return true;
+  for (unsigned i = 0; i < head.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    const auto at = static_cast<off_t>(head.e_phoff + i * sizeof part);
+    if (::pread(fd, &part, sizeof part, at) != sizeof part) return true;
+    if (part.p_type == PT_INTERP) return true;
   }
   return false;
 }

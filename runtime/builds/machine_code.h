@@ -1,7 +1,7 @@
 #pragma once
 // Which templates make machine code while a program runs: the filter of their cells must let them
 // (FilterVariant::makes_code). Runtimes say so in their files; a Python environment does by the
-// packages in it.
+// packages in it. And how such code is loaded.
 
 #include <string>
 
@@ -14,5 +14,9 @@ namespace runtime {
 // of `plan`. Looks at names only.
 bool has_compiling_package(const sandbox::ImagePlan& plan, const std::string& python,
                            const std::string& root);
+
+// Tells whether an executable has others loaded with it, the C library among them. What is no
+// executable of ours (a script) counts as one that has. Borrows the descriptor.
+bool is_dynamic_program(int fd);
 
 }  // namespace runtime

@@ -51,6 +51,13 @@ struct RunResult {
   Timing timing;
 };
 
+// Which of the processes of one template: a hash seed and an address layout, or those of fixed
+// mode.
+struct TemplateVariant {
+  unsigned seed = 0;
+  bool fixed = false;
+};
+
 class TemplateHandle {
  public:
   enum class State : uint8_t { kStarting, kReady, kRefused, kFailed };

@@ -33,6 +33,7 @@ std::vector<std::string> launch_command(const ZygotePlan& plan) {
                                    "--id-count",
                                    std::to_string(plan.id_count)};
   if (plan.proc) argv.push_back("--proc");
+  if (!plan.fixed.empty()) argv.insert(argv.end(), {"--fixed", plan.fixed});
   if (plan.core_cookie) argv.push_back("--core-cookie");
   if (plan.plain) argv.insert(argv.end(), {"--plain", "--run-as", std::to_string(plan.run_as)});
   for (const ImageEntry& entry : plan.plain ? sandbox::ImagePlan{} : plan.image) {

@@ -22,15 +22,16 @@
 
 namespace runtime {
 
-// All that a template process is made from. The same for every shard; `seed` alone tells templates
-// of one name apart.
+// All that a template process is made from. The same for every shard; `seed` and `fixed` alone tell
+// templates of one name apart.
 struct ZygotePlan {
-  std::string name;                      // of the template
-  std::string identity;                  // "python-numpy@sha256:..."
-  unsigned seed = 0;                     // 0, 1, ...: which hash seed and address layout
-  std::string launcher;                  // path of zygo-launch
-  std::vector<std::string> command;      // what the template process executes, as its image sees it
-  std::string heap;                      // see EngineOptions
+  std::string name;                  // of the template
+  std::string identity;              // "python-numpy@sha256:..."
+  unsigned seed = 0;                 // 0, 1, ...: which hash seed and address layout
+  std::string fixed;                 // for jobs in fixed mode: our library, as its image sees it
+  std::string launcher;              // path of zygo-launch
+  std::vector<std::string> command;  // what the template process executes, as its image sees it
+  std::string heap;                  // see EngineOptions
   std::vector<std::string> environment;  // of the image, NAME=value; over our own
   sandbox::ImagePlan image;
   sandbox::Layers layers;

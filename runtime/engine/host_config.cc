@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,15 @@ bool may_map_ranges() {
   constexpr sandbox::CapMask kNeeded = sandbox::cap_bit(7) | sandbox::cap_bit(6) |
                                        sandbox::cap_bit(21);  // SETUID, SETGID, SYS_ADMIN
   return ::geteuid() == 0 && (sandbox::permitted_caps() & kNeeded) == kNeeded;
+}
+
+// Docker's own filter refuses this. A thread's property, given back.
+bool can_fix_addresses() {
+  const int before = ::personality(0xffffffff);
+  if (before < 0 || ::personality(static_cast<unsigned>(before) | ADDR_NO_RANDOMIZE) < 0)
+    return false;
+  (void)::personality(static_cast<unsigned>(before));
+  return true;
 }
 
 }  // namespace
@@ -104,6 +114,7 @@ Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& opti
     TRY(config->replace_mounts());
   }
   config->choose_variant();
+  config->fixes_addresses_ = can_fix_addresses();
   return config;
 }
 
@@ -272,6 +283,8 @@ Result<void> HostConfig::replace_mounts() {
       paths.readable.push_back(path);
   }
   for (const std::string& path : paths.readable) readable_.push_back(TRY(sys::open(path, O_PATH)));
+  if (auto library = sys::open(fixed_library(), O_PATH); library.ok())
+    readable_.push_back(std::move(library).value());
   for (const std::string& path : paths.devices) devices_.push_back(TRY(sys::open(path, O_PATH)));
   return {};
 }

@@ -15,6 +15,7 @@
 #include "runtime/builds/build_cache.h"
 #include "runtime/builds/command_rule.h"
 #include "runtime/cell/cell_ids.h"
+#include "runtime/cell/handles.h"
 #include "runtime/cell/rollback_record.h"
 #include "runtime/cell/zygote.h"
 #include "runtime/engine/engine_options.h"
@@ -45,7 +46,7 @@ class HostConfig : public Catalogue {
 
   const TemplateSpec* find_template(const std::string& name) const override;
   std::string template_names() const override;  // for error messages
-  ZygotePlan zygote_plan(const TemplateSpec& spec, unsigned seed) const;
+  ZygotePlan zygote_plan(const TemplateSpec& spec, TemplateVariant variant) const;
   const images::Image* image() const override { return imported_ ? &*imported_ : nullptr; }
   std::string_view path_of_image() const;  // PATH
   std::optional<std::string> find_program(const std::string& word) const override;
@@ -70,6 +71,9 @@ class HostConfig : public Catalogue {
   // The compiled filter of a profile; compiled once, and once more for what makes machine code.
   sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code,
                                        bool borrows_memory);
+  std::string preload_of_programs() const override;
+  bool is_dynamic(const std::string& program) const override;
+  bool fixes_addresses() const override { return fixes_addresses_; }
   bool verifies_rollback() const { return verifies_rollback_; }
   RollbackRecord& rollbacks() { return rollbacks_; }
   const RollbackRecord& rollbacks() const { return rollbacks_; }
@@ -109,7 +113,8 @@ class HostConfig : public Catalogue {
   uint32_t slots_of_ids() const;
   sys::Result<void> replace_mounts();
   void choose_variant();
-  std::vector<std::string> command_of(const TemplateSpec& spec, bool plain) const;
+  std::vector<std::string> command_of(const TemplateSpec& spec, bool plain, bool fixed) const;
+  std::string fixed_library() const;
   std::string content_of(const TemplateSpec& spec) const;
   std::string identity_of(const TemplateSpec& spec) const;
   Origin make_origin(const TemplateSpec& spec) const;
@@ -126,6 +131,7 @@ class HostConfig : public Catalogue {
   std::map<std::string, Toolchain> toolchains_;  // by template
   bool early_cells_ = false;
   bool python_makes_code_ = false;
+  bool fixes_addresses_ = false;
   std::vector<KnownProgram> known_programs_;
   ArtefactStore artefacts_{kArtefacts};
   std::optional<BuildCache> builds_;

@@ -1,5 +1,6 @@
 // Templates: which there are, and how each is started.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +9,10 @@
 #include "images/host_image.h"
 #include "images/image_root.h"
 #include "images/sha256.h"
+#include "runtime/builds/machine_code.h"
 #include "runtime/engine/host_config.h"
+#include "sandbox/sys/fd.h"
+#include "shim/fixed/fixed.h"
 #include "shim/protocol.h"
 
 namespace runtime {
@@ -71,10 +75,10 @@ std::string HostConfig::template_names() const {
   return names;
 }
 
-ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, unsigned seed) const {
+ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, TemplateVariant variant) const {
   ZygotePlan plan;
   plan.name = spec.name;
-  plan.seed = seed;
+  plan.seed = variant.seed;
   plan.launcher = launcher_;
   plan.heap = heap_;
   plan.image = spec.runtime ? exec_image_ : image_;
@@ -89,9 +93,10 @@ ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, unsigned seed) cons
   plan.core_cookie = core_cookies_;
   plan.plain = level_ != sandbox::Level::kFull;
   plan.run_as = ids_ == Ids::kOther ? id_base_ : 0;
-  plan.command = command_of(spec, plan.plain);
+  plan.command = command_of(spec, plan.plain, variant.fixed);
+  if (variant.fixed) plan.fixed = fixed_library();
   if (imported_) plan.environment = imported_->config.environment;
-  if (is_warm(spec)) {
+  if (is_warm(spec) && !variant.fixed) {
     // Without an image /tmp is everybody's, and an interpreter may load what lies in its home.
     if (plan.plain) plan.environment.emplace_back("HOME=/nonexistent");
     for (const auto& [name, value] : spec.runtime->env)
@@ -101,10 +106,26 @@ ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, unsigned seed) cons
   return plan;
 }
 
-std::vector<std::string> HostConfig::command_of(const TemplateSpec& spec, bool plain) const {
+// At level full it lies beside the shim of every template, elsewhere where it was installed.
+std::string HostConfig::fixed_library() const {
+  const bool plain = level_ != sandbox::Level::kFull;
+  return (plain ? exec_directory_ : images::kShimTarget) + '/' + shim::kFixedLibrary;
+}
+
+// We do not know whether it can be loaded into the programs of an imported image.
+std::string HostConfig::preload_of_programs() const { return imported_ ? "" : fixed_library(); }
+
+bool HostConfig::is_dynamic(const std::string& program) const {
+  const sys::OwnedFd file(
+      ::open(((imported_ ? imported_->rootfs : "") + program).c_str(), O_RDONLY | O_CLOEXEC));
+  return is_dynamic_program(file.get());
+}
+
+std::vector<std::string> HostConfig::command_of(const TemplateSpec& spec, bool plain,
+                                                bool fixed) const {
   const std::string& own = spec.runtime ? exec_directory_ : shim_directory_;
   const std::string shim = plain ? own : std::string(images::kShimTarget);
-  if (is_warm(spec)) {
+  if (is_warm(spec) && !fixed) {
     std::vector<std::string> words = {shim + "/zygo-exec", "--warm", spec.runtime->file,
                                       toolchain_of(spec).run};
     words.insert(words.end(), spec.runtime->run.begin(), spec.runtime->run.end());

@@ -79,10 +79,10 @@ void Shard::finished() { loop_->stop(); }
 uint64_t Shard::oom_kills() const { return config_.own_oom_kills(); }
 
 Result<std::unique_ptr<TemplateHandle>> Shard::start_template(const TemplateSpec& spec,
-                                                              unsigned seed,
+                                                              TemplateVariant variant,
                                                               std::function<void()> changed) {
   return std::unique_ptr<TemplateHandle>(
-      TRY(Zygote::start(*loop_, config_.zygote_plan(spec, seed), std::move(changed))));
+      TRY(Zygote::start(*loop_, config_.zygote_plan(spec, variant), std::move(changed))));
 }
 
 Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,

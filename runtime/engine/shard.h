@@ -36,7 +36,7 @@ class Shard : private Machine {
   void age_again(sys::Nanoseconds delay) override;
   void finished() override;
   sys::Result<std::unique_ptr<TemplateHandle>> start_template(
-      const TemplateSpec& spec, unsigned seed, std::function<void()> changed) override;
+      const TemplateSpec& spec, TemplateVariant variant, std::function<void()> changed) override;
   sys::Result<std::unique_ptr<CellHandle>> order_cell(TemplateHandle& parent,
                                                       const TemplateSpec& spec,
                                                       const CellShape& shape,

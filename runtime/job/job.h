@@ -117,6 +117,17 @@ struct JobWatch {
 class LiveIo;
 struct Artefact;
 
+// What does not come from the program is the same in every run: clocks, randomness, addresses.
+struct FixedMode {
+  static constexpr int64_t kMaxSeed = (int64_t{1} << 53) - 1;
+  static constexpr int64_t kMaxStart = 4'102'444'800;  // 2100; clocks are nanoseconds in 63 bits
+  bool on = false;
+  int64_t seed = 0;
+  int64_t clock_step_us = 1;      // that each reading of a clock adds; 0: clocks stand still
+  int64_t start = 1'577'836'800;  // seconds since 1970: 2020-01-01T00:00:00Z
+  bool operator==(const FixedMode&) const = default;
+};
+
 // A job as its caller says it: pure, comparable, and written to and read from JSON.
 struct JobSpec {
   std::string id;
@@ -154,6 +165,7 @@ struct JobSpec {
   Limits limits;
   Policy policy;
   unsigned determinism_runs = 1;
+  FixedMode fixed;
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
   bool observe = false;  // `zygo run --observe`: count every system call

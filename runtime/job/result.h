@@ -44,6 +44,9 @@ struct DeterminismReport {
   bool same = true;
   std::string axis;   // "outcome", "value", "stdout"
   std::string where;  // "[0][3][1]" or "byte 17"
+  bool fixed = false;
+  int64_t seed = 0;                    // of fixed mode
+  std::vector<std::string> not_fixed;  // what may differ all the same: docs/determinism.md
 };
 
 // How the program of a runtime that compiles came about.

@@ -30,8 +30,20 @@ void declare(JobResult& first, std::string axis, std::string where, Detail more)
 
 }  // namespace
 
+std::vector<std::string> not_fixed(const FixedFacts& facts) {
+  std::vector<std::string> words;
+  if (!facts.has_addresses) words.emplace_back("addresses");
+  words.emplace_back("file metadata");
+  if (!facts.has_own_pids) words.emplace_back("pid");
+  if (facts.is_executed) words.emplace_back("rdtsc");
+  if (facts.is_executed && !facts.is_preloaded) words.emplace_back("static program");
+  if (facts.had_company) words.emplace_back("thread order");
+  return words;
+}
+
 void compare_runs(JobResult& first, const JobResult& later, unsigned runs) {
-  first.determinism = DeterminismReport{runs, true, "", ""};
+  if (!first.determinism) first.determinism.emplace();
+  first.determinism->runs = runs;
   std::string a = first.verdict.label(), b = later.verdict.label();
   if (a != b) return declare(first, "outcome", "label", {{"first", a}, {"second", b}});
   if (first.value.empty() != later.value.empty()) return declare(first, "value", "presence", {});

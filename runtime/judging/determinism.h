@@ -2,6 +2,9 @@
 // The comparison behind NonDeterministicCode: two runs of one job under different seeds must end
 // with the same label, value and stdout. Pure.
 
+#include <string>
+#include <vector>
+
 #include "runtime/job/result.h"
 
 namespace runtime {
@@ -12,5 +15,16 @@ bool stands_alone(const Verdict& first);
 // Folds a later run into the first one's result: same stays as it was, a difference makes it
 // NonDeterministicCode and names axis and place. `runs` counts both.
 void compare_runs(JobResult& first, const JobResult& later, unsigned runs);
+
+// Of a job in fixed mode.
+struct FixedFacts {
+  bool is_executed = false;   // a program of its own, not one that our interpreter runs
+  bool is_preloaded = true;   // the library that fixes time and chance could be loaded into it
+  bool has_own_pids = true;   // a namespace
+  bool has_addresses = true;  // memory can be had at the same addresses
+  bool had_company = false;   // there was more than one thread or process
+};
+// What may differ between runs all the same, in the words of docs/determinism.md; sorted.
+std::vector<std::string> not_fixed(const FixedFacts& facts);
 
 }  // namespace runtime

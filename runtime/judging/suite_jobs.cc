@@ -27,6 +27,7 @@ Job Suite::job_of(const TestCase& test) const {
   job.limits = job_.limits;
   job.policy = job_.policy;
   job.determinism_runs = job_.determinism_runs;
+  job.fixed = job_.fixed;
   job.priority = job_.priority;
   job.deadline = job_.deadline;
   job.watch = job_.watch;

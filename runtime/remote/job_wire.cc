@@ -95,12 +95,17 @@ static void fields(Archive& a, Execution& e) {
 }
 
 template <typename Archive>
+static void fields(Archive& a, FixedMode& f) {
+  a(f.on, f.seed, f.clock_step_us, f.start);
+}
+
+template <typename Archive>
 static void fields(Archive& a, JobSpec& j) {
   a(j.id, j.tag, j.tenant, j.template_name, j.source, j.source_blob, j.source_has_coding,
     j.source_name, j.source_names, j.mode, j.func, j.calls, j.array, j.argv, j.env, j.stdin_bytes,
     j.files, j.sources, j.compiler_flags, j.outputs, j.tests, j.stop_at_failure, j.tests_output,
-    j.checker, j.interactor, j.build_only, j.limits, j.policy, j.determinism_runs, j.priority,
-    j.deadline, j.observe, j.record);
+    j.checker, j.interactor, j.build_only, j.limits, j.policy, j.determinism_runs, j.fixed,
+    j.priority, j.deadline, j.observe, j.record);
 }
 
 template <typename Archive>
@@ -136,7 +141,8 @@ static void fields(Archive& a, Timing& t) {
 
 template <typename Archive>
 static void fields(Archive& a, DeterminismReport& report) {
-  a(report.runs, report.same, report.axis, report.where);
+  a(report.runs, report.same, report.axis, report.where, report.fixed, report.seed,
+    report.not_fixed);
 }
 
 template <typename Archive>

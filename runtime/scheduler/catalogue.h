@@ -31,6 +31,12 @@ class Catalogue {
   virtual bool has_python() const = 0;
   virtual bool has_early_cells(const TemplateSpec& spec) const = 0;
   virtual bool is_warm(const TemplateSpec& spec) const = 0;  // its interpreter is the template
+  // Of executed programs in fixed mode: the library to preload, as they see it; empty: none can be.
+  virtual std::string preload_of_programs() const = 0;
+  // Whether a program of the image has the C library loaded for it. Reads the disk.
+  virtual bool is_dynamic(const std::string& program) const = 0;
+  // Whether a process can have its memory at the same addresses in every run.
+  virtual bool fixes_addresses() const = 0;
   virtual const Toolchain& toolchain_of(const TemplateSpec& spec) const = 0;  // of a runtime
   // Jobs see its files; null: they see the host's own.
   virtual const images::Image* image() const = 0;

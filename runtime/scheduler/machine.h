@@ -36,7 +36,7 @@ class Machine {
   // `changed` is called when the state leaves kStarting, and again if a ready template dies. An
   // error is the kernel's: nothing was started.
   virtual sys::Result<std::unique_ptr<TemplateHandle>> start_template(
-      const TemplateSpec& spec, unsigned seed, std::function<void()> changed) = 0;
+      const TemplateSpec& spec, TemplateVariant variant, std::function<void()> changed) = 0;
   // From `parent`, which is ready, or starting: it is then forked as soon as the template can. An
   // error names the resource that is missing; EPIPE or ECONNRESET: the template is gone, which is
   // about to be heard. No event comes before this has returned.

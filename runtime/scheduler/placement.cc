@@ -63,7 +63,9 @@ bool Placement::prepare(TaskPtr& task, const TemplateSpec& spec) {
 }
 
 TemplateKey Placement::key_for(const Task& task) const {
-  return {catalogue_.find_template(task.job.template_name)->name, task.run, task.job.tenant};
+  const bool fixed = task.job.fixed.on && !task.build;  // its runs are made alike
+  return {catalogue_.find_template(task.job.template_name)->name, fixed ? 0 : task.run,
+          task.job.tenant, fixed};
 }
 
 // True: the task was taken, until another template of its tenant has started.
@@ -141,7 +143,8 @@ void Placement::lease_early(TaskPtr task, const TemplateKey& key, const Template
                             TemplateSlot& zygote) {
   if (cells_.find_idle(key, zygote.zygote.get(), task->shape()) != cells_.none())
     return lease(std::move(task), key, zygote);
-  if (catalogue_.has_early_cells(spec) && !zygote.early_cell) {
+  // In an early cell memory lies elsewhere.
+  if (catalogue_.has_early_cells(spec) && !zygote.early_cell && !key.fixed) {
     zygote.early_cell = true;
     cells_.make_room();
     if (order_cell(task, key, zygote).ok()) return;

@@ -1,11 +1,16 @@
 #include "runtime/scheduler/preparation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "runtime/builds/artefact.h"
+#include "runtime/builds/machine_code.h"
 #include "runtime/builds/source_rules.h"
 #include "runtime/values/value.h"
+#include "shim/fixed/fixed.h"
 
 namespace runtime {
 
@@ -13,8 +18,6 @@ using sandbox::Level;
 using sandbox::Profile;
 
 namespace {
-
-using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment of_image(const images::Image* image) {
   Environment env;
@@ -38,6 +41,22 @@ Environment environment_of(const RuntimeSpec& runtime, const Job& job, const ima
     }
   }
   return env;
+}
+
+// What fixes the clocks and the chance of a program that is executed, and of all that it starts.
+void fix_environment(const Catalogue& catalogue, const FixedMode& fixed, Environment& env) {
+  std::string library = catalogue.preload_of_programs();
+  if (!fixed.on || library.empty()) return;
+  std::erase_if(env, [](const auto& entry) { return entry.first == shim::kFixedName; });
+  env.emplace_back(shim::kFixedName,
+                   fmt::format("{}:{}:{}", fixed.seed, fixed.start, fixed.clock_step_us));
+  const auto own = std::find_if(env.begin(), env.end(),
+                                [](const auto& entry) { return entry.first == "LD_PRELOAD"; });
+  if (own == env.end()) {
+    env.emplace_back("LD_PRELOAD", std::move(library));
+  } else {
+    own->second = library + ":" + own->second;
+  }
 }
 
 // The scripts of a package are called with these words.
@@ -112,6 +131,7 @@ std::string request_of_run(const RuntimeSpec& runtime, const Catalogue& catalogu
   add_names(runtime, job, false, command.argv);
   command.argv.insert(command.argv.end(), job.argv.begin(), job.argv.end());
   command.env = environment_of(runtime, job, catalogue.image());
+  fix_environment(catalogue, job.fixed, command.env);
   const InputFile source{names.file, job.source, false};
   // A package's artefact is all that its compiler left, the job's files among it.
   const bool are_there = artefact && !runtime.folder.empty();
@@ -164,6 +184,13 @@ bool moves_its_heap(const Job& job) {
          std::any_of(job.run_files.begin(), job.run_files.end(), is_such);
 }
 
+// Into the program that came with the job, or else into that of the image.
+bool can_preload(const Catalogue& catalogue, const Artefact* own, const std::string& program) {
+  if (catalogue.preload_of_programs().empty()) return false;
+  if (own && own->program) return is_dynamic_program(own->program.get());
+  return catalogue.is_dynamic(program);
+}
+
 std::string make_command(const Catalogue& catalogue, const RuntimeSpec& runtime, Task& task) {
   const Job& job = task.job;
   auto command = command_of(catalogue, job);
@@ -177,6 +204,8 @@ std::string make_command(const Catalogue& catalogue, const RuntimeSpec& runtime,
            " is a compiler (profile build), and level minimal has none";
   }
   command->env = environment_of(task.language ? *task.language : runtime, job, catalogue.image());
+  fix_environment(catalogue, job.fixed, command->env);
+  task.is_preloaded = can_preload(catalogue, job.program.get(), command->program);
   task.request = encode_request(*command);
   return "";
 }
@@ -214,7 +243,10 @@ std::string make_request(const Catalogue& catalogue, const TemplateSpec& spec, T
   const Job& job = task.job;
   task.may_borrow = !spec.runtime;
   if (!spec.runtime) {
-    task.request = encode_request(job);
+    Environment of_children;
+    if (job.policy.profile >= Profile::kSubprocess)
+      fix_environment(catalogue, job.fixed, of_children);
+    task.request = encode_request(job, of_children);
   } else if (job.execution) {
     task.request = request_of_execution(job);
   } else if (spec.runtime->run.empty()) {
@@ -223,10 +255,13 @@ std::string make_request(const Catalogue& catalogue, const TemplateSpec& spec, T
     task.request =
         request_of_build(*spec.runtime, catalogue, catalogue.toolchain_of(spec), *task.build);
   } else {
-    task.in_place = catalogue.is_warm(spec) && suits_warm_interpreter(job);
+    task.in_place = catalogue.is_warm(spec) && !job.fixed.on && suits_warm_interpreter(job);
     task.may_borrow = task.in_place && !moves_its_heap(job);
     task.request = request_of_run(*spec.runtime, catalogue, catalogue.toolchain_of(spec), job,
                                   task.artefact.get(), task.in_place);
+    if (job.fixed.on)
+      task.is_preloaded =
+          can_preload(catalogue, task.artefact.get(), catalogue.toolchain_of(spec).run);
   }
   return "";
 }

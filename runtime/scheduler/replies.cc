@@ -78,7 +78,7 @@ void Replies::conclude(TaskPtr task, JobResult result) {
     if (our_fault) return reply(std::move(task), std::move(result));
     return compare(std::move(task), std::move(result));
   }
-  result.determinism = DeterminismReport{1, true, "", ""};
+  if (!result.determinism) result.determinism.emplace();
   if (stands_alone(result.verdict)) return reply(std::move(task), std::move(result));
   task->first = std::move(result);
   go_on_comparing(std::move(task));

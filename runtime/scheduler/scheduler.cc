@@ -5,6 +5,7 @@
 
 #include "runtime/job/live_io.h"
 #include "runtime/job/micros.h"
+#include "runtime/judging/determinism.h"
 
 namespace runtime {
 
@@ -250,6 +251,20 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   pump();
 }
 
+DeterminismReport Scheduler::report_of_fixed(const Task& task, const CellSlot& slot,
+                                             const JobResult& result) const {
+  const TemplateSpec* spec = catalogue_.find_template(task.job.template_name);
+  DeterminismReport report;
+  report.fixed = true;
+  report.seed = task.job.fixed.seed;
+  report.not_fixed = not_fixed({.is_executed = spec->runtime != nullptr,
+                                .is_preloaded = task.is_preloaded,
+                                .has_own_pids = slot.cell->layers().has(sandbox::Layer::kPidNs),
+                                .has_addresses = catalogue_.fixes_addresses(),
+                                .had_company = result.usage.pids_peak > 1});
+  return report;
+}
+
 JobResult Scheduler::assemble(const Task& task, const CellSlot& slot, RunResult run) {
   const Nanoseconds begin = machine_.now();
   JobResult result = result_of(task, std::move(run));
@@ -257,6 +272,7 @@ JobResult Scheduler::assemble(const Task& task, const CellSlot& slot, RunResult 
   result.level = catalogue_.level();
   if (const TemplateSlot* zygote = templates_.find(slot.zygote))
     result.template_id = zygote->zygote->identity();
+  if (task.job.fixed.on && !task.build) result.determinism = report_of_fixed(task, slot, result);
   result.timing.judge = micros(machine_.now() - begin);
   return result;
 }

@@ -87,6 +87,8 @@ class Scheduler : public Peer {
   bool has_partner(Slot slot);
   void start_pairs();
   void give_up_cell(Slot slot, const sys::Error& error);
+  DeterminismReport report_of_fixed(const Task& task, const CellSlot& slot,
+                                    const JobResult& result) const;
   JobResult assemble(const Task& task, const CellSlot& slot, RunResult run);
 
   Machine& machine_;

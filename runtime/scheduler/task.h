@@ -22,6 +22,7 @@ struct Task {
   std::string request;
   bool in_place = false;            // a warm interpreter may run it: see encode_request
   bool may_borrow = true;           // its memory; see CellShape
+  bool is_preloaded = true;         // fixed mode: our library can be loaded into its program
   unsigned run = 0;                 // which run of a determinism check is next
   std::optional<JobResult> first;   // of the first run
   std::unique_ptr<JobInput> input;  // of the run that is on; null where nothing is fed

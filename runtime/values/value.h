@@ -57,8 +57,10 @@ std::optional<std::string> first_difference(std::string_view a, std::string_view
 Testimony decode_answer(shim::AnswerKind kind, std::string_view payload, bool call_mode);
 
 // The request of shim/value_format.h. Text that is not UTF-8 is repaired: a request is always
-// well-formed. `job.argv` holds the arguments; the program's name is put in front of them.
-std::string encode_request(const Job& job);
+// well-formed. `job.argv` holds the arguments; the program's name is put in front of them. `more`
+// comes behind the job's own environment.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+std::string encode_request(const Job& job, const Environment& more = {});
 
 // The files that are placed before a run: a file of the run replaces the job's of that name.
 std::vector<const InputFile*> files_of_run(const Job& job);

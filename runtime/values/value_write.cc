@@ -83,8 +83,6 @@ void put_text(Writer& writer, std::string_view text) {
   writer.text(repaired_utf8(text));
 }
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
 void put_environment(Writer& writer, const Environment& env) {
   writer.container(shim::Tag::kDict, static_cast<uint32_t>(env.size()));
   for (const auto& [name, value] : env) {
@@ -133,11 +131,11 @@ std::vector<const InputFile*> files_of_run(const Job& job) {
   return files;
 }
 
-std::string encode_request(const Job& job) {
+std::string encode_request(const Job& job, const Environment& more) {
   const std::vector<const InputFile*> files = files_of_run(job);
   Writer writer;
   writer.reserve(size_of(files) + job.source.size() + job.calls.size());
-  writer.container(shim::Tag::kList, 8);
+  writer.container(shim::Tag::kList, job.fixed.on ? 9 : 8);
   put_source(writer, job);
   writer.integer(static_cast<int64_t>(job.mode));
   put_text(writer, job.func);
@@ -150,8 +148,15 @@ std::string encode_request(const Job& job) {
   writer.container(shim::Tag::kList, static_cast<uint32_t>(job.argv.size() + 1));
   writer.text(kProgramName);
   for (const std::string& argument : job.argv) put_text(writer, argument);
-  put_environment(writer, job.env);
+  Environment env = job.env;
+  env.insert(env.end(), more.begin(), more.end());
+  put_environment(writer, env);
   put_files(writer, files);
+  if (job.fixed.on) {
+    writer.container(shim::Tag::kList, 3);
+    for (const int64_t each : {job.fixed.seed, job.fixed.start, job.fixed.clock_step_us})
+      writer.integer(each);
+  }
   return writer.take();
 }
 

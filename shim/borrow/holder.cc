@@ -156,7 +156,8 @@ bool Holder::read_layout() {
       return false;
     }
   }
-  gap_[gaps_++] = {last, end_of_addresses()};
+  // Without randomisation the stack ends where addresses do, and munmap(2) refuses an empty range.
+  if (last < end_of_addresses()) gap_[gaps_++] = {last, end_of_addresses()};
   const bool all = areas_ < kMostAreas && gaps_ < kMostGaps;
   map->destroy();
   return all;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -12,8 +13,10 @@
 
 #include "shim/fixed/state.h"
 
+using fixed::End;
 using fixed::kSecond;
 using fixed::pass_until;
+using fixed::TimedWait;
 
 namespace {
 
@@ -46,9 +49,10 @@ int sleep_until(clockid_t clock, const timespec* when) {
 // Carries out a wait that says 0 when its time has passed; `wanted` is its time, or negative.
 template <typename Wait>
 int wait_at_most(int64_t wanted, Wait wait) {
-  const int64_t began = fixed::elapsed();
+  if (!fixed::is_on()) return wait();
+  const TimedWait timed(wanted);
   const int answer = wait();
-  if (answer == 0 && wanted > 0 && fixed::is_on()) pass_until(began + wanted);
+  timed.end(answer == 0 ? End::kTimeout : answer < 0 && errno == EINTR ? End::kSignal : End::kElse);
   return answer;
 }
 
@@ -123,4 +127,35 @@ ZYGO_HOOK int epoll_wait(int fd, epoll_event* events, int most, int ms) {
 ZYGO_HOOK int epoll_pwait(int fd, epoll_event* events, int most, int ms, const sigset_t* mask) {
   ZYGO_NEXT(epoll_pwait);
   return wait_at_most(of_milliseconds(ms), [=] { return real(fd, events, most, ms, mask); });
+}
+
+ZYGO_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* time,
+                           const sigset_t* mask) {
+  ZYGO_NEXT(epoll_pwait2);
+  return wait_at_most(of_timespec(time), [=] { return real(fd, events, most, time, mask); });
+}
+
+// What fortified programs call.
+ZYGO_HOOK int __poll_chk(pollfd* fds, nfds_t count, int ms, size_t size) {
+  using Poll = int(pollfd*, nfds_t, int, size_t);
+  static auto* const real = fixed::next<Poll>("__poll_chk");
+  return wait_at_most(of_milliseconds(ms), [=] { return real(fds, count, ms, size); });
+}
+ZYGO_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* time, const sigset_t* mask,
+                          size_t size) {
+  using Poll = int(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
+  static auto* const real = fixed::next<Poll>("__ppoll_chk");
+  return wait_at_most(of_timespec(time), [=] { return real(fds, count, time, mask, size); });
+}
+
+ZYGO_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* time) {
+  ZYGO_NEXT(sigtimedwait);
+  if (!fixed::is_on()) return real(set, info, time);
+  const TimedWait timed(of_timespec(time));
+  const int answer = real(set, info, time);
+  timed.end(answer >= 0       ? End::kElse
+            : errno == EAGAIN ? End::kTimeout
+            : errno == EINTR  ? End::kSignal
+                              : End::kElse);
+  return answer;
 }

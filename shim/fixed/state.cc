@@ -59,6 +59,9 @@ bool begin_from_environment() {
   return true;
 }
 
+// Before the program can fork: its children have to know that they are.
+[[gnu::constructor]] void begin_early() { (void)fixed::is_on(); }
+
 bool is_real_time(clockid_t clock) {
   return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
          clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
@@ -100,6 +103,12 @@ void pass_until(int64_t place) {
   for (int64_t before = slept; ticks + before < place;) {
     if (slept.compare_exchange_weak(before, place - ticks)) return;
   }
+}
+
+void TimedWait::end(End end) const {
+  if (wanted_ <= 0 || end == End::kElse) return;
+  const int64_t took = end == End::kTimeout ? wanted_ : real_now(CLOCK_MONOTONIC) - really_began_;
+  pass_until(began_ + (took < wanted_ ? took : wanted_));
 }
 
 // A forked child has another sequence than its parent, and the same in every run.

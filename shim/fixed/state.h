@@ -25,9 +25,26 @@ bool is_known(clockid_t clock);
 // Of CPU time: what sleeps is none.
 bool counts_cpu(clockid_t clock);
 
+int64_t real_now(clockid_t clock);
+
 // The place of all clocks; moves on to `place`, if it is not there yet.
 int64_t elapsed();
 void pass_until(int64_t place);
+
+// How a wait ended, for what the clock makes of it: one that a signal interrupted has taken the
+// time that it took, or who goes on with the rest would wait for the whole time again.
+enum class End { kTimeout, kSignal, kElse };
+class TimedWait {
+ public:
+  explicit TimedWait(int64_t wanted)  // nanoseconds; none: the clock stays
+      : wanted_(wanted),
+        began_(elapsed()),
+        really_began_(wanted > 0 ? real_now(CLOCK_MONOTONIC) : 0) {}
+  void end(End end) const;  // keeps errno
+
+ private:
+  int64_t wanted_, began_, really_began_;
+};
 
 uint64_t random_word();
 void fill_random(void* at, size_t size);
@@ -38,7 +55,6 @@ int64_t to_ns(const timespec& time);
 inline bool is_valid(const timespec& time) {
   return time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < kSecond;
 }
-int64_t real_now(clockid_t clock);
 
 // A system call, with the kernel's answer: -errno.
 long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);

@@ -13,30 +13,36 @@
 
 namespace {
 
-// `wait` gets the deadline that the kernel understands and says whether that passed.
-template <typename Wait, typename TimedOut>
-auto wait_until(clockid_t clock, const timespec* deadline, Wait wait, TimedOut timed_out) {
+using fixed::End;
+
+// `wait` gets the deadline that the kernel understands, and `end_of` its answer.
+template <typename Wait, typename EndOf>
+auto wait_until(clockid_t clock, const timespec* deadline, Wait wait, EndOf end_of) {
   if (!deadline || !fixed::is_on() || !fixed::is_valid(*deadline)) return wait(deadline);
   const int64_t wanted = fixed::to_ns(*deadline) - fixed::now(clock);
-  const int64_t began = fixed::elapsed();
+  const fixed::TimedWait timed(wanted);
   const int64_t real_deadline = fixed::real_now(clock) + (wanted > 0 ? wanted : 0);
   const timespec translated = fixed::to_timespec(real_deadline);
   const auto answer = wait(&translated);
-  if (timed_out(answer) && wanted > 0) fixed::pass_until(began + wanted);
+  timed.end(end_of(answer));
   return answer;
 }
 
-bool says_timeout(int error) { return error == ETIMEDOUT; }
+End end_with(int error) {
+  if (error == ETIMEDOUT) return End::kTimeout;
+  return error == EINTR ? End::kSignal : End::kElse;
+}
+End end_in_threads(int answer) { return answer == thrd_timedout ? End::kTimeout : End::kElse; }
 
 template <typename Wait>
 int wait_until(clockid_t clock, const timespec* deadline, Wait wait) {
-  return wait_until(clock, deadline, wait, says_timeout);
+  return wait_until(clock, deadline, wait, end_with);
 }
 
 template <typename Wait>
 int wait_by_errno(clockid_t clock, const timespec* deadline, Wait wait) {
   return wait_until(clock, deadline, wait,
-                    [](int answer) { return answer < 0 && errno == ETIMEDOUT; });
+                    [](int answer) { return answer < 0 ? end_with(errno) : End::kElse; });
 }
 
 // As pthread_condattr_setclock() has left it there (glibc's nptl/pthread_cond_common.c,
@@ -141,14 +147,14 @@ ZYGO_HOOK int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* dead
   ZYGO_NEXT(cnd_timedwait);
   return wait_until(
       CLOCK_REALTIME, deadline, [=](const timespec* when) { return real(condition, mutex, when); },
-      [](int answer) { return answer == thrd_timedout; });
+      end_in_threads);
 }
 
 ZYGO_HOOK int mtx_timedlock(mtx_t* mutex, const timespec* deadline) {
   ZYGO_NEXT(mtx_timedlock);
   return wait_until(
       CLOCK_REALTIME, deadline, [=](const timespec* when) { return real(mutex, when); },
-      [](int answer) { return answer == thrd_timedout; });
+      end_in_threads);
 }
 
 namespace {
@@ -162,16 +168,16 @@ long futex(const long* words) {
     return fixed::raw_call(SYS_futex, words[0], words[1], words[2], reinterpret_cast<long>(when),
                            words[4], words[5]);
   };
-  const auto passed = [](long answer) { return answer == -ETIMEDOUT; };
+  const auto end_of = [](long answer) { return end_with(static_cast<int>(-answer)); };
   if (operation == FUTEX_WAIT && time) {
-    const int64_t began = fixed::elapsed();
+    const fixed::TimedWait timed(fixed::to_ns(*time));
     const long answer = call(time);
-    if (passed(answer)) fixed::pass_until(began + fixed::to_ns(*time));
+    timed.end(end_of(answer));
     return answer;
   }
   const bool by_real_time = (words[1] & FUTEX_CLOCK_REALTIME) != 0 || operation == FUTEX_LOCK_PI;
   if (operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI)
-    return wait_until(by_real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC, time, call, passed);
+    return wait_until(by_real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC, time, call, end_of);
   return call(time);
 }
 

@@ -8,12 +8,14 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "sandbox/caps.h"
@@ -22,6 +24,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
+#include "shim/fixed/fixed.h"
 #include "shim/launch/options.h"
 #include "shim/protocol.h"
 
@@ -59,6 +62,13 @@ Result<void> enter_identity(bool range) {
   return {};
 }
 
+// For jobs in fixed mode. Where the addresses cannot be had, the daemon knows that and says so.
+void fix_surroundings(const std::string& library) {
+  (void)::personality(ADDR_NO_RANDOMIZE);
+  ::setenv("LD_PRELOAD", library.c_str(), 1);
+  ::setenv(kFixedName, kFixedInTemplate, 1);
+}
+
 // The interpreter in this process's place.
 Result<void> execute(const LaunchOptions& options) {
   // After the change of uid, which clears it. The parent is the daemon's thread.
@@ -67,6 +77,7 @@ Result<void> execute(const LaunchOptions& options) {
   std::vector<char*> argv;
   for (const std::string& word : options.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  if (!options.fixed.empty()) fix_surroundings(options.fixed);
   // The interpreter must not inherit what only this file needs.
   ::syscall(SYS_close_range, static_cast<unsigned>(kProcFd + 1), ~0u, 0u);
   ::execv(argv[0], argv.data());

@@ -50,6 +50,8 @@ sys::Result<LaunchOptions> parse_launch_options(int argc, char** argv) {
       options.proc = true;
     } else if (option == "--core-cookie") {
       options.core_cookie = true;
+    } else if (option == "--fixed") {
+      options.fixed = next();
     } else if (option == "--run-as") {
       options.run_as = number();
     } else if (option == "--cgroup") {

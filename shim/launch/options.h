@@ -20,6 +20,7 @@ struct LaunchOptions {
   bool plain = false;        // --plain: no namespaces and no image; the host's files as they are
   bool proc = false;         // --proc: cells are to have a /proc of their own
   bool core_cookie = false;  // --core-cookie: shares no core with processes of other templates
+  std::string fixed;         // --fixed LIBRARY: preloaded, and addresses are not randomised
   uint32_t run_as = 0;       // --run-as N, with --plain: give up root's id for this one
   sandbox::ImagePlan image;  // --bind T S, --device T S, --symlink T S, --file T S, --directory T
   std::vector<std::string> cgroup_files;  // --cgroup PATH: write "0" here first

@@ -96,7 +96,7 @@ def main() -> None:
         check_threads("setup code", _zygo.thread_count())
     # What steered this process is none of a program's business.
     heap = os.environ.pop("ZYGO_HEAP", "plain")
-    for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
+    for name in ("PYTHONHASHSEED", "LD_BIND_NOW", "LD_PRELOAD", "ZYGO_FIXED"):
         os.environ.pop(name, None)
     try:
         _zygo.serve(control_fd, heap)

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "shim/fixed/fixed.h"
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/setup.h"
 
@@ -116,7 +117,12 @@ bool keep_generators(InterpreterRefs& k) {
   return (!random || keep_random(k, random)) && (!mtrand || keep_numpy_legacy(k, mtrand));
 }
 
+// In fixed mode the seed is the job's own, and comes with it.
 void reseed_in_memory() {
+  if (!zygo_fixed_begin) reseed_by_job();
+}
+
+void reseed_by_job() {
   fill(refs().random);
   fill(refs().numpy_legacy);
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "shim/fixed/fixed.h"
 #include "shim/heap/settle.h"
 #include "shim/heap/trial.h"
 #include "shim/python/program.h"
@@ -29,6 +30,7 @@ PyObject* serve(PyObject* /*self*/, PyObject* args) {
   const shim::HeapMode mode = shim::heap_mode_named(heap);
   if (!shim::prepare_interpreter()) return nullptr;
   if (!shim::leave_bootstrap()) _exit(1);
+  if (zygo_fixed_pause) zygo_fixed_pause();  // until a job begins
   // An image takes longer than most programs: who is waiting already gets a cell on the heap as it
   // is.
   if (mode != shim::HeapMode::kPlain) shim::serve_early_orders(control);

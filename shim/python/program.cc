@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "shim/fixed/fixed.h"
 #include "shim/protocol.h"
 #include "shim/python/audit.h"
 #include "shim/python/ending.h"
@@ -15,6 +16,10 @@ namespace shim {
 namespace {
 
 Ending run(Request& request, const Answer& answer) {
+  if (request.fixed && zygo_fixed_begin) {
+    zygo_fixed_begin(&*request.fixed);
+    reseed_by_job();
+  }
   if (!reseed() || !refresh_thread() || !place_files(request.files) ||
       !set_surroundings(request, answer.space.home) || !decode_source(request)) {
     return end_script(answer, Stage::kCompile, request.source);

@@ -17,6 +17,7 @@ void release_reserve();
 
 // In the job, in this order; each is false with an exception set.
 void restore_signals();
+void reseed_by_job();   // generators.cc: what the cell does before each job, in the job itself
 bool reseed();          // generators.cc: those whose state was not found in memory
 bool refresh_thread();  // the main thread's native_id
 bool place_files(const Items& files);

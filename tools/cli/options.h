@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/job/job.h"
 #include "runtime/job/limits.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/units.h"
@@ -59,6 +60,7 @@ struct RunOptions {
   std::map<std::string_view, runtime::LimitRule::Amount> limits;  // by option: "--cpu"
   std::optional<sandbox::Profile> profile;
   unsigned determinism = 1;
+  runtime::FixedMode fixed;
   std::string func, inputs;
   bool array = false;
   std::string stdin_file;

@@ -131,8 +131,10 @@ sys::Result<Job> JobBuilder::finish() && {
     refuse(place_of("files", misfit->path), misfit->why);
   if (!tests_.empty()) job_.tests = std::move(tests_);
   if (!objection_.empty()) return sys::Error::because(objection_);
-  if (const char* wrong = objection_to_job({.source = has_source_, .calls = has_calls_}, job_))
-    return sys::Error::because(wrong);
+  if (const std::string objection =
+          objection_to_job({.source = has_source_, .calls = has_calls_}, job_);
+      !objection.empty())
+    return sys::Error::because(objection);
   const std::string wrong = objection_to_files_of_tests(job_);
   if (!wrong.empty()) return sys::Error::because(wrong);
   return std::move(job_);

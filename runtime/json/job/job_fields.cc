@@ -15,6 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kModes = {"script", "call"};
 constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
 constexpr std::array<std::string_view, 2> kStops = {"never", "first_fail"};
+constexpr std::array<std::string_view, 2> kDeterminism = {"compare", "fixed"};
 constexpr std::array<std::string_view, 2> kReactions = {"deny", "kill"};
 
 template <typename E, E JobSpec::*M>
@@ -26,6 +27,12 @@ template <typename E, E Policy::*M>
 constexpr NumberAccess policy_choice() {
   return {[](const JobSpec& job) { return static_cast<int64_t>(job.policy.*M); },
           [](JobSpec& job, int64_t value) { job.policy.*M = static_cast<E>(value); }};
+}
+
+template <int64_t FixedMode::*M>
+constexpr NumberAccess of_fixed_mode() {
+  return {[](const JobSpec& job) { return job.fixed.*M; },
+          [](JobSpec& job, int64_t value) { job.fixed.*M = value; }};
 }
 
 using enum FieldKind;
@@ -210,7 +217,33 @@ constexpr Field kFieldsBehindLimits[] = {
      .number = {
          [](const JobSpec& job) -> int64_t { return job.determinism_runs; },
          [](JobSpec& job, int64_t value) { job.determinism_runs = static_cast<unsigned>(value); }},
-     .meaning = "How often it runs, each time under another seed; the runs must agree."},
+     .meaning = "How often it runs, each time under another seed; the runs must agree. With "
+                "`\"mode\": \"fixed\"` the runs are made alike."},
+    {.path = "determinism.mode",
+     .kind = kChoice,
+     .number = {[](const JobSpec& job) -> int64_t { return job.fixed.on; },
+                [](JobSpec& job, int64_t value) { job.fixed.on = value == 1; }},
+     .choices = kDeterminism,
+     .meaning = "`compare`: the program meets real time and chance. `fixed`: clocks, randomness, "
+                "hashes, addresses and the order of directories are the same in every run "
+                "([determinism.md](determinism.md))."},
+    {.path = "determinism.seed",
+     .kind = kInteger,
+     .max = FixedMode::kMaxSeed,
+     .number = of_fixed_mode<&FixedMode::seed>(),
+     .meaning = "Fixed mode: all randomness follows from it."},
+    {.path = "determinism.clock_step_us",
+     .kind = kInteger,
+     .max = 1'000'000,
+     .number = of_fixed_mode<&FixedMode::clock_step_us>(),
+     .meaning = "Fixed mode: each reading of a clock moves all clocks on by so many microseconds, "
+                "and each sleep by its length. 0: the clocks stand still, in sleeps, too."},
+    {.path = "determinism.start",
+     .kind = kInteger,
+     .max = FixedMode::kMaxStart,
+     .number = of_fixed_mode<&FixedMode::start>(),
+     .meaning = "Fixed mode: the time at which the program starts, in seconds since 1970. The "
+                "default is 2020-01-01T00:00:00Z."},
     {.path = "priority",
      .kind = kInteger,
      .min = -100,

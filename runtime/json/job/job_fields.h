@@ -2,6 +2,7 @@
 // The schema of a job: one table from which jobs are validated and the reference page is written.
 // Pure data.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -52,6 +53,10 @@ struct Field {
 };
 
 std::span<const Field> job_fields();
+
+// What means something in fixed mode only, and is refused elsewhere.
+inline constexpr std::array<std::string_view, 3> kOfFixedMode = {
+    "determinism.seed", "determinism.clock_step_us", "determinism.start"};
 
 // The index in job_fields(), or -1.
 int field_index(std::string_view path);

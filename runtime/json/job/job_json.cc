@@ -152,6 +152,14 @@ class JobParser {
   std::vector<InputFile> sources_;
 };
 
+// The first that the job has; empty: none.
+std::string_view field_of_fixed_mode(const JobParser& parser) {
+  for (const std::string_view field : kOfFixedMode) {
+    if (parser.gave(field)) return field;
+  }
+  return {};
+}
+
 sys::Error too_long() {
   return sys::Error::because("longer than " + std::to_string(kMaxJobBytes >> 20) + " MiB");
 }
@@ -181,8 +189,10 @@ sys::Result<Job> parse_job(std::string_view line, const JobDefaults& defaults, P
   const Given given{.source = parser.gave("source"),
                     .func = parser.gave("func"),
                     .inputs = parser.gave("inputs"),
-                    .calls = parser.gave("calls")};
-  if (const char* wrong = objection_to_job(given, job)) return sys::Error::because(wrong);
+                    .calls = parser.gave("calls"),
+                    .of_fixed_mode = field_of_fixed_mode(parser)};
+  if (const std::string objection = objection_to_job(given, job); !objection.empty())
+    return sys::Error::because(objection);
   if (auto misfit = take_sources(std::move(parser.sources()), job.files, job.sources))
     return sys::Error::because(place_of("sources", misfit->path) + ": " + misfit->why);
   const std::string wrong = objection_to_files_of_tests(job);

@@ -37,24 +37,27 @@ std::string objection_to_files_of_tests(const Job& job) {
   return "";
 }
 
-const char* objection_to_job(const Given& given, Job& job) {
+std::string objection_to_job(const Given& given, Job& job) {
   if (given.inputs && given.calls) return "calls: not together with inputs";
   if (job.source.empty() && !given.source) return "source: required";
   if (const char* wrong = objection_to_tests(job)) return wrong;
+  if (!job.fixed.on && !given.of_fixed_mode.empty())
+    return std::string(given.of_fixed_mode) + ": only in fixed mode (\"mode\": \"fixed\")";
+  if (!job.fixed.on) job.fixed = {};  // from the defaults, for the other jobs
   if (!job.tests.empty() && (given.inputs || given.calls))
     return "tests: not together with inputs or calls";
   if (job.mode == shim::Mode::kCall) {
     if (job.func.empty()) return "func: required in call mode";
     if (job.calls.empty() && job.tests.empty())
       return "inputs: required in call mode (inputs or calls)";
-    return nullptr;
+    return "";
   }
   if (given.func) return "func: only in call mode (\"mode\": \"call\")";
   if (given.inputs) return "inputs: only in call mode (\"mode\": \"call\")";
   if (given.calls) return "calls: only in call mode (\"mode\": \"call\")";
   job.func.clear();  // from the defaults, for the other jobs
   job.calls.clear();
-  return nullptr;
+  return "";
 }
 
 }  // namespace runtime

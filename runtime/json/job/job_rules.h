@@ -3,6 +3,7 @@
 // and job_builder. Pure.
 
 #include <string>
+#include <string_view>
 
 #include "runtime/job/job.h"
 
@@ -17,9 +18,10 @@ const char* objection_to_tests(const Job& job);
 // Fields that the job has of its own, and not of the defaults.
 struct Given {
   bool source = false, func = false, inputs = false, calls = false;
+  std::string_view of_fixed_mode = {};  // a field that means nothing without it
 };
-// Null, or the sentence. Forgets what the defaults say of the other mode.
-const char* objection_to_job(const Given& given, Job& job);
+// Empty, or the sentence. Forgets what the defaults say of the other mode.
+std::string objection_to_job(const Given& given, Job& job);
 
 // Empty, or the sentence.
 std::string objection_to_files_of_tests(const Job& job);

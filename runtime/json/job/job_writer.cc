@@ -229,6 +229,7 @@ class JobWriter {
 
   // A default that the table has in words, no number says.
   void number(const Field& field, std::string_view name, ObjectWriter& to) {
+    if (!job_.fixed.on && std::ranges::find(kOfFixedMode, field.path) != kOfFixedMode.end()) return;
     const int64_t value = field.number.get(job_);
     const bool is_given = field.path == "policy.profile" ? job_.policy.has_profile
                                                          : value != field.number.get(usual_);

@@ -130,12 +130,29 @@ void append_timing(const Timing& timing, std::string& out) {
   out += '}';
 }
 
+void append_texts(const std::vector<std::string>& texts, std::string& out) {
+  out += '[';
+  for (const std::string& each : texts) {
+    if (out.back() != '[') out += ',';
+    append_json_string(each, out);
+  }
+  out += ']';
+}
+
 void append_determinism(const std::optional<DeterminismReport>& report, std::string& out) {
-  if (!report || report->runs <= 1) return;
+  if (!report || (report->runs <= 1 && !report->fixed)) return;
   key("determinism", out);
-  out += "{\"runs\":";
-  append_json_integer(report->runs, out);
-  boolean("same", report->same, out);
+  if (report->fixed) {
+    out += "{\"mode\":\"fixed\"";
+    number("seed", report->seed, out);
+    key("not_fixed", out);
+    append_texts(report->not_fixed, out);
+    if (report->runs > 1) number("runs", report->runs, out);
+  } else {
+    out += "{\"runs\":";
+    append_json_integer(report->runs, out);
+  }
+  if (report->runs > 1) boolean("same", report->same, out);
   if (!report->same) {
     text("axis", report->axis, out);
     text("where", report->where, out);

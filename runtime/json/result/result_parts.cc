@@ -218,18 +218,26 @@ bool read_json(JsonReader& in, Timing& timing) {
 namespace {
 
 struct SaidDeterminism {
-  int64_t runs = 0;
-  bool same = false;
-  std::optional<std::string> axis, where;
+  int64_t runs = 1;
+  std::optional<bool> same;
+  std::optional<std::string> axis, where, mode;
+  std::optional<int64_t> seed;
+  std::optional<std::vector<std::string>> not_fixed;
 };
 constexpr Member<SaidDeterminism> kDeterminism[] = {
-    {"runs", Presence::kAlways,
+    {"runs", Presence::kSometimes,
      [](JsonReader& in, SaidDeterminism& into) {
        return read_integer(in, 2, std::numeric_limits<unsigned>::max(), into.runs);
      }},
-    always<SaidDeterminism, &SaidDeterminism::same>("same"),
+    sometimes<SaidDeterminism, &SaidDeterminism::same>("same"),
     sometimes<SaidDeterminism, &SaidDeterminism::axis>("axis"),
     sometimes<SaidDeterminism, &SaidDeterminism::where>("where"),
+    sometimes<SaidDeterminism, &SaidDeterminism::mode>("mode"),
+    sometimes<SaidDeterminism, &SaidDeterminism::seed>("seed"),
+    {"not_fixed", Presence::kSometimes,
+     [](JsonReader& in, SaidDeterminism& into) {
+       return read_list(in, into.not_fixed.emplace(), kMostDetails);
+     }},
 };
 
 // A member whose presence another one decides.
@@ -245,12 +253,31 @@ bool is_where_due(JsonReader& in, std::string_view name, bool given, bool due,
 bool read_json(JsonReader& in, DeterminismReport& report) {
   SaidDeterminism said;
   if (!read_members<SaidDeterminism>(in, kDeterminism, said)) return false;
-  const bool axis = is_where_due(in, "axis", said.axis.has_value(), !said.same, "same");
-  if (!axis || !is_where_due(in, "where", said.where.has_value(), !said.same, "same")) return false;
+  const bool fixed = said.mode.has_value(), differs = !said.same.value_or(true);
+  if (fixed && said.mode != "fixed") {
+    in.fail("expected \"fixed\"");
+    return in.at_member("mode");
+  }
+  // One run has a report only in fixed mode, and then nothing to compare.
+  for (const auto& [name, given] :
+       {std::pair{"runs", said.runs > 1}, {"same", said.same.has_value()}}) {
+    if (fixed || given) continue;
+    in.fail("required");
+    return in.at_member(name);
+  }
+  if (!is_where_due(in, "same", said.same.has_value(), said.runs > 1, "runs") ||
+      !is_where_due(in, "seed", said.seed.has_value(), fixed, "mode") ||
+      !is_where_due(in, "not_fixed", said.not_fixed.has_value(), fixed, "mode") ||
+      !is_where_due(in, "axis", said.axis.has_value(), differs, "same") ||
+      !is_where_due(in, "where", said.where.has_value(), differs, "same"))
+    return false;
   report = {.runs = static_cast<unsigned>(said.runs),
-            .same = said.same,
+            .same = said.same.value_or(true),
             .axis = std::move(said.axis).value_or(""),
-            .where = std::move(said.where).value_or("")};
+            .where = std::move(said.where).value_or(""),
+            .fixed = fixed,
+            .seed = said.seed.value_or(0),
+            .not_fixed = std::move(said.not_fixed).value_or(std::vector<std::string>{})};
   return true;
 }
 

@@ -89,7 +89,13 @@ ordered_json timing() {
 }
 
 ordered_json determinism() {
-  return record_of({{"runs", whole()}, {"same", boolean()}}, {{"axis", text()}, {"where", text()}});
+  return record_of({}, {{"runs", whole()},
+                        {"same", boolean()},
+                        {"axis", text()},
+                        {"where", text()},
+                        {"mode", text()},
+                        {"seed", whole()},
+                        {"not_fixed", list_of(text())}});
 }
 
 ordered_json outputs() {

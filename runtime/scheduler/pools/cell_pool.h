@@ -20,6 +20,8 @@ struct TemplateKey {
   std::string name;  // of the template
   unsigned seed = 0;
   std::string tenant;
+  bool fixed = false;  // for jobs in fixed mode
+  TemplateVariant variant() const { return {seed, fixed}; }
   auto operator<=>(const TemplateKey&) const = default;
 };
 

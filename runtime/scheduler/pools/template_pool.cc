@@ -32,7 +32,7 @@ Result<std::unique_ptr<TemplateHandle>> TemplatePool::start(const TemplateKey& k
                                                             const TemplateSpec& spec) {
   // Called from inside the zygote, which acting on it may drop: that waits for the next turn.
   auto changed = [this, key] { note_change(key); };
-  return machine_.start_template(spec, key.seed, std::move(changed));
+  return machine_.start_template(spec, key.variant(), std::move(changed));
 }
 
 TemplateSlot* TemplatePool::obtain(const TemplateSpec& spec, const TemplateKey& key,

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/job/limits.h"
+#include "runtime/json/job/job_fields.h"
 #include "tools/cli/command_line/core/parsed_option.h"
 #include "tools/cli/units.h"
 
@@ -64,6 +65,30 @@ void add_limits(CLI::App& app, RunOptions& into) {
   app.option_defaults()->group("Options");
 }
 
+void number_of_fixed_mode(CLI::App& app, const char* name, int64_t& into, const char* field,
+                          const char* meaning, CLI::Option* mode) {
+  const runtime::Field& rule =
+      runtime::job_fields()[static_cast<size_t>(runtime::field_index(field))];
+  CLI::Validator within = CLI::Range(rule.min, rule.max);
+  within.description("");
+  app.add_option(name, into, meaning)->check(within)->type_name("N")->needs(mode);
+}
+
+void add_fixed_mode(CLI::App& app, runtime::FixedMode& into) {
+  CLI::Option* mode = app.add_flag("--fixed", into.on,
+                                   "Clocks, randomness and addresses are the same in every run");
+  number_of_fixed_mode(app, "--seed", into.seed, "determinism.seed",
+                       "With --fixed: all randomness follows from it; otherwise 0", mode);
+  number_of_fixed_mode(app, "--clock-step", into.clock_step_us, "determinism.clock_step_us",
+                       "With --fixed: microseconds that each reading of a clock adds; otherwise 1; "
+                       "0: clocks stand still",
+                       mode);
+  number_of_fixed_mode(app, "--clock-start", into.start, "determinism.start",
+                       "With --fixed: the time at its start, in seconds since 1970; otherwise "
+                       "1577836800",
+                       mode);
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, CommandLine& line) {
@@ -79,6 +104,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   whole_number(app.add_option("--determinism", into.determinism,
                               "Run N times under different seeds and compare"),
                1u, 8u);
+  add_fixed_mode(app, into.fixed);
   CLI::Option* call = app.add_option("--call", into.func, "Call FUNC after running the definitions")
                           ->type_name("FUNC");
   CLI::Option* inputs = app.add_option("--inputs", into.inputs, "JSON array: one call per element")

@@ -143,6 +143,7 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
     made.job.policy.has_profile = true;
   }
   made.job.determinism_runs = options.determinism;
+  made.job.fixed = options.fixed;
   made.job.observe = options.observe;
   if (options.observe && options.determinism > 1)
     return Refusal{"--observe looks at one run; leave out --determinism"};

@@ -60,6 +60,38 @@ TEST_CASE("the first difference is named: label before value, value before stdou
   }
 }
 
+TEST_CASE("what fixed mode does not reach is named, by what the program is and where it runs",
+          "[determinism]") {
+  using Words = std::vector<std::string>;
+
+  CHECK(not_fixed({}) == Words{"file metadata"});
+  CHECK(not_fixed({.is_executed = true}) == Words{"file metadata", "rdtsc"});
+  CHECK(not_fixed({.is_executed = true, .is_preloaded = false}) ==
+        Words{"file metadata", "rdtsc", "static program"});
+  CHECK(not_fixed({.is_executed = true,
+                   .is_preloaded = false,
+                   .has_own_pids = false,
+                   .has_addresses = false,
+                   .had_company = true}) ==
+        Words{"addresses", "file metadata", "pid", "rdtsc", "static program", "thread order"});
+}
+
+TEST_CASE("runs in fixed mode are compared like others, and the report of the mode stays",
+          "[determinism]") {
+  JobResult first = ended(Outcome::kOk, "a\n", 1);
+  first.determinism.emplace();
+  first.determinism->fixed = true;
+  first.determinism->seed = 7;
+  first.determinism->not_fixed = {"rdtsc"};
+
+  compare_runs(first, ended(Outcome::kOk, "b\n", 1), 2);
+
+  CHECK(first.verdict.label() == "NonDeterministicCode");
+  CHECK(first.determinism->runs == 2);
+  CHECK(first.determinism->seed == 7);
+  CHECK(first.determinism->not_fixed == std::vector<std::string>{"rdtsc"});
+}
+
 TEST_CASE("a value on one side only is a difference of value", "[determinism]") {
   JobResult first = ended(Outcome::kOk, "", 1);
   JobResult later = ended(Outcome::kOk, "", 1);

@@ -23,7 +23,7 @@ Job whole_job() {
           "argv": ["", "b c"], "env": {"A": "1"}, "stdin": {"b64": "/wA="},
           "files": {"a/b": {"text": "x", "executable": true}, "empty": {"directory": true}},
           "sources": {"more.cpp": "int x;"}, "compiler_flags": ["-O3"], "outputs": ["*.txt"],
-          "priority": -3, "deadline_ms": 5, "determinism": {"runs": 3}, "stop": "first_fail",
+          "priority": -3, "deadline_ms": 5, "determinism": {"runs": 3, "mode": "fixed", "seed": 9, "clock_step_us": 0, "start": 5}, "stop": "first_fail",
           "tests": [{"stdin": "1", "expect": "2", "compare": "float:1e-9"}, {"compare": "checker", "expect": ""}],
           "checker": {"template": "cpp", "source": "c", "argv": ["1"], "protocol": "icpc"},
           "limits": {"cpu_ms": 1, "memory_mb": 7, "file_mb": 2, "stdout_kb": 9, "pids": 1},
@@ -129,7 +129,7 @@ TEST_CASE("a result comes over the wire as it is", "[remote]") {
   result.exception = Exception{"ValueError", "m", "t", 7};
   result.usage = {.cpu_us = 1, .wall_us = 2, .stopped_us = 3, .memory_peak_bytes = 4};
   result.timing.run = 9;
-  result.determinism = DeterminismReport{2, false, "value", "[0]"};
+  result.determinism = DeterminismReport{2, false, "value", "[0]", true, 9, {"rdtsc"}};
   result.compile = CompileReport{true, 5};
   TestResult& test = result.tests.emplace_back();
   test.name = "t";

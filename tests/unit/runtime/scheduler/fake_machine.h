@@ -158,7 +158,8 @@ class FakeMachine : public Machine {
   void age_again(sys::Nanoseconds delay) override { age_at = time + delay; }
   void finished() override { is_finished = true; }
   sys::Result<std::unique_ptr<TemplateHandle>> start_template(
-      const TemplateSpec& spec, unsigned, std::function<void()> changed) override {
+      const TemplateSpec& spec, TemplateVariant variant, std::function<void()> changed) override {
+    variants.push_back(variant);
     if (template_error != 0) return sys::Error::from_errno("start template", template_error);
     return std::unique_ptr<TemplateHandle>(
         std::make_unique<FakeTemplate>(*this, spec.name, std::move(changed)));
@@ -196,8 +197,9 @@ class FakeMachine : public Machine {
   std::optional<sys::Nanoseconds> ask_at, age_at;
   int template_error = 0, cell_error = 0, input_error = 0;
   uint64_t ooms = 0, cells_made = 0;
-  unsigned dropped_alive = 0;          // templates whose end the loop would have waited for
-  std::list<FakeTemplate*> templates;  // that the scheduler holds, oldest first; likewise:
+  unsigned dropped_alive = 0;             // templates whose end the loop would have waited for
+  std::vector<TemplateVariant> variants;  // that were started
+  std::list<FakeTemplate*> templates;     // that the scheduler holds, oldest first; likewise:
   std::list<FakeCell*> cells;
   std::deque<std::pair<std::function<void()>, std::function<void()>>> asides;
 };
@@ -265,6 +267,9 @@ class FakeCatalogue : public Catalogue {
     return early_cells && !spec.runtime;
   }
   bool is_warm(const TemplateSpec&) const override { return false; }
+  std::string preload_of_programs() const override { return "/.zygo/zygo-fixed.so"; }
+  bool is_dynamic(const std::string&) const override { return true; }
+  bool fixes_addresses() const override { return true; }
   const Toolchain& toolchain_of(const TemplateSpec&) const override { return tools_; }
   const images::Image* image() const override { return nullptr; }
   std::optional<std::string> find_program(const std::string&) const override { return {}; }

@@ -157,6 +157,26 @@ TEST_CASE("two runs that differ are told apart, each under its own template", "[
   CHECK(bench.label("a") == "NonDeterministicCode");
 }
 
+TEST_CASE("two runs in fixed mode share a template of their own, and no early cell of it",
+          "[scheduler]") {
+  Bench bench(1);
+  bench.catalogue.early_cells = true;
+  Job job = Bench::job("a");
+  job.determinism_runs = 2;
+  job.fixed.on = true;
+  job.fixed.seed = 7;
+  bench.submit(std::move(job));
+  CHECK(bench.machine.cells_made == 0);
+  bench.ready_template();
+  bench.ready_cell().finish_well("one");
+  bench.turn();
+  REQUIRE(bench.machine.variants.size() == 1);
+  CHECK(bench.machine.variants[0].fixed);
+  bench.machine.cells.front()->finish_well("one");
+  CHECK(bench.label("a") == "OK");
+  CHECK(bench.client.answers["a"].front().determinism->seed == 7);
+}
+
 // The shard had stood still here: a job came back, and nobody looked at the queue.
 TEST_CASE("who comes back from beside the loop makes room for the next", "[scheduler]") {
   Bench bench(1);

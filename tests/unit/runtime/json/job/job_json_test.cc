@@ -89,7 +89,31 @@ TEST_CASE("the smallest job has a source and every default of the table", "[job]
   CHECK(job.limits == Limits{});
   CHECK(job.policy == Policy{});
   CHECK(job.determinism_runs == 1);
+  CHECK(job.fixed == FixedMode{});
   CHECK_FALSE(job.deadline);
+}
+
+TEST_CASE("fixed mode has a seed, a step and a start, and defaults of all three", "[job]") {
+  const FixedMode usual = parsed(with(R"("determinism":{"mode":"fixed"})")).fixed;
+  const FixedMode chosen = parsed(with(R"("determinism":{"mode":"fixed","seed":9007199254740991,)"
+                                       R"("clock_step_us":0,"start":0})"))
+                               .fixed;
+
+  CHECK(usual == FixedMode{true, 0, 1, 1577836800});
+  CHECK(chosen == FixedMode{true, FixedMode::kMaxSeed, 0, 0});
+}
+
+TEST_CASE("a job that is compared forgets what the defaults say of fixed mode", "[job]") {
+  const auto defaults = parse_defaults(R"({"determinism":{"mode":"fixed","seed":5}})");
+  REQUIRE(defaults);
+
+  const auto fixed = parse_job(with(R"("determinism":{"start":7})"), *defaults);
+  const auto compared = parse_job(with(R"("determinism":{"mode":"compare"})"), *defaults);
+
+  REQUIRE(fixed);
+  CHECK(fixed->fixed == FixedMode{true, 5, 1, 7});
+  REQUIRE(compared);
+  CHECK(compared->fixed == FixedMode{});
 }
 
 TEST_CASE("a job with every field is read into its place", "[job]") {
@@ -193,6 +217,14 @@ TEST_CASE("every mistake is an error that names the path", "[job][errors]") {
        "policy.require[1]: unknown level or layer cgroups"},
       {with(R"("determinism":{"runs":9})"),
        "determinism.runs: expected a number from 1 to 8, got 9"},
+      {with(R"("determinism":{"seed":1})"),
+       R"(determinism.seed: only in fixed mode ("mode": "fixed"))"},
+      {with(R"("determinism":{"mode":"compare","clock_step_us":1})"),
+       R"(determinism.clock_step_us: only in fixed mode ("mode": "fixed"))"},
+      {with(R"("determinism":{"start":0})"),
+       R"(determinism.start: only in fixed mode ("mode": "fixed"))"},
+      {with(R"("determinism":{"mode":"fixed","seed":9007199254740992})"),
+       "determinism.seed: expected a number from 0 to 9007199254740991, got 9007199254740992"},
       {with(R"("tests":{})"), "tests: expected a list of tests, got an object"},
       {with(R"("mode":"call","func":"f","tests":[{"args":[],"expect":1,"compare":"tokens"}])"),
        "tests[0]: compare: a value is compared by json, exact or float:TOLERANCE"},

@@ -24,7 +24,8 @@ TEST_CASE("a job that is written is read as the same job", "[json][job]") {
                     "empty": {"directory": true}},
           "sources": {"more.cpp": "int x;", "more.h": ""}, "compiler_flags": ["-O3"],
           "outputs": ["*.txt", "**/x"], "priority": -3, "deadline_ms": 5,
-          "determinism": {"runs": 3},
+          "determinism": {"runs": 3, "mode": "fixed", "seed": 9007199254740991,
+                          "clock_step_us": 1000000, "start": 0},
           "limits": {"cpu_ms": 1, "memory_mb": 7, "file_mb": 2, "stdout_kb": 9, "pids": 1},
           "policy": {"profile": "default", "on_violation": "kill", "require": ["full"]}})",
       R"({"source": {"blob":
@@ -79,8 +80,16 @@ TEST_CASE("a whole job says every limit, and no default that is a lack of one", 
     CHECK_THAT(whole, Catch::Contains("\"" + name + "\":"));
   }
   CHECK_THAT(whole, Catch::Contains("\"template\":\"python\""));
-  for (const char* absent : {"profile", "deadline_ms", "id", "tenant", "argv", "calls"})
+  for (const char* absent : {"profile", "deadline_ms", "id", "tenant", "argv", "calls", "seed",
+                             "clock_step_us", "start"})
     CHECK_THAT(whole, !Catch::Contains(std::string("\"") + absent + "\""));
+}
+
+TEST_CASE("a whole job in fixed mode says what fixes it", "[json][job]") {
+  const JobSpec job = read(R"({"source": "1", "determinism": {"mode": "fixed"}})");
+
+  CHECK_THAT(*job_line(job, Usual::kWritten),
+             Catch::Contains(R"("mode":"fixed","seed":0,"clock_step_us":1,"start":1577836800)"));
 }
 
 TEST_CASE("a job has no line where JSON cannot say it", "[json][job]") {

@@ -1,0 +1,341 @@
+"""Fixed mode: what does not come from the program is the same in every run, every cell and every daemon."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+import zygo
+from zygo import Job, Result, ZygoTestCase
+
+FIXED = {"mode": "fixed"}
+START = 1577836800
+
+
+def fixed(name: str, source: str, **fields: Any) -> Job:
+    determinism = {**FIXED, **fields.pop("determinism", {})}
+    return {"id": name, "source": source, "determinism": determinism, **fields}
+
+
+def run_fixed(source: str, **fields: Any) -> Result:
+    return zygo.run_batch([fixed("only", source, **fields)])["only"]
+
+
+def printed(source: str, **fields: Any) -> str:
+    """What a program prints that ends well in fixed mode."""
+    result = run_fixed(source, **fields)
+    if result["label"] != "OK":
+        raise AssertionError(zygo.brief(result))
+    return str(result["stdout"]["text"])
+
+
+CHANCE = {
+    "clocks": "import time, datetime; print(time.time(), time.monotonic(), time.perf_counter(), time.process_time(),"
+              " time.thread_time(), time.time_ns(), datetime.datetime.now(), time.localtime())",
+    "times": "import os, resource; print(os.times(), resource.getrusage(resource.RUSAGE_SELF).ru_utime)",
+    "random": "import random; print(random.random(), random.sample(range(99), 9), random.gauss(0, 1),"
+              " random.SystemRandom().random(), random.Random().random())",
+    "numpy": "import numpy as np; print(np.random.rand(3), np.random.default_rng().random(3), np.random.randn())",
+    "hash": "print(hash('text'), {'a', 'b', 'c', 'd', 'e', 'f'}, hash(b'bytes'), hash(object()))",
+    "uuid": "import uuid; print(uuid.uuid4(), uuid.uuid1(), uuid.getnode())",
+    "urandom": "import os, secrets; print(os.urandom(16), os.getrandom(16), secrets.token_hex(8),"
+               " open('/dev/urandom', 'rb').read(8), open('/dev/random', 'rb').read(8))",
+    "id": "print(id(object()), [id([]) for _ in range(3)], object(), id(print), id(bytearray(1 << 22)))",
+    "pid": "import os, threading; print(os.getpid(), threading.get_ident(), threading.get_native_id())",
+    "threads": "import threading\nfor i in range(3):\n"
+               "    t = threading.Thread(target=lambda: print(threading.get_ident(), threading.get_native_id()))\n"
+               "    t.start(); t.join()",
+    "tempfile": "import tempfile; print(tempfile.mkdtemp(), tempfile.mktemp(), tempfile.NamedTemporaryFile().name)",
+    "listdir": "import os\nfor name in 'dbeca': open(name, 'w').close()\n"
+               "print(os.listdir('.'), [e.name for e in os.scandir('.')])",
+}
+
+
+class EveryRun(ZygoTestCase):
+    def test_of_a_python_program_is_the_same(self) -> None:
+        """In three daemons, and in each after other jobs and beside them: each item of chance."""
+        jobs = [fixed(f"{name} {n}", source, template="python-numpy")
+                for n in range(3) for name, source in CHANCE.items()]
+        other = [{"id": f"other {n}", "source": "x = [object() for _ in range(9999)]", "template": "python-numpy",
+                  "determinism": FIXED} for n in range(3)]
+
+        seen: dict[str, set[str]] = {name: set() for name in CHANCE}
+        for turn in range(3):
+            order = [*other[:turn], *jobs, *other[turn:]]
+            for name, result in zygo.run_batch(order).items():
+                if name.startswith("other"):
+                    continue
+                self.assertLabel(result, "OK")
+                seen[name.rsplit(" ", 1)[0]].add(result["stdout"]["text"])
+
+        self.assertEqual({name: len(texts) for name, texts in seen.items()}, dict.fromkeys(CHANCE, 1), seen)
+
+    def test_that_is_compared_agrees(self) -> None:
+        job = fixed("same", CHANCE["random"], determinism={"runs": 8})
+
+        result = zygo.run_batch([job])["same"]
+
+        self.assertLabel(result, "OK")
+        self.assertEqual(result["determinism"]["runs"], 8)
+        self.assertIs(result["determinism"]["same"], True)
+
+    def test_that_differs_all_the_same_is_found(self) -> None:
+        """The times of files are not fixed, and the result says so."""
+        source = "import os; open('f', 'w').close(); print(os.stat('f').st_mtime_ns)"
+
+        result = run_fixed(source, determinism={"runs": 2})
+
+        self.assertLabel(result, "NonDeterministicCode")
+        self.assertIn("file metadata", result["determinism"]["not_fixed"])
+
+
+class Parameters(ZygoTestCase):
+    def test_another_seed_is_another_chance_and_its_own_again(self) -> None:
+        source = "import random, os, uuid; print(random.random(), os.urandom(4), uuid.uuid4())"
+        jobs = [fixed(f"{seed} {n}", source, determinism={"seed": seed}) for seed in (0, 1, 2 ** 53 - 1) for n in (1, 2)]
+
+        results = zygo.run_batch(jobs)
+
+        texts = {name: result["stdout"]["text"] for name, result in results.items()}
+        self.assertEqual(len(set(texts.values())), 3)
+        for seed in (0, 1, 2 ** 53 - 1):
+            self.assertEqual(texts[f"{seed} 1"], texts[f"{seed} 2"])
+            self.assertEqual(results[f"{seed} 1"]["determinism"]["seed"], seed)
+
+    def test_the_clock_begins_at_start_and_steps_at_each_reading(self) -> None:
+        source = "import time; print([time.time_ns() for _ in range(3)], time.gmtime(time.time()).tm_year)"
+
+        usual, chosen = printed(source), printed(source, determinism={"start": 1_000_000_000, "clock_step_us": 250_000})
+
+        first = json.loads(usual.partition("]")[0] + "]")
+        self.assertLess(first[0] - START * 10 ** 9, 10 ** 6)
+        self.assertEqual([first[1] - first[0], first[2] - first[1]], [1000, 1000])
+        self.assertIn("2020", usual)
+        second = json.loads(chosen.partition("]")[0] + "]")
+        self.assertEqual([second[1] - second[0], second[2] - second[1]], [250_000_000] * 2)
+        self.assertIn("2001", chosen)
+
+    def test_a_frozen_clock_stands_still_in_sleeps_too(self) -> None:
+        source = "import time; a = time.time(), time.monotonic(); time.sleep(0.05); print(a == (time.time(), time.monotonic()), a[0])"
+
+        self.assertEqual(printed(source, determinism={"clock_step_us": 0}), f"True {START}.0\n")
+
+    def test_a_field_of_fixed_mode_without_it_is_an_error_that_says_so(self) -> None:
+        for field in ("seed", "clock_step_us", "start"):
+            with self.subTest(field):
+                ended = zygo.run_cli("batch", "-", stdin=json.dumps(
+                    {"id": "a", "source": "", "determinism": {field: 1}}).encode() + b"\n")
+                result = zygo.results_of(ended.out)[0]
+                self.assertLabel(result, "BadJob")
+                self.assertEqual(result["detail"]["message"],
+                                 f'determinism.{field}: only in fixed mode ("mode": "fixed")')
+
+    def test_the_command_line_has_them(self) -> None:
+        program = b"import time, random; print(time.time(), random.random())"
+        options = ("--fixed", "--seed", "3", "--clock-start", "86400", "--clock-step", "7")
+
+        runs = [zygo.run_cli("run", *options, "-", stdin=program) for _ in range(2)]
+        without = zygo.run_cli("run", "--seed", "3", "-", stdin=program)
+
+        self.assertEqual(runs[0].out, runs[1].out)
+        self.assertTrue(runs[0].stdout.startswith("86400.0"), runs[0].stdout)
+        self.assertEqual(without.code, 2)
+        self.assertIn("--fixed", without.stderr)
+
+
+# Each prints how long it took by the fixed clock; none may hang, and none may return before its time.
+WAITS = {
+    "sleep": "time.sleep(0.1)",
+    "event": "assert not threading.Event().wait(0.1)",
+    "condition": "c = threading.Condition(); c.acquire(); assert not c.wait(0.1)",
+    "lock": "l = threading.Lock(); l.acquire(); assert not l.acquire(timeout=0.1)",
+    "queue": "try:\n    queue.Queue().get(timeout=0.1)\nexcept queue.Empty: pass",
+    "select": "assert select.select([], [], [], 0.1) == ([], [], [])",
+    "poll": "p = select.poll(); assert p.poll(100) == []",
+    "join": "t = threading.Thread(target=threading.Event().wait, args=(0.3,), daemon=True)\nt.start()\n"
+            "t.join(0.1)\nassert t.is_alive()",
+    "busy": "end = time.time() + 0.1\nwhile time.time() < end: pass",
+    "future": "f = concurrent.futures.Future()\ntry:\n    f.result(timeout=0.1)\nexcept concurrent.futures.TimeoutError: pass",
+}
+HEAD = "import time, threading, queue, select, concurrent.futures\nbegan = time.monotonic()\n"
+TAIL = "\nprint(round(time.monotonic() - began, 2))"
+
+
+class TimedWaits(ZygoTestCase):
+    def test_take_what_they_ask_for_by_the_fixed_clock(self) -> None:
+        results = zygo.run_batch([fixed(name, HEAD + body + TAIL) for name, body in WAITS.items()])
+
+        for name, result in results.items():
+            with self.subTest(name):
+                self.assertLabel(result, "OK")
+                self.assertEqual(result["stdout"]["text"], "0.1\n")
+
+    def test_really_take_it_so_that_limits_hold(self) -> None:
+        for body in ("time.sleep(60)", "threading.Event().wait(60)", "select.select([], [], [], 60)"):
+            with self.subTest(body):
+                result = run_fixed(HEAD + body, limits={"wall_ms": 300})
+                self.assertLabel(result, "TimeoutException")
+
+    def test_of_asyncio_and_children_end(self) -> None:
+        jobs = [fixed("asyncio", "import asyncio, time\nbegan = time.monotonic()\nasyncio.run(asyncio.sleep(0.1))" + TAIL,
+                      policy={"profile": "subprocess"}),
+                fixed("subprocess", "import subprocess, time\nbegan = time.monotonic()\ntry:\n"
+                      "    subprocess.run(['sleep', '60'], timeout=0.1)\nexcept subprocess.TimeoutExpired: pass"
+                      "\nprint(0.1 <= time.monotonic() - began < 0.3)", policy={"profile": "subprocess"}),
+                fixed("child", "import subprocess; print(subprocess.check_output(['/usr/bin/python3', '-c', "
+                      "'import time, os; print(time.time(), os.urandom(4))']))", policy={"profile": "subprocess"})]
+
+        first, second = zygo.run_batch(jobs), zygo.run_batch(jobs)
+
+        self.assertEqual(first["asyncio"]["stdout"]["text"], "0.1\n")
+        self.assertEqual(first["subprocess"]["stdout"]["text"], "True\n")
+        self.assertIn(f"{START}.", first["child"]["stdout"]["text"])
+        self.assertEqual(first["child"]["stdout"], second["child"]["stdout"])
+
+
+CPP = r"""
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <future>
+#include <memory>
+#include <random>
+#include <thread>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+using namespace std::chrono;
+int main() {
+  int local = 0;
+  auto heap = std::make_unique<int>();
+  std::printf("%ld %ld %d %d\n", static_cast<long>(time(nullptr)), static_cast<long>(clock()), rand(), getpid());
+  std::printf("%p %p %p\n", static_cast<void*>(&local), static_cast<void*>(heap.get()), reinterpret_cast<void*>(main));
+  unsigned long word = 0, other = 0;
+  if (getrandom(&word, sizeof word, 0) < 0 || syscall(SYS_getrandom, &other, sizeof other, 0) < 0) return 1;
+  unsigned char byte = 0;
+  std::ifstream("/dev/urandom").read(reinterpret_cast<char*>(&byte), 1);
+  std::printf("%lx %lx %u %u\n", word, other, std::random_device{}(), byte);
+  const auto began = steady_clock::now();
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::unique_lock lock(mutex);
+  bool timeouts = condition.wait_for(lock, 50ms) == std::cv_status::timeout;
+  timeouts &= condition.wait_until(lock, system_clock::now() + 50ms) == std::cv_status::timeout;
+  std::promise<int> promise;
+  std::future<int> future = promise.get_future();
+  timeouts &= future.wait_for(50ms) == std::future_status::timeout;
+  timeouts &= future.wait_until(system_clock::now() + 50ms) == std::future_status::timeout;
+  std::this_thread::sleep_for(50ms);
+  std::this_thread::sleep_until(steady_clock::now() + 50ms);
+  std::printf("%d %ld\n", timeouts, static_cast<long>(duration_cast<milliseconds>(steady_clock::now() - began).count()));
+  char name[] = "nameXXXXXX";
+  close(mkstemp(name));
+  std::puts(name);
+}
+"""
+
+
+class Executed(ZygoTestCase):
+    def require(self, template: str) -> None:
+        listed = json.loads(zygo.run_cli("runtime", "list", "--json").stdout)
+        runtimes = {each["name"]: each for each in (listed if isinstance(listed, list) else listed["runtimes"])}
+        if not runtimes.get(template, {}).get("available", True):
+            self.skipTest(f"{template} is not installed")
+
+    def test_a_cpp_program_is_the_same_in_every_run(self) -> None:
+        self.require("cpp")
+        jobs = [fixed(str(n), CPP, template="cpp") for n in range(3)]
+
+        results = [result for _ in range(2) for result in zygo.run_batch(jobs, timeout=240).values()]
+
+        for result in results:
+            self.assertLabel(result, "OK")
+            self.assertEqual(result["stdout"]["text"], results[0]["stdout"]["text"])
+        self.assertTrue(results[0]["stdout"]["text"].startswith(f"{START} "))
+        self.assertIn("\n1 300\n", results[0]["stdout"]["text"])
+        self.assertIn("rdtsc", results[0]["determinism"]["not_fixed"])
+        self.assertNotIn("static program", results[0]["determinism"]["not_fixed"])
+
+    def test_a_static_program_is_named(self) -> None:
+        self.require("c")
+        job = fixed("static", "int main(void) { return 0; }", template="c", compiler_flags=["-static"])
+
+        result = zygo.run_batch([job])["static"]
+
+        self.assertLabel(result, "OK")
+        self.assertEqual(result["determinism"]["not_fixed"], ["file metadata", "rdtsc", "static program"])
+
+    def test_interpreters_of_other_languages_are_the_same_in_every_run(self) -> None:
+        programs = {"perl": "print rand(), ' ', time(), ' ', $$, ' ', join(',', keys %{{map {$_ => 1} 'a'..'z'}}), \"\\n\";",
+                    "ruby": "puts rand, Time.now.to_f, Process.pid, 'a'.hash, Object.new.inspect",
+                    "php": "<?php echo mt_rand(), ' ', microtime(true), ' ', uniqid(), ' ', bin2hex(random_bytes(4));",
+                    "lua": "print(os.time(), os.clock(), tostring({}), math.random())",
+                    "javascript": "console.log(Math.random(), Date.now(), require('crypto').randomUUID())"}
+        for template, source in programs.items():
+            with self.subTest(template):
+                self.require(template)
+                jobs = [fixed(str(n), source, template=template) for n in range(2)]
+                results = [r for _ in range(2) for r in zygo.run_batch(jobs, timeout=120).values()]
+                self.assertLabel(results[0], "OK")
+                self.assertEqual(len({result["stdout"]["text"] for result in results}), 1, results[:2])
+
+
+class Signals(ZygoTestCase):
+    WAITS = {
+        "select": "import select; select.select([], [], [], 0.2)", "poll": "import select; select.poll().poll(200)",
+        "epoll": "import select; select.epoll().poll(0.2)", "sleep": "time.sleep(0.2)",
+        "lock": "import threading; l = threading.Lock(); l.acquire(); l.acquire(timeout=0.2)",
+        "semaphore": "import threading; threading.Event().wait(0.2)", "signal": "signal.sigtimedwait([signal.SIGUSR1], 0.2)",
+    }
+
+    def test_do_not_keep_a_wait_from_ending(self) -> None:
+        """Each interruption leaves the rest of the wait, and not the whole of it again."""
+        before = "import signal, time\nsignal.signal(signal.SIGALRM, lambda *_: None)\nsignal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)\n"
+        after = "\nsignal.setitimer(signal.ITIMER_REAL, 0)\nprint('ended')"
+        jobs = [fixed(name, before + wait + after) for name, wait in self.WAITS.items()]
+
+        for name, result in zygo.run_batch(jobs).items():
+            with self.subTest(name):
+                self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", "ended\n"), zygo.brief(result))
+
+
+class Start(ZygoTestCase):
+    LAST = 4_102_444_800
+
+    def test_may_be_as_late_as_the_field_allows(self) -> None:
+        source = "import threading, time; began = time.time(); print(int(began), threading.Event().wait(0.05), time.time() - began >= 0.05)"
+
+        self.assertEqual(printed(source, determinism={"start": self.LAST}), f"{self.LAST} False True\n")
+
+    def test_later_is_refused(self) -> None:
+        late = json.dumps(fixed("late", "", determinism={"start": self.LAST + 1}))
+        result = zygo.results_of(zygo.run_cli("batch", "-", stdin=late.encode() + b"\n").out)[0]
+
+        self.assertEqual((result["label"], result["detail"]["path"]), ("BadJob", "determinism.start"))
+
+
+class OtherJobs(ZygoTestCase):
+    def test_have_real_time_and_chance(self) -> None:
+        """Between jobs in fixed mode, of the same template and worker."""
+        source = "import os, secrets, random, time, uuid; print(os.urandom(8).hex(), secrets.token_hex(), random.random(), uuid.uuid4(), time.time())"
+        mixed: list[Job] = []
+        for n in range(4):
+            mixed += [fixed(f"fixed {n}", source), {"id": f"real {n}", "source": source}]
+        for memory in ("borrowed", "fork"):
+            with self.subTest(memory):
+                results = zygo.run_batch(mixed, "--workers", "1", "--memory-of-jobs", memory)
+                told = {name: result["stdout"]["text"].split() for name, result in results.items()}
+                real = [words for name, words in told.items() if name.startswith("real")]
+                self.assertEqual(len({tuple(words) for name, words in told.items() if name.startswith("fixed")}), 1)
+                for column in range(5):
+                    self.assertEqual(len({words[column] for words in real}), 4, real)
+                    self.assertNotIn(told["fixed 0"][column], [words[column] for words in real])
+
+
+if __name__ == "__main__":
+    unittest.main()
