@@ -156,7 +156,7 @@ void open_proc_files(const Setup& setup, const CellOrder& order, Cell& cell) {
     if (sockets >= 0 && ::dup2(sockets, kFdSockets) >= 0) cell.sockets = count_sockets();
   }
   if (cell.reach != Reach::kNamespace) return;  // the counter is everybody's
-  int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+  int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_RDWR | O_CLOEXEC);
   if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
 }
 

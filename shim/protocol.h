@@ -150,13 +150,14 @@ constexpr size_t kShortRequest = 8 << 10;
 struct JobOrder {
   uint64_t tag = 6;
   OrderKind kind = OrderKind::kRun;
-  uint32_t has_stdin = 0;    // descriptors, in the order of these fields: the job's stdin
-  uint32_t has_stdout = 0;   // in place of the cell's
-  uint32_t has_stderr = 0;   // likewise
-  uint32_t has_program = 0;  // exec: an executable in memory
-  uint32_t has_request = 0;  // the request in a file of its own
-  uint32_t comes_first = 0;  // before jobs of which this is not said
-  uint32_t hold = 0;         // say JobHeld at the end, and wait for kRelease
+  uint32_t has_stdin = 0;      // descriptors, in the order of these fields: the job's stdin
+  uint32_t has_stdout = 0;     // in place of the cell's
+  uint32_t has_stderr = 0;     // likewise
+  uint32_t has_program = 0;    // exec: an executable in memory
+  uint32_t has_request = 0;    // the request in a file of its own
+  uint32_t comes_first = 0;    // before jobs of which this is not said
+  uint32_t tells_company = 0;  // say whether it was more than one thread
+  uint32_t hold = 0;           // say JobHeld at the end, and wait for kRelease
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal
   Errors errors = Errors::kApart;
@@ -193,6 +194,7 @@ struct JobDone {
   uint32_t swept = 0;          // processes were left behind and killed
   uint32_t blocks_full = 0;  // scratch had no block, or no inode, left at the end; where it has no
   uint32_t inodes_full = 0;  // limits of its own: it held more than its limits
+  uint32_t had_company = 0;  // as it was asked: there was a second thread or process
   uint32_t clean = 0;        // empty and wiped: the cell may serve again
   Rollback rollback = Rollback::kNone;
   // Of pages that the holder keeps warm: those that were there when the job began and that it has

@@ -208,6 +208,7 @@ void Cell::measure(const shim::JobDone& done) {
       std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(clock_.looked_for()));
   // Its start is known by ticks only where the kernel took long to fork it.
   result_.usage.wall_us = std::max<int64_t>(0, micros(end - clock_.started_at()));
+  if (done.had_company) result_.usage.pids_peak = std::max(result_.usage.pids_peak, uint32_t{2});
   result_.usage.max_rss_kb = done.max_rss_kb;
   result_.usage.switches_voluntary = done.switches_voluntary;
   result_.usage.switches_forced = done.switches_forced;

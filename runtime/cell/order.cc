@@ -94,6 +94,7 @@ Result<void> Cell::send_order() {
   order.has_program = order_.program_fd >= 0;
   order.has_request = request.get() >= 0;
   order.comes_first = order_.comes_first;
+  order.tells_company = order_.job->fixed.on;
   order.hold = !order_.job->outputs.empty();
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);

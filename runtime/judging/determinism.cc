@@ -37,7 +37,7 @@ std::vector<std::string> not_fixed(const FixedFacts& facts) {
   if (!facts.has_own_pids) words.emplace_back("pid");
   if (facts.is_executed) words.emplace_back("rdtsc");
   if (facts.is_executed && !facts.is_preloaded) words.emplace_back("static program");
-  if (facts.had_company) words.emplace_back("thread order");
+  if (facts.had_company || !facts.has_own_pids) words.emplace_back("thread order");
   return words;
 }
 

@@ -90,6 +90,31 @@ class EveryRun(ZygoTestCase):
         self.assertIn("file metadata", result["determinism"]["not_fixed"])
 
 
+    def test_names_the_order_of_threads_where_there_were_several(self) -> None:
+        """Found out afterwards, however short they lived."""
+        alone = run_fixed("import threading; print(threading.active_count())")
+        several = run_fixed("import threading; t = threading.Thread(target=int); t.start(); t.join()")
+
+        self.assertEqual(alone["determinism"], {"mode": "fixed", "seed": 0, "not_fixed": ["file metadata"]})
+        self.assertEqual(alone["usage"]["pids_peak"], 1)
+        self.assertEqual(several["determinism"]["not_fixed"], ["file metadata", "thread order"])
+        self.assertEqual(several["usage"]["pids_peak"], 2)
+
+    def test_sees_directories_in_the_order_of_names(self) -> None:
+        source = ("import os\nfor name in 'dbeca': open(name, 'w').close()\n"
+                  "print(''.join(os.listdir('.')), ''.join(e.name for e in os.scandir('.')))")
+
+        self.assertEqual(printed(source), "abcde abcde\n")
+
+    def test_holds_for_each_test_of_a_job(self) -> None:
+        job = fixed("tests", "import random; print(input(), random.random())",
+                    tests=[{"name": "a", "stdin": "1"}, {"name": "b", "stdin": "1"}])
+
+        tests = zygo.run_batch([job])["tests"]["tests"]
+
+        self.assertEqual(tests[0]["stdout"], tests[1]["stdout"])
+
+
 class Parameters(ZygoTestCase):
     def test_another_seed_is_another_chance_and_its_own_again(self) -> None:
         source = "import random, os, uuid; print(random.random(), os.urandom(4), uuid.uuid4())"
@@ -240,6 +265,22 @@ int main() {
 """
 
 
+FORK = r"""
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  const pid_t child = fork();
+  if (child > 0) waitpid(child, NULL, 0);
+  unsigned long word = 0;
+  if (child < 0 || getrandom(&word, sizeof word, 0) < 0) return 1;
+  printf("%lx\n", word);
+  return 0;
+}
+"""
+
+
 class Executed(ZygoTestCase):
     def require(self, template: str) -> None:
         listed = json.loads(zygo.run_cli("runtime", "list", "--json").stdout)
@@ -260,6 +301,16 @@ class Executed(ZygoTestCase):
         self.assertIn("\n1 300\n", results[0]["stdout"]["text"])
         self.assertIn("rdtsc", results[0]["determinism"]["not_fixed"])
         self.assertNotIn("static program", results[0]["determinism"]["not_fixed"])
+
+    def test_a_forked_child_has_a_chance_of_its_own(self) -> None:
+        self.require("c")
+        jobs = [fixed(str(n), FORK, template="c", policy={"profile": "subprocess"}) for n in range(2)]
+
+        first, second = (result["stdout"]["text"] for result in zygo.run_batch(jobs).values())
+
+        self.assertEqual(first, second)
+        child, parent = first.split()
+        self.assertNotEqual(child, parent)
 
     def test_a_static_program_is_named(self) -> None:
         self.require("c")
