@@ -1,6 +1,6 @@
 #pragma once
 // RollbackRecord: how often the memory that jobs borrow could not be brought back
-// (shim/borrow/holder.h), by template. After a few failures in a row the cells of that template
+// (shim/borrow/holder.h), by template. After a few failures within minutes the cells of that template
 // borrow no more for a while: something about it or about this host does not fit, or its programs
 // cause it on purpose, and a fork is then cheaper than a new cell each time. The time is an
 // argument. Thread-safe.
