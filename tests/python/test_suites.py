@@ -65,6 +65,37 @@ class Values(OnSuites, unittest.TestCase):
                 self.assertEqual((found, found.x, found._fields, type(found).__name__), ((1, 2), 1, ("x", "y"), "P"))
         """)
 
+    def test_named_tuples_are_of_their_class_on_both_sides(self) -> None:
+        self.passes("""
+            import collections, typing
+            P = collections.namedtuple("P", "x y z", defaults=([], 3))
+            class Typed(typing.NamedTuple):
+                name: str
+                size: int = 4
+            class Loud(typing.NamedTuple):
+                x: int
+                def __str__(self): return "loud"
+                def __eq__(self, other): return isinstance(other, Loud) and self.x % 2 == other.x % 2
+            def make(): return P(1, 2), Typed("a"), Loud(1)
+            def know(*values): return [type(value) in (P, Typed, Loud) for value in values]
+            def same(value): return value
+        """, """
+            def test_of_the_program(self):
+                found, typed, loud = make()
+                self.assertIsInstance(found, program.P)
+                self.assertIs(type(typed), program.Typed)
+                self.assertIsInstance(loud, program.Loud)
+                self.assertEqual((program.P(1), program.P(y=2, x=0, z=1), program.Typed("b")), ((1, [], 3), (0, 2, 1), ("b", 4)))
+                self.assertEqual(program.P._field_defaults, {"y": [], "z": 3})
+                self.assertEqual((str(loud), loud == program.Loud(3), loud == program.Loud(2)), ("loud", True, False))
+                self.assertEqual(know(found, program.P(1), typed, program.Typed("b"), program.Loud(1), loud, (1, 2, 3)), [True] * 6 + [False])
+            def test_of_the_tests(self):
+                Mine = collections.namedtuple("Mine", "a", defaults=(1,))
+                self.assertIsInstance(same(Mine(2)), Mine)
+                self.assertIs(same(Mine), Mine)
+                self.assertEqual(Mine(), (1,))
+        """, "import collections, program")
+
     def test_values_of_subclasses_are_their_builtin_values(self) -> None:
         labels = self.labels("""
             class Yes(int):

@@ -106,6 +106,7 @@ class Forgery(support.OnEmbedded, unittest.TestCase):
                      b'["call",0,[],{},[]]', b'["call",-1,[],{},[]]', b'["next",99,[]]', b'["iter","0",[]]', b'["call",true,[],{},[]]',
                      b'["ok",{"h":[1,99]},[],[]]', b'["ok",{"h":[1,0]},[],[[0,"E","m",["Exception"],[],[],null,false]]]',
                      b'["ok",{"k":5},[],[]]', b'["ok",{"zz":1},[],[]]', b'["ok",{"n":["a b",[],[]]},[],[]]',
+                     b'["ok",{"N":["P",["x"],[["y",1]]]},[],[]]', b'["ok",{"N":["P","x",[]]},[],[]]',
                      b'["ok",{"n":["P",["x","x"],[1,2]]},[],[]]', b'["ok",2,[[9,0,1]],[]]', b'["ok",2,[[0,"__class__",1]],[]]',
                      b'["error",["NoError",null,[],"",null],[],[]]', b'["error",5,[],[]]', b'["error",["OSError",7,[],"",null],[],[]]',
                      b'["ok",2,[],[[0,"E","m",[0],[],[],null,false]]]', b'["ok",2,[],[[0,"E","m",["Exception","ValueError","OSError"],1,2,3,4]]]',
@@ -333,7 +334,7 @@ class Decoder(unittest.TestCase):
     """The tests' side of the wire alone, against bytes of chance."""
 
     PARTS = ('"ok"', '"error"', '"stop"', '"call"', '"next"', "[", "]", "{", "}", ":", ",", "0", "-1", "1e999", "NaN", '"T"', '"int"', '"h"',
-             '"K"', '"k"', '"e"', '"n"', '"t"', '"d"', '"s"', '"D"', '"F"', '"moment"', '"i"', '"0xff"', '"P"', "null", "true", '"r"', '"q"')
+             '"K"', '"k"', '"e"', '"n"', '"N"', '"t"', '"d"', '"s"', '"D"', '"F"', '"moment"', '"i"', '"0xff"', '"P"', "null", "true", '"r"', '"q"')
 
     def session(self, stream: bytes) -> session.Session:
         import io
@@ -354,12 +355,13 @@ class Decoder(unittest.TestCase):
         classes = [[0, "C", "m", [], ["__eq__", "__len__"], ["f"], True, False], [1, "E", "m", ["ValueError"], [], [], None, False]]
         right = [["ok", {"h": [1, 0]}, [], classes], ["error", ["ValueError", 1, [1, {"t": [2]}], "x", 2], [], classes],
                  ["ok", {"d": [[1, {"n": ["P", ["x"], [1]]}], [{"f": []}, {"moment": [2024, 1, 1, 0, 0, 0, 0, 0, [0, 3600, 0]]}]]}, [], []],
+                 ["ok", {"N": ["P", ["x", "y"], [["y", {"t": [1]}]]]}, [], []],
                  ["ok", {"q": [[{"D": "1.5"}, {"F": [1, 2]}, {"r": [0, 1, 2]}], 3]}, [[1, 0, [1]]], []]]
         for _ in range(20_000):
             text = bytearray(json.dumps(chance.choice(right)), "ascii")
             for _ in range(chance.randrange(1, 4)):
                 at = chance.randrange(len(text))
-                text[at:at + chance.randrange(3)] = bytes(chance.choice(b'0123456789"[]{},:tsnkheKTdq') for _ in range(chance.randrange(3)))
+                text[at:at + chance.randrange(3)] = bytes(chance.choice(b'0123456789"[]{},:tsnNkheKTdq') for _ in range(chance.randrange(3)))
             self.ends_well(bytes(text) + b"\n")
 
     def ends_well(self, stream: bytes) -> None:

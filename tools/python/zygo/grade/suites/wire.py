@@ -15,7 +15,9 @@ import enum
 import fractions
 import json
 import keyword
-from typing import Any, BinaryIO, Callable, Dict, List, Tuple
+from typing import Any, BinaryIO, Callable, Dict, List, Set, Tuple
+
+from .operators import OPERATORS
 
 MOST_BYTES = 16 << 20  # of one line
 MOST_DEPTH = 100  # of containers in each other
@@ -89,12 +91,17 @@ def _zone(offset: Any) -> Any:
     return None if offset is None else datetime.timezone(datetime.timedelta(*map(whole, offset)))
 
 
+_USUAL_OF_RECORDS = {"_make", "_replace", "_asdict", "_field_defaults", "_fields_defaults", "_fields"}
+
+
 def _is_plain_record(kind: type) -> bool:
-    """A named tuple without methods of its own."""
+    """A named tuple without methods and operators of its own."""
     fields = getattr(kind, "_fields", None)
-    usual = {"_make", "_replace", "_asdict", "_field_defaults", "_fields_defaults", "_fields"}
-    return type(fields) is tuple and kind.__bases__ == (tuple,) and all(
-        name.startswith("__") or name in usual or name in fields for name in vars(kind))
+    if type(fields) is not tuple or kind.__bases__ != (tuple,):
+        return False
+    return all(name in _USUAL_OF_RECORDS or name in fields or (name.startswith("__") and name not in OPERATORS)
+               or (name == "__repr__" and getattr(value, "__module__", "") == "collections")
+               for name, value in vars(kind).items())
 
 
 _BASES: Tuple[Tuple[type, Callable[[Any], Any]], ...] = (
@@ -116,7 +123,8 @@ class Codec:
     """`pack` and `unpack` of one side. Its peers' objects are the subclass's."""
 
     def __init__(self) -> None:
-        self._records: Dict[Tuple[str, Tuple[str, ...]], Any] = {}
+        self._records: Dict[Tuple[str, Tuple[str, ...]], Any] = {}  # of named tuples: this side's classes, and copies
+        self._copied: Set[Any] = set()  # of these, the copies of the other side's
 
     def export(self, value: Any) -> Any:
         raise NotImplementedError
@@ -144,7 +152,9 @@ class Codec:
         if name is not None:
             return {"T": name}
         if issubclass(kind, tuple) and _is_plain_record(kind):
-            return {"n": [kind.__name__, list(kind._fields), self.items(value, depth + 1)]}  # type: ignore[attr-defined]
+            return {"n": [*self._own_record(kind), self.items(value, depth + 1)]}
+        if kind is type and issubclass(value, tuple) and _is_plain_record(value):
+            return {"N": [*self._own_record(value), self.pairs(value._field_defaults.items(), depth + 1)]}
         if not issubclass(kind, enum.Enum):
             for base, exact in _BASES:
                 if issubclass(kind, base):
@@ -185,6 +195,11 @@ class Codec:
         _expect(type(body) is list and all(type(pair) is list and len(pair) == 2 for pair in body), "pairs that are none")
         return [(self.unpack(key, depth), self.unpack(value, depth)) for key, value in body]
 
+    def _own_record(self, kind: Any) -> List[Any]:
+        """From now on this is the class of what comes back by that name with these fields."""
+        self._records.setdefault((kind.__name__, kind._fields), kind)
+        return [kind.__name__, list(kind._fields)]
+
     def record(self, name: Any, fields: Any) -> Any:
         _expect(type(name) is str and type(fields) is list and len(fields) < 256, "a named tuple")
         for word in (name, *fields):
@@ -193,7 +208,17 @@ class Codec:
         if key not in self._records:
             _expect(len(self._records) < _MOST_RECORDS, "too many kinds of named tuples")
             self._records[key] = collections.namedtuple(name, fields)
+            self._copied.add(key)
         return self._records[key]
+
+    def record_class(self, name: Any, fields: Any, defaults: Any, depth: int) -> Any:
+        """The class itself, which makes its values on this side."""
+        kind = self.record(name, fields)
+        given = dict(self.unpack_pairs(defaults, depth))
+        _expect(list(given) == fields[len(fields) - len(given):], "defaults of a named tuple")
+        if (name, tuple(fields)) in self._copied:
+            kind.__new__.__defaults__, kind._field_defaults = tuple(given.values()), given
+        return kind
 
 
 def _read_record(codec: Codec, body: Any, depth: int) -> Any:
@@ -282,5 +307,6 @@ _READERS: Dict[str, Callable[[Codec, Any, int], Any]] = {
     "zone": lambda c, b, d: _zone(b),
     "i": lambda c, b, d: _read_big(b),
     "n": _read_record,
+    "N": lambda c, b, d: c.record_class(b[0], b[1], b[2], d),
     "T": lambda c, b, d: NAMED[b],
 }
