@@ -28,6 +28,7 @@
 #include "runtime/cell/rules/standing.h"
 #include "runtime/cell/terminate.h"
 #include "runtime/cell/zygote.h"
+#include "runtime/host/host_trouble.h"
 #include "runtime/host/proc.h"
 #include "runtime/host/scratch.h"
 #include "runtime/job/job.h"
@@ -62,6 +63,8 @@ struct CellPlan {
   Terminator* terminator = nullptr;              // of its shard; outlives the cell
   Helpers* helpers = nullptr;                    // likewise
   Crowd* crowd = nullptr;                        // likewise
+  HostTrouble* trouble = nullptr;                // of the engine; outlives the cell
+  unsigned cpu = 0;                              // where its jobs run
   // Without mounts; empty otherwise.
   Scratch scratch;
   sys::OwnedFd ruleset;
@@ -142,6 +145,7 @@ class Cell : public CellHandle {
   Waiting waiting_of_other_side() const;
   unsigned cpus_of_job() const;
   bool waits_for_cpu(sys::Nanoseconds now);
+  Slowness slowness(sys::Nanoseconds now) const;
   void begin_attention();
   void give_up();
   void on_wall_deadline(sys::Nanoseconds now);
@@ -241,10 +245,11 @@ class Cell : public CellHandle {
   bool full_ = false;                   // no more may be held of what the job makes
   std::optional<Crowd::Member> among_;  // while a job runs
   bool stands_back_ = false;
-  Progress aimed_at_;                         // of the job, shortly before its wall deadline
-  bool executed_ = false;                     // the job's process has become its program
-  uint32_t overlooked_ = 0;                   // refusals that do not decide
-  std::map<std::string, uint32_t> forgiven_;  // calls that were refused, and how often
+  Progress aimed_at_;                             // of the job, shortly before its wall deadline
+  std::optional<HostTrouble::Reading> bearings_;  // shortly after its begin
+  bool executed_ = false;                         // the job's process has become its program
+  uint32_t overlooked_ = 0;                       // refusals that do not decide
+  std::map<std::string, uint32_t> forgiven_;      // calls that were refused, and how often
   std::shared_ptr<Collecting> collecting_;
   std::shared_ptr<const Lookout> lookout_;  // once there has been a question
   std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/cell/cell.h"
+#include "runtime/cell/rules/slowness.h"
 #include "runtime/host/proc.h"
 #include "runtime/job/micros.h"
 #include "sandbox/sys/socket.h"
@@ -36,6 +37,7 @@ void Cell::run(const RunOrder& order) {
   overlooked_ = 0;
   watched_peak_ = 0;
   aimed_at_ = {};
+  bearings_.reset();
   tasks_allowed_ = 1;
   job_pid_ = 0;
   tasks_refused_ = memfds_ = 0;
@@ -133,6 +135,9 @@ void Cell::carry_out(RunClock::Due due, Nanoseconds now) {
       return watch();
     case Due::kStanding:
       return check_standing(now);
+    case Due::kBearings:
+      bearings_ = plan_.trouble->look(plan_.cpu, now);
+      return;
   }
 }
 
@@ -185,14 +190,28 @@ bool Cell::waits_for_cpu(Nanoseconds now) {
   return aimed_at_.is_ready && aimed_at_.ran == before.ran && clock_.still_waits(now);
 }
 
+// After waits_for_cpu(). Its processes are looked at only where the machine's disks were slow.
+Slowness Cell::slowness(Nanoseconds now) const {
+  if (!bearings_) return Slowness::kNone;
+  const HostTrouble::Reading seen = plan_.trouble->look(plan_.cpu, now);
+  const Trouble trouble{.window = seen.at - bearings_->at,
+                        .stolen = seen.stolen - bearings_->stolen,
+                        .disk = seen.disk - bearings_->disk};
+  const Waiting own = waiting_of(aimed_at_);
+  if (theft_explains(trouble, own)) return Slowness::kStolenTime;
+  return disk_explains(trouble, own) && have_met_disk(family()) ? Slowness::kDisk : Slowness::kNone;
+}
+
 void Cell::on_wall_deadline(Nanoseconds now) {
   if (waits_for_cpu(now)) return;
+  const Slowness slowed_by = slowness(now);  // while its processes can be asked
   const bool killed = plan_.terminator->end(std::exchange(in_sight_, {}));
   if (!killed) {
     if (const auto left = all_ended()) return clock_.all_ended(now, *left);
   }
   result_.evidence.deadline = DeadlineKind::kWall;
-  result_.evidence.contended = clock_.is_contended();
+  result_.evidence.slowed_by = slowed_by;
+  result_.evidence.contended = clock_.is_contended() || slowed_by != Slowness::kNone;
   result_.evidence.waited_ms = micros(clock_.waited()) / 1000;
   if (!killed) return kill_job();
   note_stopped();

@@ -54,7 +54,7 @@ class PooledEngine : public Engine {
     for (unsigned i = 0; i < shards; ++i) {
       const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
       auto shard = std::make_unique<Shard>(*config_, admission_, capacity_, cpus[i],
-                                           SchedulerPlan{capacity, of_tenants});
+                                           SchedulerPlan{capacity, of_tenants, reruns_});
       Result<void> started =
           shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
       if (!started && shards_.empty()) return started;
@@ -217,6 +217,7 @@ class PooledEngine : public Engine {
   std::unique_ptr<HostConfig> config_;
   std::optional<BlobStore> blobs_;
   AdmissionQueue admission_;
+  const std::shared_ptr<RerunBudget> reruns_ = std::make_shared<RerunBudget>();
   const unsigned workers_;
   Capacity capacity_;
   std::vector<std::unique_ptr<Shard>> shards_;

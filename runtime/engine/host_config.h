@@ -19,6 +19,7 @@
 #include "runtime/cell/rollback_record.h"
 #include "runtime/cell/zygote.h"
 #include "runtime/engine/engine_options.h"
+#include "runtime/host/host_trouble.h"
 #include "runtime/host/id_slots.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/uid_claim.h"
@@ -75,6 +76,7 @@ class HostConfig : public Catalogue {
   bool is_dynamic(const std::string& program) const override;
   bool fixes_addresses() const override { return fixes_addresses_; }
   bool verifies_rollback() const { return verifies_rollback_; }
+  HostTrouble& trouble() { return trouble_; }
   RollbackRecord& rollbacks() { return rollbacks_; }
   const RollbackRecord& rollbacks() const { return rollbacks_; }
   // Whether cells of this shape have a holder (shim/borrow/holder.h).
@@ -150,6 +152,7 @@ class HostConfig : public Catalogue {
   sandbox::OuterOom outer_oom_;
   std::mutex filter_mutex_;
   std::array<std::optional<std::string>, 16> filters_;
+  HostTrouble trouble_;
   RollbackRecord rollbacks_;
   bool borrows_memory_ = false, verifies_rollback_ = false;
   std::optional<std::string> observer_filter_;

@@ -116,6 +116,8 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
   plan.terminator = terminator_.get();
   plan.helpers = helpers_.get();
   plan.crowd = &crowd_;
+  plan.trouble = &config_.trouble();
+  plan.cpu = cpu_;
   plan.ids = TRY(config_.take_ids());
   if (config_.has_directories()) {
     plan.scratch = TRY(config_.make_scratch(plan.number, plan.ids));

@@ -169,6 +169,15 @@ Progress progress_of(const std::vector<int>& processes) {
   return sum;
 }
 
+bool have_met_disk(const std::vector<int>& processes) {
+  return std::any_of(processes.begin(), processes.end(), [](int process) {
+    if (disk_faults_in_stat(text_of(process, "stat")) > 0) return true;
+    const std::string io = text_of(process, "io");
+    return number_of_line(io, "read_bytes:").value_or(0) > 0 ||
+           number_of_line(io, "write_bytes:").value_or(0) > 0;
+  });
+}
+
 sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader) {
   sys::FileIdentity as_job(reader);
   uint64_t sum = 0;

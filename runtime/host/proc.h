@@ -43,6 +43,9 @@ struct Progress {
 };
 Progress progress_of(const std::vector<int>& processes);
 
+// One of them has had to wait for a disk: for a page of its memory or for a file (/proc/PID/io).
+bool have_met_disk(const std::vector<int>& processes);
+
 // Anonymous and shared memory that they added: a page that several have in common counts once over
 // all of them (smaps_rollup, Linux 4.14; Pss_Anon, 5.4). `reader`: with whose ids to look
 // (sys::FileIdentity).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 
 namespace runtime {
 
@@ -72,6 +73,33 @@ std::optional<CpuTimes> times_in_schedstat(std::string_view text) {
   const auto waited = number_in<uint64_t>(next_word(text));
   if (!ran || !waited) return std::nullopt;
   return CpuTimes{*ran, *waited};
+}
+
+uint64_t disk_faults_in_stat(std::string_view text) {
+  if (!skip_to_field(12, text)) return 0;
+  const uint64_t own = number_in<uint64_t>(next_word(text)).value_or(0);
+  return own + number_in<uint64_t>(next_word(text)).value_or(0);
+}
+
+std::optional<uint64_t> stolen_in_stat(std::string_view text, unsigned cpu) {
+  const std::string name = "cpu" + std::to_string(cpu);
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (next_word(line) != name) continue;
+    for (int i = 0; i < 7; ++i) next_word(line);  // user, nice, system, idle, iowait, irq, softirq
+    return number_in<uint64_t>(next_word(line));
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> stalled_in_pressure(std::string_view text) {
+  if (next_word(text) != "some") return std::nullopt;
+  constexpr std::string_view kTotal = " total=";
+  const size_t at = text.substr(0, text.find('\n')).find(kTotal);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + kTotal.size());
+  return number_in<uint64_t>(next_word(text));
 }
 
 std::optional<int64_t> number_of_line(std::string_view text, std::string_view key) {

@@ -29,6 +29,17 @@ struct CpuTimes {
 };
 std::optional<CpuTimes> times_in_schedstat(std::string_view text);
 
+// The same: times that the process, its living threads, or children that it has waited for, met a
+// page that had to be read from a disk.
+uint64_t disk_faults_in_stat(std::string_view text);
+
+// /proc/stat: clock ticks in which the machine around this one had a CPU for others, while it was
+// wanted here.
+std::optional<uint64_t> stolen_in_stat(std::string_view text, unsigned cpu);
+
+// /proc/pressure/io: microseconds in which at least one task of the machine waited for a disk.
+std::optional<uint64_t> stalled_in_pressure(std::string_view text);
+
 // The number of the line that begins with `key`, such as "Pss_Anon:" of smaps_rollup (in KiB) or
 // "Pid:" of fdinfo.
 std::optional<int64_t> number_of_line(std::string_view text, std::string_view key);

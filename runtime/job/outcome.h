@@ -95,6 +95,8 @@ struct ExitStatus {
 
 enum class DeadlineKind : uint8_t { kNone, kCpu, kWall };
 enum class Stream : uint8_t { kNone, kStdout, kStderr };
+// What of the machine's, beside want of a CPU, may have kept a job from its end until its deadline.
+enum class Slowness : uint8_t { kNone, kStolenTime, kDisk };
 
 // The kernel and the supervisor know this about how a run ended. The program cannot forge it.
 struct Evidence {
@@ -119,7 +121,8 @@ struct Evidence {
   bool inodes_full = false;                     // it was the inodes
   bool disk_watch = false;    // no limits of its own: it held more than the job's, and that decides
   uint32_t pids_refused = 0;  // the cell's pids counter refused this many
-  bool contended = false;     // it waited for a CPU for more than a fifth of its wall limit
+  bool contended = false;     // it waited for a CPU for more than a fifth of its wall limit, or:
+  Slowness slowed_by = Slowness::kNone;  // of a job that has met its wall limit
   ExitStatus exit;
   // Limits and measurements, for the detail.
   Limits limits;

@@ -28,6 +28,10 @@ struct Usage {
   int64_t memory_peak_bytes = 0;  // approximate: the cell's peak above its base
   uint32_t pids_peak = 1;
   bool contended = false;
+  // How often it was judged anew, because the machine had been slow; and the CPU time of the runs
+  // whose verdicts were not told.
+  uint32_t reruns = 0;
+  int64_t rerun_cpu_us = 0;
   // These count the first process and those it waited for; they are not in JSON.
   int64_t max_rss_kb = 0, switches_voluntary = 0, switches_forced = 0;
 };

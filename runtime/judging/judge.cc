@@ -136,9 +136,22 @@ Verdict timeout(const Case& c, const char* which, int64_t limit_ms, int64_t meas
 Verdict cpu_timeout(const Case& c) {
   return timeout(c, "cpu", c.seen.limits.cpu.count(), c.seen.cpu_ms);
 }
+std::string_view name_of(Slowness slowness) {
+  switch (slowness) {
+    case Slowness::kNone:
+      break;
+    case Slowness::kStolenTime:
+      return "stolen time";
+    case Slowness::kDisk:
+      return "disk";
+  }
+  return {};
+}
+
 Verdict wall_timeout(const Case& c) {
   Verdict found = timeout(c, "wall", c.seen.limits.wall.count(), c.seen.wall_ms);
   if (c.seen.waited_ms > 0) found.detail.emplace_back("waited_ms", c.seen.waited_ms);
+  add_text(found.detail, "slowed_by", std::string(name_of(c.seen.slowed_by)));
   return found;
 }
 

@@ -199,6 +199,8 @@ JobResult Suite::conclude() {
     sum.memory_peak_bytes = std::max(sum.memory_peak_bytes, test.usage.memory_peak_bytes);
     sum.pids_peak = std::max(sum.pids_peak, test.usage.pids_peak);
     sum.contended |= test.usage.contended;
+    sum.reruns += test.usage.reruns;
+    sum.rerun_cpu_us += test.usage.rerun_cpu_us;
     if (!result.verdict.ok() || test.verdict.ok()) continue;
     result.verdict = test.verdict;  // the first in their order
     result.verdict.detail.insert(result.verdict.detail.begin(), {"test", test.name});

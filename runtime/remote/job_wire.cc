@@ -130,8 +130,8 @@ static void fields(Archive& a, Exception& e) {
 
 template <typename Archive>
 static void fields(Archive& a, Usage& u) {
-  a(u.cpu_us, u.wall_us, u.stopped_us, u.memory_peak_bytes, u.pids_peak, u.contended, u.max_rss_kb,
-    u.switches_voluntary, u.switches_forced);
+  a(u.cpu_us, u.wall_us, u.stopped_us, u.memory_peak_bytes, u.pids_peak, u.contended, u.reruns,
+    u.rerun_cpu_us, u.max_rss_kb, u.switches_voluntary, u.switches_forced);
 }
 
 template <typename Archive>

@@ -6,6 +6,7 @@ namespace runtime {
 
 void Cancellation::drop_all() {
   replies_.cancel_aside();
+  if (TaskPtr task = retrial_.take()) replies_.withdraw_leased(std::move(task));
   for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
       replies_.withdraw_leased(std::move(task));
@@ -26,6 +27,7 @@ void Cancellation::drop_all() {
 
 void Cancellation::drop_withdrawn() {
   for (TaskPtr& task : admission_.take_withdrawn()) replies_.withdraw(std::move(task));
+  if (retrial_.is_withdrawn()) replies_.withdraw_leased(retrial_.take());
   for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {
       if (!task->job.is_withdrawn()) {

@@ -6,14 +6,19 @@
 #include "runtime/scheduler/pools/cell_pool.h"
 #include "runtime/scheduler/pools/template_pool.h"
 #include "runtime/scheduler/replies.h"
+#include "runtime/scheduler/retrial.h"
 
 namespace runtime {
 
 class Cancellation {
  public:
   Cancellation(AdmissionQueue& admission, Replies& replies, TemplatePool& templates,
-               CellPool& cells)
-      : admission_(admission), replies_(replies), templates_(templates), cells_(cells) {}
+               CellPool& cells, Retrial& retrial)
+      : admission_(admission),
+        replies_(replies),
+        templates_(templates),
+        cells_(cells),
+        retrial_(retrial) {}
 
   void drop_all();
   // A task that waits for a compiler is looked at when it comes back and is placed.
@@ -24,6 +29,7 @@ class Cancellation {
   Replies& replies_;
   TemplatePool& templates_;
   CellPool& cells_;
+  Retrial& retrial_;
 };
 
 }  // namespace runtime

@@ -46,6 +46,8 @@ JobResult result_of(const Task& task, RunResult run) {
   result.files = std::move(run.files);
   result.observed = std::move(run.observed);
   result.usage = run.usage;
+  result.usage.reruns = task.reruns;
+  result.usage.rerun_cpu_us = task.rerun_cpu_us;
   result.timing = run.timing;
   result.timing.admit = micros(task.admitted_at - task.accepted_at);
   result.timing.lease = task.run == 0 ? micros(task.leased_at - task.admitted_at) : 0;

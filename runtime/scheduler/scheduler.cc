@@ -45,7 +45,8 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       placement_(
           machine, catalogue, requests_, {replies_, shortage_, builds_}, cells_, templates_,
           {[this](Slot slot) { start_run(slot); }, [this](Slot slot) { return events_of(slot); }}),
-      cancellation_(admission, replies_, templates_, cells_) {
+      retrial_(machine, admission, plan_.reruns),
+      cancellation_(admission, replies_, templates_, cells_, retrial_) {
   take_over(0);
 }
 
@@ -72,6 +73,7 @@ void Scheduler::turn() {
   templates_.drop_retired();
   give_back();
   start_pairs();
+  begin_retrial();
   pump();
 }
 
@@ -87,12 +89,12 @@ void Scheduler::give_back() {
   if (!shortage_.take_refused() && !asked) return;
   templates_.drop_idle_tenants(machine_.now());
   cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
-  if (!asked || load() > 0 || !peers_.leaves_shards_out()) return;
+  if (!asked || replies_.leased() > 0 || !peers_.leaves_shards_out()) return;
   templates_.retire_all();
 }
 
 void Scheduler::pump() {
-  while (load() < plan_.capacity) {
+  while (has_room()) {
     if (Peer* better = peers_.better_placed()) {
       idle_ = true;
       return better->wake();
@@ -114,6 +116,11 @@ void Scheduler::pump() {
   }
   idle_ = false;
   peers_.hand_back();
+}
+
+// What is to be judged anew runs as soon as it may.
+void Scheduler::begin_retrial() {
+  if (TaskPtr task = retrial_.take_due(replies_.leased())) placement_.place(std::move(task));
 }
 
 CellEvents Scheduler::events_of(Slot slot) {
@@ -221,6 +228,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
   const bool ran = result.ran || slot->cell->state() == CellHandle::State::kDead;
   const bool cancelled = result.evidence.cancelled;
+  const bool may_be_wrong = is_doubtful(result.evidence) && !requests_.is_stopping();
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->input.reset();
   const TemplateKey key = slot->zygote;
@@ -238,9 +246,10 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
     task = shortage_.run_again(std::move(task), *fault, ran);
   } else {
     capacity_.serve();
+    task = retrial_.judge(std::move(task), answer, may_be_wrong);
   }
   if (!task) {
-    // It waits for room, or for another cell.
+    // It waits for room, for another cell, or for being alone.
   } else if (task->build) {
     builds_.finish(std::move(task), std::move(answer));
   } else {
@@ -248,6 +257,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   }
   if (requests_.is_stopping()) return wake();
   if (early) placement_.serve_waiting(key);
+  begin_retrial();
   pump();
 }
 

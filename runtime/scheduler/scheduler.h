@@ -25,6 +25,7 @@
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
+#include "runtime/scheduler/retrial.h"
 #include "runtime/scheduler/shortage.h"
 
 namespace runtime {
@@ -32,6 +33,8 @@ namespace runtime {
 struct SchedulerPlan {
   unsigned capacity = 2;        // jobs that run at once
   size_t tenant_templates = 0;  // that are kept for tenants; at least `capacity` are
+  // Of all schedulers of an engine; none: this one has its own.
+  std::shared_ptr<RerunBudget> reruns = {};
 };
 
 class Scheduler : public Peer {
@@ -55,8 +58,9 @@ class Scheduler : public Peer {
 
   // Thread-safe.
   bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
-  unsigned load() const override { return replies_.leased(); }
-  bool has_room() const override { return load() < plan_.capacity; }
+  // Others take what there is before a task comes beside one that is judged anew.
+  unsigned load() const override { return replies_.leased() + retrial_.weight(); }
+  bool has_room() const override { return replies_.leased() < plan_.capacity; }
   bool has_templates() const override { return templates_.alive() > 0; }
   void wake() override { machine_.wake(); }
   void wake_if_idle() override {
@@ -86,6 +90,7 @@ class Scheduler : public Peer {
   void start_run(Slot slot);
   bool has_partner(Slot slot);
   void start_pairs();
+  void begin_retrial();
   void give_up_cell(Slot slot, const sys::Error& error);
   DeterminismReport report_of_fixed(const Task& task, const CellSlot& slot,
                                     const JobResult& result) const;
@@ -104,6 +109,7 @@ class Scheduler : public Peer {
   CellPool cells_;
   TemplatePool templates_;
   Placement placement_;
+  Retrial retrial_;
   Cancellation cancellation_;
   std::atomic<uint64_t> forks_{0};  // for counts(); written by this scheduler only
 };

@@ -36,6 +36,10 @@ struct Task {
   bool compiled_here = false;             // by this task, not taken from the store
   unsigned runs_lost = 0;                 // ended because the machine had no room: shortage.h
   unsigned starts_lost = 0;  // its template or its cell was killed before it began: placement.h
+  // It was judged anew so often, and the runs before took so much CPU time: retrial.h.
+  unsigned reruns = 0;
+  int64_t rerun_cpu_us = 0;
+  std::shared_ptr<void> rerun;  // its place among those that are run again, until it has run
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;
   // The job that is to run next.
@@ -43,6 +47,8 @@ struct Task {
   CellShape shape() const { return shape_of(current(), may_borrow); }
   // Tells whether the input and output of that job are still ours to give.
   bool can_begin_anew() const;
+  // Who pays for what is done twice for it: the tenant, or else the client.
+  const std::string& payer() const { return job.tenant.empty() ? client() : job.tenant; }
 };
 using TaskPtr = std::unique_ptr<Task>;
 

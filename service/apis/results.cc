@@ -82,6 +82,10 @@ json usage_of(const runtime::Usage& usage) {
                {"cpu_us", usage.cpu_us},
                {"wall_us", usage.wall_us}};
   if (usage.stopped_us) made["stopped_us"] = *usage.stopped_us;
+  if (usage.reruns > 0) {
+    made["reruns"] = usage.reruns;
+    made["rerun_cpu_us"] = usage.rerun_cpu_us;
+  }
   return made;
 }
 

@@ -12,7 +12,8 @@ namespace {
 // A job that is dead or about to die needs nothing of the kind.
 bool is_for_the_living(RunClock::Due due) {
   using Due = RunClock::Due;
-  return due == Due::kCpu || due == Due::kAim || due == Due::kWall || due == Due::kWatch;
+  return due == Due::kCpu || due == Due::kAim || due == Due::kWall || due == Due::kWatch ||
+         due == Due::kBearings;
 }
 
 }  // namespace
@@ -33,6 +34,7 @@ void RunClock::begin(Nanoseconds now) {
   due_at(Due::kAttention) = now + kAttention;
   due_at(Due::kCpu) = now + terms_.cpu;
   due_at(Due::kWatch) = terms_.is_watched ? now + kWatch : kNever;
+  due_at(Due::kBearings) = now + std::min<Nanoseconds>(kBearings, terms_.wall / 4);
   standing_.begin(now);
   due_at(Due::kStanding) = terms_.may_stand_back ? now + Standing::kFirstLook : kNever;
 }
@@ -59,7 +61,8 @@ bool RunClock::forks() {
 
 void RunClock::hold() {
   phase_ = Phase::kHeld;
-  for (Due due : {Due::kCpu, Due::kAim, Due::kWall, Due::kPatience, Due::kWatch, Due::kStanding})
+  for (Due due : {Due::kCpu, Due::kAim, Due::kWall, Due::kPatience, Due::kWatch, Due::kStanding,
+                  Due::kBearings})
     due_at(due) = kNever;
 }
 

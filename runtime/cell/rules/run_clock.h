@@ -45,6 +45,8 @@ class RunClock {
   // The kernel counts what a running thread has run when it stops or at a tick (CONFIG_HZ), which
   // are 10 ms apart at most: one that has run for no time in this one waits.
   static constexpr sys::Nanoseconds kSurelyCounted = std::chrono::milliseconds(12);
+  // What slows the machine is read once so long after a job's begin: most jobs have ended.
+  static constexpr sys::Nanoseconds kBearings = std::chrono::milliseconds(20);
   // Who has waited less until its deadline is on no busy machine.
   static constexpr sys::Nanoseconds kBusy = std::chrono::milliseconds(10);
 
@@ -67,6 +69,7 @@ class RunClock {
     kPatience,   // destroy its cell
     kWatch,      // measure its memory and files, and call watched()
     kStanding,   // read its CPU time, and call stands_back()
+    kBearings,   // read what slows the machine, for comparison at the wall deadline
   };
 
   // ---- the states of a run: sent, forked, held, released, over
@@ -158,7 +161,7 @@ class RunClock {
 
  private:
   enum class Phase : uint8_t { kSent, kForked, kHeld, kReleased, kOver };
-  static constexpr size_t kDues = static_cast<size_t>(Due::kStanding) + 1;
+  static constexpr size_t kDues = static_cast<size_t>(Due::kBearings) + 1;
 
   sys::Nanoseconds& due_at(Due due) { return due_at_[static_cast<size_t>(due)]; }
   void begin_wall_time(sys::Nanoseconds at);

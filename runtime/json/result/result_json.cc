@@ -113,6 +113,10 @@ void append_usage(const Usage& usage, std::string& out) {
   number("cpu_us", usage.cpu_us, out);
   number("wall_us", usage.wall_us, out);
   if (usage.stopped_us) number("stopped_us", *usage.stopped_us, out);
+  if (usage.reruns > 0) {
+    number("reruns", usage.reruns, out);
+    number("rerun_cpu_us", usage.rerun_cpu_us, out);
+  }
   out += '}';
 }
 

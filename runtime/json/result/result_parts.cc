@@ -193,6 +193,8 @@ constexpr Member<SaidUsage> kUsage[] = {
     always<SaidUsage, &SaidUsage::cpu_us>("cpu_us"),
     always<SaidUsage, &SaidUsage::wall_us>("wall_us"),
     sometimes<SaidUsage, &SaidUsage::stopped_us>("stopped_us"),
+    sometimes<SaidUsage, &SaidUsage::reruns>("reruns"),
+    sometimes<SaidUsage, &SaidUsage::rerun_cpu_us>("rerun_cpu_us"),
 };
 
 }  // namespace

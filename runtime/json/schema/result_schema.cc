@@ -78,7 +78,7 @@ ordered_json usage() {
                     {"contended", boolean()},
                     {"cpu_us", whole()},
                     {"wall_us", whole()}},
-                   {{"stopped_us", whole()}});
+                   {{"stopped_us", whole()}, {"reruns", whole()}, {"rerun_cpu_us", whole()}});
 }
 
 ordered_json timing() {

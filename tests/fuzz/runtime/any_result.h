@@ -47,6 +47,10 @@ inline runtime::Usage any_usage(Input& input) {
                        .pids_peak = input.number<uint32_t>(),
                        .contended = input.flag()};
   if (input.flag()) usage.stopped_us = input.number<int64_t>();
+  if (input.flag()) {
+    usage.reruns = 1;
+    usage.rerun_cpu_us = input.number<int64_t>();
+  }
   return usage;
 }
 

@@ -42,6 +42,8 @@ class Usage:
     stopped_us: Optional[float] = None  # of a program that zygo ended: when it ran no more, since its start
     cpu_us: float = 0  # as cpu_ms and wall_ms, which are whole numbers: most jobs take less than a millisecond
     wall_us: float = 0
+    reruns: int = 0  # how often it was judged anew, because the machine had been slow
+    rerun_cpu_us: float = 0  # CPU time of the runs whose verdicts were not told
 
 
 @dataclass

@@ -82,3 +82,26 @@ TEST_CASE("the texts of this very process are read", "[proc]") {
   CHECK(ticks_in_stat(*stat));
   if (rollup.ok()) CHECK(number_of_line(*rollup, "Pss_Anon:").value_or(0) > 0);
 }
+
+TEST_CASE("faults that waited for a disk are those of a process and of its children", "[proc]") {
+  CHECK(disk_faults_in_stat("17 (a) 1) S 1 17 17 0 -1 4194304 100 200 3 4 7 5 3 1 20 0\n") == 7);
+  CHECK(disk_faults_in_stat(stat_of("python3", "7 5 3 1")) == 0);
+  CHECK(disk_faults_in_stat("17 (python3") == 0);
+}
+
+TEST_CASE("stolen time is that of the CPU that is asked for", "[proc]") {
+  const std::string text =
+      "cpu  9 9 9 9 9 9 9 99 9 9\ncpu1 1 2 3 4 5 6 7 8 9 10\ncpu11 1 2 3 4 5 6 7 80 0 0\nintr 5\n";
+  CHECK(stolen_in_stat(text, 1) == 8u);
+  CHECK(stolen_in_stat(text, 11) == 80u);
+  CHECK_FALSE(stolen_in_stat(text, 2));
+  CHECK_FALSE(stolen_in_stat("cpu1 1 2 3", 1));  // a kernel before 2.6.11
+}
+
+TEST_CASE("the pressure on disks is the time for which somebody waited", "[proc]") {
+  CHECK(stalled_in_pressure(
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=17\nfull avg10=0 total=9") == 17u);
+  CHECK_FALSE(stalled_in_pressure("full avg10=0.00 total=17\n"));
+  CHECK_FALSE(stalled_in_pressure("some avg10=0.00\nfull total=17\n"));
+  CHECK_FALSE(stalled_in_pressure(""));
+}

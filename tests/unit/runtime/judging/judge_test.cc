@@ -289,6 +289,16 @@ TEST_CASE("a timeout says which clock, the limit, what was measured, and if the 
   CHECK(detail_text(verdict, "contended") == "true");
 }
 
+TEST_CASE("a timeout on a machine that was slow says in what way", "[judge]") {
+  Run run = good_call();
+  run.seen.deadline = DeadlineKind::kWall;
+  CHECK(detail_text(judged(run), "slowed_by") == "(absent)");
+  run.seen.slowed_by = Slowness::kDisk;
+  CHECK(detail_text(judged(run), "slowed_by") == "disk");
+  run.seen.slowed_by = Slowness::kStolenTime;
+  CHECK(detail_text(judged(run), "slowed_by") == "stolen time");
+}
+
 TEST_CASE("a violation names call, argument, operation, line, count and policy", "[judge]") {
   Run run = good_call();
   run.seen.violation = Violation{"openat", "/etc/passwd", 3, "open", 2};

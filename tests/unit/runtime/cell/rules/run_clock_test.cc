@@ -25,12 +25,17 @@ RunClock running(const RunClock::Terms& terms = kUsual) {
   return clock;
 }
 
-// All that is due in one turn of the timer, in order.
+// All that is due in one turn of the timer, in order; but for the bearings, which each run takes.
 std::vector<Due> turn(RunClock& clock, Nanoseconds now) {
   std::vector<Due> seen;
-  for (Due due = clock.next_due(now); due != Due::kNothing; due = clock.next_due(now, due))
-    seen.push_back(due);
+  for (Due due = clock.next_due(now); due != Due::kNothing; due = clock.next_due(now, due)) {
+    if (due != Due::kBearings) seen.push_back(due);
+  }
   return seen;
+}
+
+bool takes_bearings(RunClock& clock, Nanoseconds now) {
+  return clock.next_due(now, Due::kStanding) == Due::kBearings;
 }
 
 using Dues = std::vector<Due>;
@@ -45,6 +50,7 @@ TEST_CASE("run clock: output is watched from 2 ms on, once", "[run_clock]") {
   CHECK(turn(clock, at(1)).empty());
   CHECK(turn(clock, at(2)) == Dues{Due::kAttention});
   CHECK(turn(clock, at(3)).empty());
+  CHECK(turn(clock, at(20)).empty());
   CHECK(clock.next() == at(5000));  // the limit of CPU time could be used up
 }
 
@@ -308,6 +314,7 @@ TEST_CASE("run clock: a wish to cancel kills, is noted or comes too late", "[run
 TEST_CASE("run clock: the watch looks as seldom as its looks are dear", "[run_clock]") {
   RunClock clock = running({.wall = seconds(10), .cpu = seconds(20), .is_watched = true});
   CHECK(turn(clock, at(10)) == Dues{Due::kAttention, Due::kWatch});
+  CHECK(turn(clock, at(20)).empty());
   CHECK(clock.next() > at(9'000));  // none while one is on its way
   clock.watched(at(11), Nanoseconds(1));
   CHECK(clock.next() == at(21));
@@ -324,4 +331,16 @@ TEST_CASE("run clock: only who may stand back is asked, again and again", "[run_
   CHECK(clock.stands_back(at(20), milliseconds(20), 1));
   CHECK(clock.next() == at(20) + Standing::kPeriod);
   CHECK_FALSE(clock.stands_back(at(70), milliseconds(20), 1));  // it counts from its own begin
+}
+
+TEST_CASE("run clock: bearings are taken once, early, and of no job that has been killed",
+          "[run_clock]") {
+  RunClock clock = running(), brief = running({.wall = milliseconds(8), .cpu = seconds(5)});
+  CHECK_FALSE(takes_bearings(clock, at(19)));
+  CHECK(takes_bearings(clock, at(20)));
+  CHECK_FALSE(takes_bearings(clock, at(5000)));
+  CHECK(takes_bearings(brief, at(2)));
+  RunClock killed = running();
+  killed.kill(at(10));
+  CHECK_FALSE(takes_bearings(killed, at(20)));
 }

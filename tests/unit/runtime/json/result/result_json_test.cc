@@ -61,6 +61,14 @@ TEST_CASE("when a program was stopped is told apart from when it was reaped", "[
   CHECK(line_of(result).find(R"("wall_us":5000,"stopped_us":3000})") != std::string::npos);
 }
 
+TEST_CASE("a job that was judged anew says what the run before took", "[result]") {
+  JobResult result = ok_result();
+  CHECK(line_of(result).find("rerun") == std::string::npos);
+  result.usage = {.wall_us = 5000, .reruns = 1, .rerun_cpu_us = 700};
+  CHECK(line_of(result).find(R"("wall_us":5000,"reruns":1,"rerun_cpu_us":700})") !=
+        std::string::npos);
+}
+
 TEST_CASE("a result of a job that never ran has nulls for what it never had", "[result]") {
   const auto json = nlohmann::json::parse(line_of(JobResult{}));
   CHECK(json["label"] == "SandboxError");

@@ -43,7 +43,9 @@ inline JobResult whole_result() {
                   .stopped_us = 1400,
                   .memory_peak_bytes = 4096,
                   .pids_peak = 2,
-                  .contended = true};
+                  .contended = true,
+                  .reruns = 1,
+                  .rerun_cpu_us = 1200};
   result.timing = {.admit = 1,
                    .lease = 2,
                    .fork = 3,
