@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "shim/fixed/state.h"
@@ -91,7 +92,27 @@ ZYGO_HOOK int RAND_priv_bytes(unsigned char* at, int size) {
 
 namespace {
 
-constexpr size_t kDeviceBytes = size_t{64} << 10;  // a pipe's; then they are at an end
+constexpr size_t kDeviceBytes = size_t{64} << 10;  // a pipe's; then read() below goes on
+
+// The pipes in the place of devices: by inode, because a descriptor can be duplicated, or closed
+// without our knowledge. Of more than so many the oldest have an end.
+constexpr size_t kDevices = 64;
+std::atomic<ino_t> devices[kDevices];
+std::atomic<size_t> devices_opened{0};
+
+void note_device(int fd) {
+  struct stat about {};
+  if (::fstat(fd, &about) == 0) devices[devices_opened++ % kDevices] = about.st_ino;
+}
+
+bool is_noted_device(int fd) {
+  struct stat about {};
+  if (devices_opened == 0 || ::fstat(fd, &about) < 0 || !S_ISFIFO(about.st_mode)) return false;
+  for (const auto& each : devices) {
+    if (each == about.st_ino) return true;
+  }
+  return false;
+}
 
 bool is_device(const char* path) {
   return path && fixed::is_on() &&
@@ -109,6 +130,7 @@ int open_device(int flags) {
     if (fixed::raw_call(SYS_write, ends[1], reinterpret_cast<long>(block), sizeof block) < 0) break;
   }
   fixed::raw_call(SYS_close, ends[1]);
+  note_device(ends[0]);
   if ((flags & O_NONBLOCK) == 0) fixed::raw_call(SYS_fcntl, ends[0], F_SETFL, 0);
   return ends[0];
 }
@@ -163,6 +185,21 @@ ZYGO_HOOK FILE* fopen64(const char* path, const char* mode) {
   ZYGO_NEXT(fopen64);
   const int fd = is_device(path) ? open_device(O_RDONLY) : -1;
   return fd >= 0 ? ::fdopen(fd, "r") : real(path, mode);
+}
+
+// A device has no end. The streams of the C library read by a call of their own and find one.
+ZYGO_HOOK ssize_t read(int fd, void* into, size_t size) {
+  ZYGO_NEXT(read);
+  const ssize_t got = real(fd, into, size);
+  if (got != 0 || size == 0 || !fixed::is_on() || !is_noted_device(fd)) return got;
+  constexpr size_t kMost = 0x7ffff000;  // read(2)
+  fixed::fill_random(into, size < kMost ? size : kMost);
+  return static_cast<ssize_t>(size < kMost ? size : kMost);
+}
+// What fortified programs call.
+ZYGO_HOOK ssize_t __read_chk(int fd, void* into, size_t size, size_t room) {
+  if (size > room) ::abort();
+  return read(fd, into, size);
 }
 
 // ---- temporary names; the C library draws its own where nobody can come between

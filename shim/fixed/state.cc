@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -25,6 +26,7 @@ std::atomic<int64_t> start_ns{0}, step_ns{0};
 std::atomic<int64_t> ticks{0}, slept{0};  // what readings have added, and what sleeps have
 std::atomic<uint64_t> key{0}, drawn{0};
 std::atomic<long> birth{0};  // pid of the process that began
+char path[4096], view_entry[128];
 
 // splitmix64's finaliser.
 uint64_t mix(uint64_t word) {
@@ -34,6 +36,9 @@ uint64_t mix(uint64_t word) {
 }
 
 void begin(const shim::FixedView& view) {
+  std::snprintf(view_entry, sizeof view_entry, "%s=%llu:%lld:%lld", shim::kFixedName,
+                static_cast<unsigned long long>(view.seed), static_cast<long long>(view.start),
+                static_cast<long long>(view.step_us));
   start_ns = view.start * kSecond;
   step_ns = view.step_us * 1000;
   ticks = 0;
@@ -59,8 +64,18 @@ bool begin_from_environment() {
   return true;
 }
 
+// By the name by which it was preloaded.
+void find_own_path() {
+  Dl_info about{};
+  if (::dladdr(path, &about) == 0 || !about.dli_fname || about.dli_fname[0] != '/') return;
+  if (std::strlen(about.dli_fname) < sizeof path) std::strcpy(path, about.dli_fname);
+}
+
 // Before the program can fork: its children have to know that they are.
-[[gnu::constructor]] void begin_early() { (void)fixed::is_on(); }
+[[gnu::constructor]] void begin_early() {
+  find_own_path();
+  (void)fixed::is_on();
+}
 
 bool is_real_time(clockid_t clock) {
   return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
@@ -131,6 +146,9 @@ timespec to_timespec(int64_t ns) { return {ns / kSecond, ns % kSecond}; }
 int64_t to_ns(const timespec& time) {
   return time.tv_sec >= kForever / kSecond ? kForever : time.tv_sec * kSecond + time.tv_nsec;
 }
+
+const char* own_path() { return path; }
+char* own_view() { return view_entry; }
 
 int64_t real_now(clockid_t clock) {
   timespec time{};

@@ -27,6 +27,11 @@ bool counts_cpu(clockid_t clock);
 
 int64_t real_now(clockid_t clock);
 
+// What a program that is started needs to be fixed as this one is: the file of this library, or ""
+// where that cannot be told, and the variable's "NAME=VALUE".
+const char* own_path();
+char* own_view();
+
 // The place of all clocks; moves on to `place`, if it is not there yet.
 int64_t elapsed();
 void pass_until(int64_t place);

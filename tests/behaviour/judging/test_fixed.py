@@ -281,6 +281,70 @@ int main(void) {
 """
 
 
+CHILD = "import os, random, time; print(int(time.time()), random.random(), os.urandom(4).hex(), os.environ.get('OWN'))"
+STARTS = f"""import os, subprocess, sys
+child = [sys.executable, '-c', {CHILD!r}]
+for env in ({{}}, {{'OWN': 'x'}}, {{'LD_PRELOAD': ''}}, {{'LD_PRELOAD': '/usr/lib/none.so', 'ZYGO_FIXED': '0:{START}:1'}}, None):
+    print(subprocess.run(child, env=env, stdout=-1, stderr=-3, text=True).stdout, end='', flush=True)
+os.environ.clear()
+os.system(f"{{sys.executable}} -c \\"{{child[2]}}\\"")
+print(os.popen(f"{{sys.executable}} -c \\"{{child[2]}}\\"").read(), end='', flush=True)
+for start in (lambda: os.posix_spawn(child[0], child, {{}}), lambda: os.fork() or os.execve(child[0], child, {{}})):
+    os.waitpid(start(), 0)
+"""
+EXECUTES = """#include <unistd.h>
+int main(int count, char **words) {
+  if (count == 1) return execle("/proc/self/exe", "again", "one", (char *)0, (char *[]){0});
+  if (count == 2) return execl("/bin/date", "date", "+%s", (char *)0);
+  return 1;
+}
+"""
+
+
+class Children(ZygoTestCase):
+    def test_of_warm_python_are_fixed_whatever_environment_they_are_given(self) -> None:
+        jobs = [fixed(str(n), STARTS, policy={"profile": "subprocess"}) for n in range(2)]
+
+        first, second = zygo.run_batch(jobs).values()
+
+        self.assertLabel(first, "OK")
+        lines = first["stdout"]["text"].splitlines()
+        self.assertEqual(len(lines), 9, first)
+        self.assertEqual({line.split()[0] for line in lines}, {str(START)})
+        self.assertEqual(len({line.rsplit(" ", 1)[0] for line in lines}), 1, lines)  # each begins anew
+        self.assertEqual([line.split()[-1] for line in lines], ["None", "x"] + ["None"] * 7)
+        self.assertEqual(first["stdout"]["text"], second["stdout"]["text"])
+
+    def test_have_the_seed_of_the_job(self) -> None:
+        source = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CHILD!r}], env={{}})"
+        jobs = [fixed(str(seed), source, policy={"profile": "subprocess"}, determinism={"seed": seed, "start": START + seed})
+                for seed in (1, 2)]
+
+        results = zygo.run_batch(jobs)
+
+        first, second = (results[seed]["stdout"]["text"].split() for seed in ("1", "2"))
+        self.assertEqual((first[0], second[0]), (str(START + 1), str(START + 2)))
+        self.assertNotEqual(first[1], second[1])
+
+    def test_of_an_executed_program_are_fixed_however_they_are_started(self) -> None:
+        results = zygo.run_batch([fixed("c", EXECUTES, template="c", policy={"profile": "subprocess"})])
+
+        self.assertEqual(results["c"]["stdout"]["text"], f"{START}\n", results["c"])
+
+
+class Devices(ZygoTestCase):
+    def test_of_chance_have_no_end(self) -> None:
+        source = ("import hashlib, os\nall = b''\nwith open('/dev/urandom', 'rb', buffering=0) as device:\n"
+                  "    while len(all) < 1 << 18: all += device.read(50_000)\n"
+                  "reader, writer = os.pipe(); os.close(writer)\n"
+                  "print(len(all) >> 18, hashlib.sha1(all).hexdigest(), os.read(reader, 1))")
+
+        seen = printed(source)
+
+        self.assertTrue(seen.startswith("1 ") and seen.endswith(" b''\n"), seen)
+        self.assertEqual(seen, printed(source))
+
+
 class Executed(ZygoTestCase):
     def require(self, template: str) -> None:
         listed = json.loads(zygo.run_cli("runtime", "list", "--json").stdout)
