@@ -68,6 +68,27 @@ class Certify(CertifyTestCase):
 
         self.assertEqual(before.leftovers(), [])
 
+    def test_finds_labels_again_whose_daemon_was_killed(self) -> None:
+        """Each load is under way for longer than a daemon is let live."""
+        if not FAULTS:
+            self.skipTest("processes of another uid are to be killed: needs root")
+        host.adopt_orphans()
+        before = host.Snapshot.take()
+        naps: tuple[Job, ...] = tuple({"id": f"nap {n}", "source": "import time; time.sleep(0.5); print(1)", "label": "OK",
+                                       "tests": [{"expect": "1"}]} for n in range(20))
+        workers = len(os.sched_getaffinity(0))
+
+        code, report = self.certificate(self.corpus((*naps, *QUICK)), "--loads", "1", "--jobs", str(40 * workers), "--faults")
+
+        self.assertEqual((code, report["flips"]), (0, []))
+        quiet, killed = report["loads"]
+        self.assertEqual((quiet["kills"], quiet["daemon_kills"]), (0, 0))
+        self.assertGreater(killed["daemon_kills"], 0)
+        self.assertGreaterEqual(killed["runs_again"], killed["daemon_kills"])  # each had a job at least
+        self.assertEqual(killed["jobs"], 40 * workers)
+        self.assertEqual(report["total"]["daemon_kills"], killed["daemon_kills"])
+        self.assertEqual(before.leftovers(), [])
+
     def test_reports_a_wrong_label_as_a_flip(self) -> None:
         wrong: Job = {"id": "liar", "source": "print(1)", "label": ["KeyError", "IndexError"]}
         ended = self.certify(self.corpus((*QUICK[:2], wrong)), "--loads", "1", "--jobs", "6", "--no-color")

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/host/proc.h"
+#include "tools/cli/certify/daemons.h"
 #include "tools/cli/certify/grader/grader.h"
 #include "tools/cli/certify/mix.h"
 #include "tools/cli/certify/room.h"
@@ -112,14 +113,15 @@ class Certification {
   std::optional<int> round(unsigned load, bool faults) {
     runtime::EngineOptions options = options_;
     options.workers = load * made_.cpus;
-    auto engine = parts_.start_engine(std::move(options));
+    Daemons* daemons = nullptr;
+    auto engine = faults ? start_daemons(options, daemons) : parts_.start_engine(options);
     if (!engine) return refuse("certify", {engine.error().text(), kExitSandbox});
     if (made_.rows.empty()) {
       made_.level = sandbox::name_of((*engine)->standing().level);
       if (shows_table()) say(certificate_head(made_));
     }
     Scorer scorer({.load = load, .workers = (*engine)->workers(), .faults = faults});
-    if (!perform(**engine, scorer)) {
+    if (!perform(**engine, daemons, scorer)) {
       write_error_line("zygo certify: interrupted");
       return kExitInterrupted;
     }
@@ -129,7 +131,16 @@ class Certification {
     return std::nullopt;
   }
 
-  bool perform(runtime::Engine& engine, Scorer& scorer) const {
+  using Started = sys::Result<std::unique_ptr<runtime::Engine>>;
+
+  // What is to be killed is no process that counts flips.
+  Started start_daemons(const runtime::EngineOptions& options, Daemons*& daemons) const {
+    auto started = TRY(Daemons::open([this, options] { return parts_.start_engine(options); }));
+    daemons = started.get();
+    return std::unique_ptr<runtime::Engine>(std::move(started));
+  }
+
+  bool perform(runtime::Engine& engine, Daemons* daemons, Scorer& scorer) const {
     LoadRow& row = scorer.row();
     const uint64_t round = 2 * uint64_t{row.load} + (row.faults ? 1 : 0);
     const CertifyOptions& wanted = line_.certify;
@@ -139,9 +150,11 @@ class Certification {
     const int stop = parts_.stop == nullptr ? -1 : parts_.stop->fd();
     Trial trial(engine, corpus_, progress_of(row, order.size()), stop);
     if (!row.faults) return trial.run(order, scorer);
-    Saboteur saboteur(wanted.seed + kKills * round);
+    Saboteur saboteur(wanted.seed + kKills * round, {[daemons] { return daemons->pid(); },
+                                                     [daemons] { return daemons->kill(); }});
     const bool done = trial.run(order, scorer, [&saboteur] { saboteur.stop(); });
     row.kills = saboteur.kills();
+    row.daemon_kills = saboteur.daemon_kills();
     return done;
   }
 

@@ -69,7 +69,10 @@ bool is_target(unsigned depth, const ProcessStatus& status) {
                      [](int number) { return number >= kFirstHolder; });
 }
 
-Saboteur::Saboteur(uint64_t seed) : dice_(seed), thread_([this] { work(); }) {}
+Saboteur::Saboteur(uint64_t seed, Daemon daemon) : dice_(seed), daemon_(std::move(daemon)) {
+  draw_daemon_kill();
+  thread_ = std::thread([this] { work(); });
+}
 
 Saboteur::~Saboteur() { stop(); }
 
@@ -84,8 +87,19 @@ void Saboteur::stop() {
 
 void Saboteur::work() {
   while (pause()) {
-    if (kill_one()) ++kills_;
+    if (std::chrono::steady_clock::now() < daemon_due_) {
+      if (kill_one()) ++kills_;
+      continue;
+    }
+    if (daemon_.kill()) ++daemon_kills_;
+    turn_ = std::max(turn_ + kDaemonLives, daemon_due_);
+    draw_daemon_kill();
   }
+}
+
+void Saboteur::draw_daemon_kill() {
+  const std::chrono::duration<double> lives = kDaemonLives * dice_.share();
+  daemon_due_ = turn_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(lives);
 }
 
 // False: it is over.
@@ -101,7 +115,9 @@ bool Saboteur::pause() {
 // through a descriptor that holds on to it.
 bool Saboteur::kill_one() {
   std::vector<Target> targets;
-  add_targets_below(::getpid(), kTemplates, targets);
+  const pid_t daemon = daemon_.pid();
+  if (daemon == 0) return false;
+  add_targets_below(daemon, kTemplates, targets);
   if (targets.empty()) return false;
   const Target& chosen = targets[dice_.below(targets.size())];
   const sys::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, chosen.pid, 0)));

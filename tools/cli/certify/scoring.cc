@@ -59,6 +59,7 @@ Likeness Scorer::add(const LabelledJob& job, const runtime::JobResult& result) {
   const Likeness likeness = likeness_of(job, label);
   if (is_contended(result)) ++row_.contended;
   if (is_sandbox_error(result)) ++row_.sandbox_errors;
+  row_.runs_again += result.usage.reruns;
   // Neither label of the band: then it is a program like others.
   if (job.is_band && likeness != Likeness::kFlip) {
     ++row_.band;

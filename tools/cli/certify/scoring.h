@@ -41,7 +41,8 @@ struct LoadRow {
   size_t band = 0, band_other_side = 0;  // these
   size_t contended = 0;
   size_t sandbox_errors = 0;  // also those that were run again
-  size_t kills = 0;
+  size_t kills = 0, daemon_kills = 0;
+  size_t runs_again = 0;  // jobs that were lost, and those that were judged anew
   double seconds = 0;
 
   double rate() const {
@@ -62,7 +63,9 @@ class Scorer {
  public:
   explicit Scorer(LoadRow row) : row_(row) {}
   Likeness add(const LabelledJob& job, const runtime::JobResult& result);
-  void add_lost() { ++row_.sandbox_errors; }  // a SandboxError of a job that is run again
+  void add_lost() {
+    ++row_.sandbox_errors, ++row_.runs_again;
+  }  // a SandboxError of a job that is run again
   LoadRow& row() { return row_; }
   const std::vector<Flip>& flips() const { return flips_; }
 

@@ -57,6 +57,8 @@ ordered_json row_json(const LoadRow& row) {
           {"contended", row.contended},
           {"sandbox_errors", row.sandbox_errors},
           {"kills", row.kills},
+          {"daemon_kills", row.daemon_kills},
+          {"runs_again", row.runs_again},
           {"seconds", row.seconds}};
 }
 
@@ -83,6 +85,8 @@ LoadRow Certificate::total() const {
     sum.contended += row.contended;
     sum.sandbox_errors += row.sandbox_errors;
     sum.kills += row.kills;
+    sum.daemon_kills += row.daemon_kills;
+    sum.runs_again += row.runs_again;
     sum.seconds += row.seconds;
   }
   return sum;
@@ -93,7 +97,7 @@ std::string certificate_head(const Certificate& certificate) {
       "{}, level {}, {} cores\n"
       "load  faults   jobs  flips    rate %   95 % interval (Wilson)  band  contended  "
       "SandboxError  "
-      "kills  seconds",
+      "kills  daemons  again  seconds",
       escape_controls(certificate.corpus, Lines::kEscape), certificate.level, certificate.cpus);
 }
 
@@ -101,10 +105,10 @@ std::string certificate_row(const LoadRow& row, const Style& style) {
   const std::string flips =
       style.paint(row.flips == 0 ? Colour::kGreen : Colour::kRed, fmt::format("{:>5}", row.flips));
   return fmt::format(
-      "{:>4}  {:>6}  {:>5}  {}  {:>8}  {:>23}  {:>4}  {:>9}  {:>12}  {:>5}  {:>7.1f}", row.load,
-      row.faults ? "yes" : "no", row.jobs, flips, percent(row.rate()), interval_text(row),
+      "{:>4}  {:>6}  {:>5}  {}  {:>8}  {:>23}  {:>4}  {:>9}  {:>12}  {:>5}  {:>7}  {:>5}  {:>7.1f}",
+      row.load, row.faults ? "yes" : "no", row.jobs, flips, percent(row.rate()), interval_text(row),
       fmt::format("{}/{}", row.band_other_side, row.band), row.contended, row.sandbox_errors,
-      row.kills, row.seconds);
+      row.kills, row.daemon_kills, row.runs_again, row.seconds);
 }
 
 std::string certificate_end(const Certificate& certificate, const Style& style) {

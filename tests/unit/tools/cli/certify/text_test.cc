@@ -10,7 +10,14 @@ Certificate some_certificate() {
   Certificate made{.corpus = "3 jobs of a.jsonl, seed 1", .seed = 1, .level = "full", .cpus = 2};
   made.rows = {
       {.load = 1, .workers = 2, .jobs = 900, .band = 50, .band_other_side = 5, .seconds = 3},
-      {.load = 1, .workers = 2, .faults = true, .jobs = 100, .flips = 1, .kills = 7}};
+      {.load = 1,
+       .workers = 2,
+       .faults = true,
+       .jobs = 100,
+       .flips = 1,
+       .kills = 7,
+       .daemon_kills = 2,
+       .runs_again = 3}};
   made.flips = {{"x\x1b[2J",
                  "a.jsonl:2",
                  {"OK", "KeyError"},
@@ -53,6 +60,9 @@ TEST_CASE("a certificate as JSON has each load, the total and every flip", "[cli
   const auto object = nlohmann::json::parse(certificate_json(some_certificate()));
   CHECK(object["ok"] == false);
   CHECK(object["loads"][1]["kills"] == 7);
+  CHECK(object["loads"][1]["daemon_kills"] == 2);
+  CHECK(object["total"]["daemon_kills"] == 2);
+  CHECK(object["total"]["runs_again"] == 3);
   CHECK(object["loads"][0]["band"]["other_side"] == 5);
   CHECK(object["total"]["flips"] == 1);
   CHECK_FALSE(object["total"].contains("load"));
