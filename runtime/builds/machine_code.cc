@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -61,13 +62,13 @@ bool is_dynamic_program(int fd) {
                        head.e_ident[EI_CLASS] == ELFCLASS64 &&
                        head.e_phentsize == sizeof(Elf64_Phdr);
   if (!is_ours) return true;
-  for (unsigned i = 0; i < head.e_phnum; ++i) {
-    Elf64_Phdr part{};
-    const auto at = static_cast<off_t>(head.e_phoff + i * sizeof part);
-    if (::pread(fd, &part, sizeof part, at) != sizeof part) return true;
-    if (part.p_type == PT_INTERP) return true;
-  }
-  return false;
+  // The kernel runs none with a longer table (load_elf_phdrs in fs/binfmt_elf.c).
+  std::vector<Elf64_Phdr> parts(std::min<size_t>(head.e_phnum, 65536 / sizeof(Elf64_Phdr)));
+  const size_t bytes = parts.size() * sizeof(Elf64_Phdr);
+  const ssize_t got = ::pread(fd, parts.data(), bytes, static_cast<off_t>(head.e_phoff));
+  if (got != static_cast<ssize_t>(bytes)) return true;
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Elf64_Phdr& part) { return part.p_type == PT_INTERP; });
 }
 
 }  // namespace runtime
