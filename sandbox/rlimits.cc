@@ -28,6 +28,7 @@ int apply_rlimits(const Rlimits& limits) {
   if (int error = lower(RLIMIT_CORE, limits.core.count)) return error;
   if (int error = lower(RLIMIT_NOFILE, limits.open_files)) return error;
   if (int error = lower(RLIMIT_MEMLOCK, limits.memlock.count)) return error;
+  if (int error = lower(RLIMIT_SIGPENDING, limits.pending_signals)) return error;
   if (limits.processes) {
     if (int error = lower(RLIMIT_NPROC, *limits.processes)) return error;
   }

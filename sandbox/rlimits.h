@@ -13,6 +13,10 @@ struct Rlimits {
   sys::Bytes core{0};  // does not stop a core_pattern that is a pipe: stay non-dumpable too
   uint64_t open_files = 256;
   sys::Bytes memlock{0};
+  // Signals in queues, and timers (timer_create): RLIMIT_SIGPENDING counts the whole uid, here and
+  // in each user namespace around (inc_rlimit_get_ucounts in kernel/ucount.c), up to a limit of the
+  // one who made the namespace.
+  uint64_t pending_signals = 256;
   // RLIMIT_NPROC: counts the whole uid and never binds uid 0.
   std::optional<uint64_t> processes = {};
   std::optional<sys::Bytes> file_size = {};
