@@ -24,6 +24,7 @@
 #include "runtime/cell/output_files.h"
 #include "runtime/cell/rules/cell_life.h"
 #include "runtime/cell/rules/memory_account.h"
+#include "runtime/cell/rules/pipe_count.h"
 #include "runtime/cell/rules/run_clock.h"
 #include "runtime/cell/rules/standing.h"
 #include "runtime/cell/terminate.h"
@@ -55,6 +56,7 @@ struct CellPlan {
   std::string_view filter;  // compiled for shape.profile; outlives the cell
   std::string_view borrower_filter;  // for jobs that borrow memory; empty: none is to
   sandbox::FilterVariant variant;
+  uint64_t most_pipes = 0;                     // of a job, where the filter counts them
   bool verifies_rollback = false;              // see EngineOptions
   std::function<void()> rollback_failed = {};  // of the memory of its jobs; it ends
   std::function<void()> holder_refused = {};   // no process was left for a job beside it; it ends
@@ -186,6 +188,7 @@ class Cell : public CellHandle {
   std::optional<sandbox::Ruling> rule(const sandbox::Notice& notice);
   sandbox::Ruling decide(const sandbox::Notice& notice, const sandbox::Ruling& asked);
   bool has_room_for_process();
+  bool has_room_for_pipe();
   int reach_error(int process) const;  // 0: it is of this job
   int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
   // collect.cc
@@ -238,6 +241,7 @@ class Cell : public CellHandle {
   uint64_t oom_base_ = 0, refused_base_ = 0;  // as they were when the last job had ended
   uint64_t outer_oom_base_ = 0, watched_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
+  PipeCount pipes_{0};
   int holder_pid_ = 0;  // of the process whose memory its jobs borrow; 0: there is none
   sys::OwnedFd holder_;
   int job_pid_ = 0;                     // of its first process; only where cells share a uid

@@ -41,6 +41,7 @@ void Cell::run(const RunOrder& order) {
   tasks_allowed_ = 1;
   job_pid_ = 0;
   tasks_refused_ = memfds_ = 0;
+  pipes_ = PipeCount(plan_.most_pipes);
   nonce_ = random_nonce();
   outer_oom_base_ = outer_oom_kills();
   cgroup_.reset_peak();

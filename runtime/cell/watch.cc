@@ -202,6 +202,8 @@ Ruling Cell::decide(const Notice& notice, const Ruling& asked) {
       return has_room_for_process() ? sandbox::go_on() : sandbox::fail_quietly(EAGAIN);
     case Asks::kMemfd:
       return memfds_++ < kMostMemfds ? sandbox::go_on() : sandbox::fail_quietly(EMFILE);
+    case Asks::kPipe:
+      return has_room_for_pipe() ? sandbox::go_on() : sandbox::fail_quietly(EMFILE);
     case Asks::kSignal: {
       int error = signal_error(notice, asked.signal);
       return error == 0 ? sandbox::go_on() : sandbox::fail_quietly(error);
@@ -234,6 +236,15 @@ bool Cell::has_room_for_process() {
   }
   ++tasks_allowed_;
   return true;
+}
+
+bool Cell::has_room_for_pipe() {
+  const sys::Nanoseconds now = sys::monotonic_now();
+  if (pipes_.must_count(now)) {
+    const uint64_t living = pipes_of(family(), plan_.ids.reader, pipes_.most());
+    pipes_.count(living, now, sys::monotonic_now());
+  }
+  return pipes_.add();
 }
 
 // Where all cells have one uid the kernel lets a job signal any of them. It may signal what it has

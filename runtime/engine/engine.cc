@@ -234,13 +234,12 @@ void Engine::submit_pair(Job first, std::function<void(JobResult)> first_done, J
 sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   ::signal(SIGPIPE, SIG_IGN);  // a program that closes its stdin is no reason to die
   const std::vector<unsigned> cpus = usable_cpu_numbers();
-  unsigned workers = options.workers;
-  if (workers == 0) workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
+  if (options.workers == 0) options.workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
   std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
   sys::give_back_freed_memory();
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without, options.borrows_memory));
-  auto engine = std::make_unique<PooledEngine>(std::move(config), workers, options);
+  auto engine = std::make_unique<PooledEngine>(std::move(config), options.workers, options);
   TRY(engine->open_shards(cpus));
   return std::unique_ptr<Engine>(std::move(engine));
 }

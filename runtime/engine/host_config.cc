@@ -66,6 +66,7 @@ const std::vector<TemplateSpec>& builtin_templates() {
 Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& options) {
   auto config = std::make_unique<HostConfig>();
   config->heap_ = options.heap;
+  config->jobs_at_once_ = options.workers;
   config->borrows_memory_ = options.borrows_memory;
   config->verifies_rollback_ = options.verifies_rollback;
   config->early_cells_ = options.early_cells && options.heap != "plain";
@@ -312,6 +313,7 @@ void HostConfig::choose_variant() {
   variant_.masked_clone_flags = sandbox::clone_flags_masked();
   variant_.count_processes = !layers_.has(Layer::kCgroupPids);
   variant_.count_memfds = !layers_.has(Layer::kCgroupMemory);
+  variant_.count_pipes = level_ == sandbox::Level::kMinimal || ids_ == Ids::kOwn;
   variant_.shared_uid = level_ == sandbox::Level::kMinimal;
   variant_.dumpable = level_ != sandbox::Level::kFull;
   variant_.shared_files = has_directories();

@@ -83,6 +83,7 @@ class HostConfig : public Catalogue {
   bool borrows_memory(const TemplateSpec& spec, const CellShape& shape) const;
   sys::Result<std::string_view> observer_filter();
   const sandbox::FilterVariant& filter_variant() const { return variant_; }
+  unsigned jobs_at_once() const { return jobs_at_once_; }
   uint64_t next_cell_number() { return cell_numbers_.fetch_add(1); }
   // An error (EAGAIN) where all are in use.
   sys::Result<CellIds> take_ids();
@@ -154,6 +155,7 @@ class HostConfig : public Catalogue {
   std::array<std::optional<std::string>, 16> filters_;
   HostTrouble trouble_;
   RollbackRecord rollbacks_;
+  unsigned jobs_at_once_ = 0;
   bool borrows_memory_ = false, verifies_rollback_ = false;
   std::optional<std::string> observer_filter_;
   std::string version_;

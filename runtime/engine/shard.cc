@@ -104,6 +104,7 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
   if (borrows) plan.borrower_filter = TRY(config_.filter(shape.profile, makes_code, true));
   plan.variant = config_.filter_variant();
   plan.variant.makes_code = makes_code;
+  plan.most_pipes = PipeCount::most_of(config_.jobs_at_once());
   plan.verifies_rollback = config_.verifies_rollback();
   plan.rollback_failed = [record = &config_.rollbacks(), name = spec.name] {
     record->count_failure(name, sys::monotonic_now());

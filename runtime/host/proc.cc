@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -78,6 +79,19 @@ uint64_t nameless_bytes_of(int pid, uint64_t device) {
   return sum;
 }
 
+void add_pipes_of(int pid, int thread, uint64_t most, std::set<ino_t>& pipes) {
+  const std::string files = "task/" + std::to_string(thread) + "/fd";
+  DIR* directory = ::opendir(in_proc(pid, files.c_str()).c_str());
+  if (!directory) return;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (pipes.size() >= most) break;
+    struct stat about {};
+    if (::fstatat(::dirfd(directory), entry->d_name, &about, 0) < 0) continue;
+    if (S_ISFIFO(about.st_mode)) pipes.insert(about.st_ino);
+  }
+  ::closedir(directory);
+}
+
 }  // namespace
 
 std::vector<int> threads_of(int pid) {
@@ -124,6 +138,17 @@ uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
   uint64_t sum = 0;
   for (int process : processes) sum += nameless_bytes_of(process, device);
   return sum;
+}
+
+uint64_t pipes_of(const std::vector<int>& processes, std::optional<uint32_t> reader,
+                  uint64_t most) {
+  sys::FileIdentity as_job(reader);
+  std::set<ino_t> pipes;
+  for (int process : processes) {
+    // Threads may have descriptors of their own (unshare, CLONE_FILES).
+    for (int thread : threads_of(process)) add_pipes_of(process, thread, most, pipes);
+  }
+  return pipes.size();
 }
 
 bool kill_by_pidfd(int pidfd) {

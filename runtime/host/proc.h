@@ -54,6 +54,9 @@ sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> 
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
                            std::optional<uint32_t> reader);
 
+// The pipes that they have an end of; no more than `most` are looked for.
+uint64_t pipes_of(const std::vector<int>& processes, std::optional<uint32_t> reader, uint64_t most);
+
 // CPUs this thread may use.
 unsigned usable_cpus();
 

@@ -128,6 +128,8 @@ constexpr struct {
     {"fork", Asks::kProcess},
     {"vfork", Asks::kProcess},
     {"memfd_create", Asks::kMemfd},
+    {"pipe", Asks::kPipe},
+    {"pipe2", Asks::kPipe},
     {"kill", Asks::kSignal},
     {"tkill", Asks::kSignal},
     {"tgkill", Asks::kSignal},

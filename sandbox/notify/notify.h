@@ -54,6 +54,7 @@ enum class Asks : uint8_t {
   kProcess,  // clone, fork or vfork: one more thread or process
   kSignal,   // Ruling::signal says to whom
   kMemfd,    // memfd_create: one more file in memory
+  kPipe,     // pipe or pipe2: one more
 };
 
 struct SignalAsked {

@@ -170,6 +170,7 @@ constexpr struct {
 } kFlags[] = {
     {"count_processes", &FilterVariant::count_processes},
     {"count_memfds", &FilterVariant::count_memfds},
+    {"count_pipes", &FilterVariant::count_pipes},
     {"shared_uid", &FilterVariant::shared_uid},
     {"dumpable", &FilterVariant::dumpable},
     {"shared_files", &FilterVariant::shared_files},
@@ -183,7 +184,8 @@ Result<Circumstance> circumstance(const Place& place, std::string_view word,
     if (flag == known.name) return Circumstance{known.flag, word == "when"};
   }
   return place.expected(
-      "count_processes, count_memfds, shared_uid, dumpable, shared_files, makes_code or "
+      "count_processes, count_memfds, count_pipes, shared_uid, dumpable, shared_files, makes_code "
+      "or "
       "borrows_memory",
       flag);
 }

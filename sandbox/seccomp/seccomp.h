@@ -31,6 +31,7 @@ struct FilterVariant {
   bool masked_clone_flags = false;  // the same for clone() with any CLONE_NEW* flag
   bool count_processes = false;     // no cgroup counts: clone, fork and vfork are asked about
   bool count_memfds = false;        // nor what memfd_create makes
+  bool count_pipes = false;         // cells have one uid, by which the kernel counts pages of pipes
   bool shared_uid = false;  // cells have one uid: signals are asked about; no setsid, no setpgid
   bool dumpable = false;    // the daemon may look into a job only while it is dumpable: it stays so
   // The image is no read-only mount: what changes a file by descriptor is asked about.

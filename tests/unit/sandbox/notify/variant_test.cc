@@ -173,6 +173,25 @@ TEST_CASE("files in memory are counted where the profile has them", "[notify][va
   CHECK(seen.asked[0].asks == Asks::kMemfd);
 }
 
+TEST_CASE("pipes are counted where cells have one uid", "[notify][variant]") {
+  Trial trial = counting(&FilterVariant::count_pipes, Profile::kPure);
+  trial.decide = [asked = 0](const Ruling&) mutable {
+    return ++asked < 3 ? go_on() : sandbox::fail_quietly(EMFILE);
+  };
+
+  Seen seen = watch(trial, [] {
+    int ends[2];
+    EXPECT_SUCCESS(::pipe(ends));
+    EXPECT_SUCCESS(::pipe2(ends, O_CLOEXEC));
+    return ::pipe(ends) < 0 && errno == EMFILE ? 0 : 9;
+  });
+
+  if (skipped(seen)) return;
+  CHECK(seen.code == 0);
+  REQUIRE(seen.asked.size() == 3);
+  CHECK(seen.asked[2].asks == Asks::kPipe);
+}
+
 TEST_CASE("with the uid of others a job signals itself by leave only", "[notify][variant]") {
   Trial trial = counting(&FilterVariant::shared_uid, Profile::kDefault);
   trial.decide = [](const Ruling& asked) { return asked.signal.signal == 0 ? go_on() : asked; };

@@ -157,7 +157,8 @@ TEST_CASE("a mistake is reported with file, line and what was expected", "[polic
   CHECK(mistake("quiet ENOTHING: a\n  read\n") ==
         "x.policy:2: expected the name of an errno or 0 behind 'quiet', found 'ENOTHING'");
   CHECK(mistake("allow when rich: a\n  read\n") ==
-        "x.policy:2: expected count_processes, count_memfds, shared_uid, dumpable, shared_files, "
+        "x.policy:2: expected count_processes, count_memfds, count_pipes, shared_uid, dumpable, "
+        "shared_files, "
         "makes_code or borrows_memory, found 'rich'");
   CHECK(mistake("allow always: a\n  read\n") ==
         "x.policy:2: expected 'when', 'unless' or ':', found 'always'");

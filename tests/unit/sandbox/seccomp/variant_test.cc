@@ -181,6 +181,15 @@ TEST_CASE("where no cgroup counts files in memory, each is asked about", "[secco
   }
 }
 
+TEST_CASE("with the uid of other cells, pipes are asked about", "[seccomp][variant]") {
+  const FilterVariant counting = only(&FilterVariant::count_pipes);
+  using Names = std::vector<std::string>;
+  for (Profile profile : {Profile::kPure, Profile::kDefault, Profile::kSubprocess}) {
+    CHECK(act(profile, "pipe2", {0x1000, 0}) == kGo);
+    CHECK(changed(profile, counting) == Names{"pipe", "pipe2"});
+  }
+}
+
 TEST_CASE("with the uid of other cells, signals, sessions and pidfds are asked about",
           "[seccomp][variant]") {
   using Names = std::vector<std::string>;
