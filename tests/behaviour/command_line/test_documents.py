@@ -4,11 +4,15 @@ A session is a block of lines that begin with "$ ", each with what it prints bel
 shell, in an empty folder that has `tests` and `build/release/bin` of this checkout. What differs from run to run stands as a
 word for it on both sides (VARIES); "..." in a document stands for anything in a line, or for any lines. The order of lines is
 not compared: some come from standard output and some from standard error. A command that is shown without output has to
-succeed, whatever it prints.
+succeed, whatever it prints. A block of `sh` is one command, and a block without a language right behind it is its output.
+
+The programs of docs/labels.md end as it says. Python on the pages of a reader's tasks is run by tests/python/test_readme.py.
+No block of code is left over: what no test runs is listed with the reason (NOT_RUN, SHOWN).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
@@ -35,8 +39,29 @@ NOT_RUN = {
     ("docs/http.md", "npm install openapi-fetch && npx openapi-typescript http://127.0.0.1:8000/v1/openapi.json -o zygo.ts"):
         "installs from the network; test_typescript.py compiles the same program",
     ("docs/http.md", "wsdump ws://127.0.0.1:8000/v1/attach"): "is a dialogue; test_websocket.py has the same one",
+    ("README.md", "tools/try     # 3,200 programs shaped like a language model's answers; ends with \"Labels: all 3200 as expected\""):
+        "builds everything and runs every test",
+    ("CONTRIBUTING.md", "tools/build dev                     # debug build; the program is build/dev/bin/zygo"):
+        "builds everything",
+    ("docs/deploy.md", "docker build -f images/service/Dockerfile -t zygo ."): "needs docker; tools/try-container does the same",
+    ("docs/deploy.md", "kubectl create namespace zygo"): "needs Kubernetes; test_packaging.py reads the manifests",
+    ("docs/deploy.md", "sudo cmake --install build/release --strip --prefix /usr/local   # 6 MB; without --strip 217, with symbols"):
+        "changes the host; test_packaging.py installs elsewhere",
     ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
 }
+
+# Blocks that are no commands, by their first line: what they show, or the test that has the same.
+SHOWN = {
+    ("docs/architecture.md", "zygo (run, batch or serve): one thread and one event loop per core"): "a drawing",
+    ("docs/cli.md", "zygo: BadJob (template custom: zygo: preload 'chatty' starts 1 more thread(s), and such a process cannot be "
+     "forked"): "a message; it needs a module that starts threads",
+    ("docs/cli.md", "userns, pidns, mntns, netns, ipcns, utsns, cgroupns, scratch"): "what a container shows; test_containers.py",
+    ("docs/cli.md", "2500 built-in programs, seed 5, level full, 2 cores"): "takes minutes; test_certify.py has a small one",
+    ("docs/cli.md", "# pytest in a process of its own: 19 of 65 exploits forge a pass"): "parts of graders/ here; test_graders.py",
+    ("docs/values.md", '{"parts":[3,5]}'): "raw bytes; test_batch.py",
+    ("languages/README.md", "{"): "the form of a file; test_languages.py reads each",
+}
+PAGES = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "tools/python/README.md", "languages/README.md")
 
 # The reader of a session has this already.
 BEFORE = {
@@ -84,7 +109,7 @@ class Session:
 
     @property
     def name(self) -> tuple[str, str]:
-        return self.document, self.steps[0].command
+        return self.document, self.steps[0].command.partition("\n")[0]
 
     def __str__(self) -> str:
         return f"{self.document}:{self.line}"
@@ -113,6 +138,38 @@ def blocks(text: str) -> Iterator[tuple[int, list[str]]]:
             indented = []
 
 
+@dataclass(frozen=True)
+class Fence:
+    line: int
+    language: str
+    lines: tuple[str, ...]
+    follows: bool  # nothing but an empty line stands between it and the block before it
+
+
+def fences(text: str) -> list[Fence]:
+    found: list[Fence] = []
+    lines = text.split("\n")
+    end, begin = -9, 0
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("```"):
+            continue
+        if begin:
+            found.append(Fence(begin, lines[begin - 1][3:].strip(), tuple(lines[begin:number - 1]), begin == end + 2))
+            begin, end = 0, number
+        else:
+            begin = number
+    return found
+
+
+def scripts(document: str, text: str) -> Iterator[Session]:
+    """Blocks of `sh`, each one command."""
+    found = fences(text)
+    for fence, after in zip(found, [*found[1:], None]):
+        if fence.language == "sh":
+            shown = after.lines if after and after.follows and not after.language else ()
+            yield Session(document, fence.line, (Step("\n".join(fence.lines), shown),))
+
+
 def steps_of(lines: list[str]) -> tuple[Step, ...]:
     steps: list[tuple[str, list[str]]] = []
     for line in lines:
@@ -134,6 +191,7 @@ def sessions() -> list[Session]:
         for line, lines in blocks(text):
             if any(each.startswith("$ ") for each in lines):
                 found.append(Session(document, line, steps_of(lines)))
+        found += scripts(document, text)
     return found
 
 
@@ -239,10 +297,77 @@ class Shell:
         return [each for each in printed if each.strip()], int(line.split()[-1])
 
 
+def is_run(document: str, fence: Fence, before: str) -> bool:
+    """By a test; `before` is the language of the block before it."""
+    by_python = document.startswith("docs/guide/") or document == "tools/python/README.md"
+    return (fence.language in ("console", "sh") or any(line.startswith("$ ") for line in fence.lines)
+            or document == LABELS or (fence.language == "python" and by_python)
+            or (fence.follows and (before, fence.language) in (("python", "text"), ("sh", ""))))
+
+
+LABELS = "docs/labels.md"
+EXAMPLE = re.compile(r"^```(\w+)\n((?:(?!```).)*)^```\n(?:\nwith ([^\n]*)\n)?\n(?:`([\w.]+)` )?`(\{[^`]*\})`", re.DOTALL | re.MULTILINE)
+TEMPLATES = {"python": "python", "cpp": "cpp"}
+
+
+@dataclass(frozen=True)
+class Example:
+    job: dict[str, object]
+    label: str
+    detail: dict[str, object]
+
+
+def examples(text: str) -> list[Example]:
+    """The programs of docs/labels.md: a block, the other fields of its job, its label if that is not the section's, its detail."""
+    found = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading = section.partition("\n")[0]
+        for language, source, fields, label, detail in EXAMPLE.findall(section):
+            job = json.loads(source) if language == "json" else {"source": source, "template": TEMPLATES[language]}
+            for each in re.findall(r"`([^`]*)`", fields):
+                job |= json.loads("{" + each + "}")
+            found.append(Example(job, label or heading, json.loads(detail.replace("\n", " "))))
+    return found
+
+
+def plain_end(label: str, detail: dict[str, object]) -> tuple[str, dict[str, object]]:
+    """Without what differs from run to run; the line of a BadJob is that of the batch."""
+    varies = re.compile(r"measured|peak|waited" + ("|line" if label == "BadJob" else ""))
+    return label, {name: "N" if varies.search(name) else value for name, value in detail.items()}
+
+
+class Labels(ZygoTestCase):
+    def test_each_program_of_the_page_ends_as_the_page_says(self) -> None:
+        shown = examples((zygo.CHECKOUT / LABELS).read_text())
+        jobs = zygo.lines_of({"id": str(n), **example.job} for n, example in enumerate(shown))
+        results = zygo.by_id(zygo.results_of(zygo.run_cli("batch", "--quiet", stdin=jobs).out))
+
+        self.assertEqual(len(shown), len(fences((zygo.CHECKOUT / LABELS).read_text())))
+        for number, example in enumerate(shown):
+            with self.subTest(example.label, job=example.job):
+                result = results[str(number)]
+                self.assertEqual(plain_end(result["label"], result["detail"]), plain_end(example.label, example.detail))
+
+
 class Documents(ZygoTestCase):
     def test_each_session_that_is_not_run_is_in_a_document(self) -> None:
         names = {session.name for session in sessions()}
         self.assertLessEqual(set(NOT_RUN), names)
+
+    def test_no_block_of_code_is_left_over(self) -> None:
+        pages = [*PAGES, *(str(path.relative_to(zygo.CHECKOUT)) for path in (zygo.CHECKOUT / "docs").rglob("*.md"))]
+        left, shown = [], set()
+        for document in pages:
+            before = ""
+            for fence in fences((zygo.CHECKOUT / document).read_text()):
+                if (document, fence.lines[0]) in SHOWN:
+                    shown.add((document, fence.lines[0]))
+                elif not is_run(document, fence, before):
+                    left.append(f"{document}:{fence.line}: {fence.lines[0]}")
+                before = fence.language
+
+        self.assertEqual(left, [])
+        self.assertEqual(shown, set(SHOWN))
 
     def test_commands_print_what_the_documents_show(self) -> None:
         for session in sessions():
