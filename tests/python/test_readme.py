@@ -1,4 +1,4 @@
-"""The README's examples, as pasted, and the files of examples/."""
+"""The README's examples, as pasted, the files of examples/, and the examples of docs/guide/."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import support
 
 README = (support.PACKAGE / "README.md").read_text(encoding="utf-8")
 # Each block with what it prints, where that is shown.
-BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", README, re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+BLOCKS = BLOCK.findall(README)
+GUIDE = sorted((support.CHECKOUT / "docs/guide").glob("*.md"))
 PRINTED = {  # by those whose output is not shown
     "reward function: 32": "7.0 ['IndexError', 'OK', 'SyntaxError', ",
     "as GRPO trainers call": "[1.0, 0.5, 0.0]",
@@ -32,6 +34,13 @@ class Examples(unittest.TestCase):
                 else:
                     printed = [words for name, words in PRINTED.items() if name in code]
                     self.assertIn(printed[0], ended.stdout)
+
+    def test_each_block_of_the_guide_prints_what_it_says(self) -> None:
+        for page in GUIDE:
+            for code, wanted in BLOCK.findall(page.read_text(encoding="utf-8")):
+                with self.subTest(page=page.name, code=code[:60]):
+                    ended = support.python(code)
+                    self.assertEqual((ended.returncode, ended.stderr, ended.stdout), (0, "", wanted))
 
     def test_each_example_stands_in_the_readme(self) -> None:
         for path in sorted((support.PACKAGE / "examples").glob("*.py")):
