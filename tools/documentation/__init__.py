@@ -1,0 +1,1 @@
+"""What tools/site is made of."""
