@@ -33,7 +33,7 @@ NAVIGATION: list[tuple[str, list[tuple[str, str]]]] = [
                    ("The HTTP API", HTTP_API), ("The Python package", "tools/python/README.md"),
                    ("The Python API", PYTHON_API), ("Languages", "languages/README.md"),
                    ("Other services' APIs", "docs/foreign-apis.md"), ("isolate", "docs/isolate.md"),
-                   ("Deployment", "docs/deploy.md"),
+                   ("Deployment", "docs/deploy.md"), ("What stays stable", "docs/stability.md"),
                    ("Changes", "CHANGELOG.md")]),
 ]
 

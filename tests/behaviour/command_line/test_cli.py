@@ -240,6 +240,13 @@ class Help(ZygoTestCase):
 
         self.assertEqual(ended.code, 0)
         self.assertRegex(ended.stdout, r"\A[^\n]*\d+\.\d+[^\n]*\n\Z")
+        self.assertEqual(zygo.run_cli("version").stdout, ended.stdout)
+
+    def test_version_for_programs_has_that_of_the_formats(self) -> None:
+        version = json.loads(zygo.run_cli("version", "--json").out)
+
+        self.assertEqual(version["api"], 1)
+        self.assertEqual(f"zygo {version['version']}\n", zygo.run_cli("version").stdout)
 
 
 class Hosts(ZygoTestCase):

@@ -225,6 +225,7 @@ constexpr Syntax kCommands[] = {
     {"isolate", "The command line of isolate(1), for its clients", kIsolateExamples},
     kCompletionSyntax,
     kManualSyntax,
+    kVersionSyntax,
 };
 
 }  // namespace

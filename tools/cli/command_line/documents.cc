@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tools/cli/command_line/completion.h"
 #include "tools/cli/command_line/manual.h"
@@ -17,6 +18,9 @@
 
 namespace cli {
 namespace {
+
+// Of jobs, results and the HTTP API: the number in /v1/. docs/stability.md says what it promises.
+constexpr int kApiVersion = 1;
 
 // Each shell looks here below a folder such as /usr/share.
 const std::pair<const char*, const char*> kShells[] = {
@@ -63,6 +67,16 @@ std::string finish_manual(const CLI::App& app, CommandLine& line) {
   }
   for (const auto& [name, text] : pages) wanted.files["man/man1/" + name] = text;
   for (const auto& [shell, path] : kShells) wanted.files[path] = *completion_script(app, shell);
+  return "";
+}
+
+void add_version(CLI::App& app, CommandLine& line) {
+  app.add_flag("--json", line.common.json, "Write for programs: JSON");
+}
+
+std::string finish_version(const CLI::App&, CommandLine& line) {
+  const nlohmann::ordered_json object = {{"version", ZYGO_VERSION}, {"api", kApiVersion}};
+  line.document.text = (line.common.json ? object.dump() : "zygo " ZYGO_VERSION) + "\n";
   return "";
 }
 

@@ -324,6 +324,14 @@ Examples:
   zygo manual -o /usr/local/share
 )~";
 
+inline constexpr const char* kVersionExamples =
+    R"~(The version of zygo; with --json also that of jobs, results and the HTTP API ("api").
+
+Examples:
+  zygo version
+  zygo version --json
+)~";
+
 inline constexpr const char* kIsolateHelp =
     R"~(Usage: zygo isolate [OPTIONS] --init | --run -- PROGRAM [ARGUMENTS] | --cleanup
    or: the same behind a link to zygo that is called isolate
