@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
@@ -180,6 +181,37 @@ std::string_view HostConfig::path_of_image() const {
   return kPath;
 }
 
+namespace {
+
+// Three lines: what is missing, what gives it, and what accepts the level that is there.
+std::string shortfall(sandbox::Level wanted, std::optional<sandbox::Level> best,
+                      const std::vector<std::string_view>& missing,
+                      const std::vector<sandbox::LayerReport>& reports) {
+  std::vector<std::string> names, cures;
+  for (const sandbox::LayerReport& report : reports) {
+    if (std::find(missing.begin(), missing.end(), report.name) == missing.end()) continue;
+    const bool is_new = std::find(cures.begin(), cures.end(), report.cure) == cures.end();
+    names.push_back(is_new ? report.name + " (" + report.why + ")" : report.name);
+    if (is_new) cures.push_back(report.cure);
+  }
+  std::erase(cures, "");
+  const std::string_view level = sandbox::name_of(wanted);
+  const std::string_view found = best ? sandbox::name_of(*best) : "";
+  std::string text =
+      fmt::format("this host does not give level {}, {}; missing: {}", level,
+                  !best             ? "nor any other"
+                  : *best <= wanted ? fmt::format("but level {}, which is more", found)
+                                    : fmt::format("but level {}", found),
+                  fmt::join(names, ", "));
+  if (!cures.empty()) text += fmt::format("\n  to get {}: {}", level, fmt::join(cures, "; "));
+  if (best && *best > wanted)
+    text += fmt::format("\n  to accept {0}: --require {0}, or ZYGO_REQUIRE={0} in the environment",
+                        found);
+  return text;
+}
+
+}  // namespace
+
 Result<void> HostConfig::choose_level(const EngineOptions& options,
                                       const std::vector<sandbox::LayerReport>& reports) {
   std::optional<sandbox::Level> best = sandbox::best_level(reports);
@@ -192,32 +224,7 @@ Result<void> HostConfig::choose_level(const EngineOptions& options,
     return Error::because("level " + std::string(sandbox::name_of(level_)) + " is less than " +
                           std::string(sandbox::name_of(options.least)) + ", which is required");
   }
-  std::string text = "this host does not give level " + std::string(sandbox::name_of(wanted));
-  const std::string found(best ? sandbox::name_of(*best) : "");
-  if (!best) {
-    text += ", nor any other";
-  } else if (*best <= wanted) {
-    text += ", but level " + found + ", which is more";
-  } else {
-    text += ", but level " + found + " (--require " + found + " or ZYGO_REQUIRE=" + found +
-            " accepts that)";
-  }
-  text += "; what is missing:";
-  std::vector<std::pair<std::string, std::string>> by_cure;  // cure, what it cures
-  for (const sandbox::LayerReport& report : reports) {
-    if (std::find(missing.begin(), missing.end(), report.name) == missing.end()) continue;
-    auto same = std::find_if(by_cure.begin(), by_cure.end(),
-                             [&report](const auto& entry) { return entry.first == report.cure; });
-    if (same == by_cure.end()) {
-      by_cure.emplace_back(report.cure, report.name + " (" + report.why + ")");
-    } else {
-      same->second += ", " + report.name;
-    }
-  }
-  for (const auto& [cure, names] : by_cure) {
-    text += "\n  " + names + (cure.empty() ? "" : ": " + cure);
-  }
-  return Error::because(text);
+  return Error::because(shortfall(wanted, best, missing, reports));
 }
 
 // A daemon's own range; where only part of the ids exist (a container with a map, a user with

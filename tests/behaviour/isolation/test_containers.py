@@ -314,6 +314,10 @@ class LessThanFull(Inside):
                     ended = self.zygo(command, *options, "-", stdin=b"")
                     self.assertRefused(ended, "level full", "userns", "pidns", "mntns", "netns",
                                        f"ZYGO_REQUIRE={self.environment.level}")
+                    # What is missing, what gives it, what accepts less.
+                    _, gives, accepts = ended.stderr.splitlines()
+                    self.assertTrue(gives.startswith("  to get full: "), ended.stderr)
+                    self.assertTrue(accepts.startswith(f"  to accept {self.environment.level}: "), ended.stderr)
 
     def test_a_required_layer_that_is_absent_is_named(self: Any) -> None:
         ended = self.zygo("run", "--require", f"{self.environment.level},cgroup.memory", "-", stdin=b"print(1)")
