@@ -69,6 +69,23 @@ std::optional<Refusal> add_packages(const CommonOptions& common, std::vector<Tem
   return std::nullopt;
 }
 
+// Those of the project that the command is called in.
+std::optional<Refusal> add_project(const Project& project, std::vector<TemplateSpec>& known) {
+  for (const ProjectTemplate& each : project.templates) {
+    const std::string where = project.file + ": templates." + each.name;
+    if (find(known, each.name) != nullptr)
+      return Refusal{where + ": that template is built in; choose another name for yours"};
+    TemplateSpec made{each.name, each.preload, ""};
+    if (auto refusal = add_setup(each.setup, made))
+      return Refusal{where + "." + refusal->sentence.substr(2)};  // without "--"
+    known.push_back(std::move(made));
+  }
+  if (project.template_name.empty()) return std::nullopt;
+  if (auto refusal = check_template(project.template_name, known))
+    return Refusal{project.file + ": " + refusal->sentence};
+  return std::nullopt;
+}
+
 // Compiling again is always right, so a directory that will not do is no reason to refuse.
 void set_build_cache(const CommonOptions& common, const std::string& directory,
                      runtime::EngineOptions& options) {
@@ -115,6 +132,7 @@ std::variant<std::vector<TemplateSpec>, Refusal> known_templates(
     const CommonOptions& common, const std::vector<TemplateSpec>& builtin) {
   std::vector<TemplateSpec> known = builtin;
   if (auto refusal = add_packages(common, known)) return *refusal;
+  if (auto refusal = add_project(common.project, known)) return *refusal;
   if (!defines_template(common)) return known;
   TemplateSpec mine{common.template_name.empty() ? kCustom : common.template_name, common.preload,
                     ""};

@@ -17,6 +17,7 @@
 #include "service/admission/tenancy.h"
 #include "service/observe/access_log.h"
 #include "tools/cli/certify/grader/task.h"
+#include "tools/cli/project/project.h"
 
 namespace service {
 struct KnownApi;
@@ -41,6 +42,9 @@ struct CommonOptions {
   bool borrows_memory = true, verifies_rollback = false;  // see EngineOptions
   bool warm = true;                                       // --start: runtimes that can be warm are
   std::string config;
+  bool no_project = false;
+  ProjectTrust trust;
+  Project project;  // of commands that read it
   bool json = false;
   bool quiet = false;
   bool no_color = false;

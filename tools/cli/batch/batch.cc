@@ -11,6 +11,7 @@
 #include "tools/cli/batch/batch_loop.h"
 #include "tools/cli/batch/count_lines.h"
 #include "tools/cli/batch/guests.h"
+#include "tools/cli/project/defaults.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -80,14 +81,15 @@ std::optional<Refusal> open_results(const BatchOptions& options, Files& files) {
 
 std::variant<runtime::JobDefaults, Refusal> read_defaults(
     const CommandLine& line, const std::vector<runtime::TemplateSpec>& known) {
-  runtime::JobDefaults defaults;
+  std::string text;
   if (!line.batch.defaults.empty()) {
-    sys::Result<std::string> text = sys::read_file(line.batch.defaults);
-    if (!text) return Refusal{why(line.batch.defaults, text.error())};
-    sys::Result<runtime::JobDefaults> read = runtime::parse_defaults(*text);
-    if (!read) return Refusal{fmt::format("{}: {}", line.batch.defaults, read.error().text())};
-    defaults = std::move(read).value();
+    sys::Result<std::string> given = sys::read_file(line.batch.defaults);
+    if (!given) return Refusal{why(line.batch.defaults, given.error())};
+    text = *std::move(given);
   }
+  sys::Result<runtime::JobDefaults> read = job_defaults(line.common.project, text);
+  if (!read) return Refusal{fmt::format("{}: {}", line.batch.defaults, read.error().text())};
+  runtime::JobDefaults defaults = std::move(read).value();
   if (line.batch.record) defaults.job.record = true;
   std::string name = chosen_template(line.common);
   if (!name.empty()) defaults.job.template_name = name;

@@ -11,6 +11,7 @@
 #include "runtime/values/python_coding.h"
 #include "runtime/values/utf8.h"
 #include "sandbox/sys/file.h"
+#include "tools/cli/project/defaults.h"
 
 namespace cli {
 namespace {
@@ -135,8 +136,11 @@ std::variant<RunJob, Refusal> make_run_job(const RunOptions& options, const Comm
   made.job.source_has_coding = program.source_has_coding;
   made.job.compiler_flags = options.compiler_flags;
   made.job.argv = options.args;
+  sys::Result<runtime::JobDefaults> defaults = job_defaults(common.project, "");
+  if (!defaults) return Refusal{common.project.file + ": " + defaults.error().text()};
+  made.job.limits = defaults->job.limits;
   std::string name = chosen_template(common);
-  if (!name.empty()) made.job.template_name = name;
+  made.job.template_name = name.empty() ? defaults->job.template_name : name;
   if (auto refusal = set_limits(options, made.job.limits)) return *std::move(refusal);
   if (options.profile) {
     made.job.policy.profile = *options.profile;

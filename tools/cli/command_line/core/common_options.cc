@@ -79,6 +79,10 @@ void add_common(CLI::App& app, CommonOptions& into) {
   app.add_option("--config", into.config,
                  "JSON file: an object with the long options' names, e.g. {\"memory\": \"256M\"}")
       ->type_name("FILE");
+  app.add_flag("--no-project", into.no_project,
+               "Leave aside zygo.toml and [tool.zygo] of pyproject.toml (of run, batch, template)");
+  app.add_flag("--trust-project", into.trust.given,
+               "Allow preload and setup of that file: they run outside of the sandbox");
   app.add_flag("--json", into.json, "Write for programs: JSON");
   app.add_flag("--quiet", into.quiet, "No progress, no tables, no messages about success");
   app.add_flag("--no-color", into.no_color,

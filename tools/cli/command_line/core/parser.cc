@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -114,6 +115,25 @@ std::string unknown(const Grammar& grammar, const std::string& word) {
   return fmt::format("unknown command or option \"{}\"{}", word, hint);
 }
 
+// Of whom the command line is a person's; a coprocess of a client is none of the folder's.
+bool reads_project(const CommandLine& line) {
+  const bool is_coprocess = line.batch.any_id || line.batch.share >= 0;
+  return !line.common.no_project && !is_coprocess &&
+         (line.command == Command::kRun || line.command == Command::kBatch ||
+          line.command == Command::kTemplateList);
+}
+
+// Returns the mistake in it, or nothing.
+std::string read_project(CommonOptions& common) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error);
+  if (error) return "";  // the folder is gone, and so is its project
+  sys::Result<Project> project = find_project(here, common.trust);
+  if (!project) return project.error().text();
+  common.project = *std::move(project);
+  return "";
+}
+
 // Returns the mistake in the line, or nothing.
 std::string read(Grammar& grammar, std::vector<std::string> arguments, CommandLine& line,
                  bool is_told) {
@@ -128,6 +148,9 @@ std::string read(Grammar& grammar, std::vector<std::string> arguments, CommandLi
       warn_of_variables(grammar.named());
     if (!line.common.config.empty()) apply_config_file(line.common.config, grammar.app);
     if (is_told) refuse_in_json(line.common.json);
+    if (reads_project(line)) {
+      if (std::string mistake = read_project(line.common); !mistake.empty()) return mistake;
+    }
   }
   return chosen.finish ? chosen.finish(grammar.app, line) : "";
 }
