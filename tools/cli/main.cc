@@ -9,6 +9,7 @@
 #include "tools/cli/doctor/doctor.h"
 #include "tools/cli/image/blob.h"
 #include "tools/cli/image/image.h"
+#include "tools/cli/init/init.h"
 #include "tools/cli/isolate/isolate.h"
 #include "tools/cli/judge/judge.h"
 #include "tools/cli/replay/replay.h"
@@ -69,6 +70,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::blob_remove_command(line);
     case cli::Command::kDocument:
       return cli::document_command(line);
+    case cli::Command::kInit:
+      return cli::init_command(line);
     case cli::Command::kHealth:
       return cli::health_command(line);
   }

@@ -142,6 +142,11 @@ struct HealthOptions {
   sys::Milliseconds patience{5'000};
 };
 
+struct InitOptions {
+  std::string kind;
+  std::string folder;  // empty: zygo-KIND
+};
+
 struct DocumentOptions {
   std::string shell, page;                   // what is asked for
   std::string text;                          // for stdout, or
@@ -210,6 +215,7 @@ enum class Command {
   kBlobList,
   kBlobRemove,
   kHealth,
+  kInit,
   kDocument
 };
 
@@ -228,6 +234,7 @@ struct CommandLine {
   TestOptions test;
   TopOptions top;
   HealthOptions health;
+  InitOptions init;
   DocumentOptions document;
 };
 

@@ -70,7 +70,7 @@ def of_class(name: str, kind: type) -> Iterator[str]:
         if isinstance(value, property):
             yield f"#### {name}.{member}\n"
             yield prose(inspect.getdoc(value) or "A property.")
-        elif inspect.isfunction(plain) and plain.__doc__:
+        elif inspect.isfunction(plain):
             yield f"#### {name}.{member}\n"
             yield f"```python\n{member}{signature_of(plain)}\n```\n"
             yield prose(inspect.getdoc(plain) or "")

@@ -54,7 +54,7 @@ class Site(ZygoTestCase):
     def test_the_python_api_is_made_of_signatures_and_docstrings(self) -> None:
         text = re.sub(r"<[^>]+>", "", self.page("reference/python.html"))
 
-        for words in ("Executor.map", "wait: bool", "One job: its source, or a whole Job or dict", "An exception; a kind of"):
+        for words in ("Executor.map", "Pool.run", "wait: bool", "One job: its source, or a whole Job or dict", "An exception; a kind of"):
             self.assertIn(words, text)
 
     def test_the_http_api_has_each_route_and_each_field_of_a_job(self) -> None:

@@ -144,6 +144,15 @@ void add_health(CLI::App& app, CommandLine& line) {
                 parse_duration);
 }
 
+void add_init(CLI::App& app, CommandLine& line) {
+  app.add_option("KIND", line.init.kind, "reward, judge or notebook")
+      ->required()
+      ->check(CLI::IsMember({"reward", "judge", "notebook"}))
+      ->type_name("");
+  app.add_option("FOLDER", line.init.folder, "A new folder (default: zygo-KIND)")->type_name("");
+  app.add_flag("--quiet", line.common.quiet, "No message about success");
+}
+
 void add_blobs(CLI::App& app, CommandLine& line) {
   app.add_option("FILE", line.blob.paths, "Files; - is stdin")->required()->type_name("");
 }
@@ -191,6 +200,12 @@ constexpr Syntax kCommands[] = {
      finish_judge},
     {"test", "Run tests against a program in another sandbox", kTestExamples, Command::kTest,
      add_test},
+    {.path = "init",
+     .help = "Write a small example that runs",
+     .footer = kInitExamples,
+     .command = Command::kInit,
+     .add = add_init,
+     .has_common = false},
     {"health", "Ask a service whether it is well", kHealthExamples, Command::kHealth, add_health},
     {"doctor", "Report the isolation that this host gives", kDoctorExamples, Command::kDoctor},
     {"selfcheck", "Try to break out; fail if anything succeeds", kSelfcheckExamples,

@@ -324,6 +324,16 @@ Examples:
   zygo manual -o /usr/local/share
 )~";
 
+inline constexpr const char* kInitExamples =
+    R"~(Writes a small example into a new folder; nothing that exists is changed. reward: rewards for the
+programs of a model; judge: a problem package; notebook: cells that run programs.
+
+Examples:
+  zygo init reward
+  zygo init judge my-problem
+  zygo init notebook
+)~";
+
 inline constexpr const char* kVersionExamples =
     R"~(The version of zygo; with --json also that of jobs, results and the HTTP API ("api").
 

@@ -1,0 +1,1 @@
+print(sum(map(abs, map(int, input().split()))))
