@@ -87,10 +87,10 @@ class [[nodiscard]] Result<void> {
   })
 
 // A bug in zygo itself, not a bad input: says where and ends the process.
-#define VERIFY(condition)                                                                \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]] {                                                     \
-      std::fprintf(stderr, "zygo: %s:%d: broken: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                      \
-    }                                                                                    \
+#define VERIFY(condition)                                                                     \
+  do {                                                                                        \
+    if (!(condition)) [[unlikely]] {                                                          \
+      std::fprintf(stderr, "zygo: %s:%d: broken: %s\n", __FILE_NAME__, __LINE__, #condition); \
+      std::abort();                                                                           \
+    }                                                                                         \
   } while (false)
