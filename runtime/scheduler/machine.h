@@ -62,6 +62,7 @@ class Peer {
   virtual ~Peer() = default;
   virtual unsigned load() const = 0;  // tasks between admission and reply
   virtual bool has_room() const = 0;
+  virtual bool takes_in() const = 0;  // it has room, and does not wait before it uses it: pace.h
   virtual bool has_templates() const = 0;
   virtual void wake() = 0;
   virtual void wake_if_idle() = 0;

@@ -93,8 +93,17 @@ void Scheduler::give_back() {
   templates_.retire_all();
 }
 
+// True: another job would be in the way of one that has just begun. It is looked at again soon.
+bool Scheduler::holds_back() {
+  const Nanoseconds now = machine_.now();
+  const Nanoseconds rest = pace_.rest(now, cells_.youngest_run());
+  holds_back_ = rest > Nanoseconds(0);
+  if (holds_back_) machine_.ask_again(rest);
+  return holds_back_;
+}
+
 void Scheduler::pump() {
-  while (has_room()) {
+  while (has_room() && !holds_back()) {
     if (Peer* better = peers_.better_placed()) {
       idle_ = true;
       return better->wake();
@@ -231,6 +240,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   const bool may_be_wrong = is_doubtful(result.evidence) && !requests_.is_stopping();
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->input.reset();
+  pace_.ended(answer.usage);
   const TemplateKey key = slot->zygote;
   const bool early = slot->early;
   if (slot->cell->state() == CellHandle::State::kIdle && !slot->cell->worn() &&

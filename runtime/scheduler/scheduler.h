@@ -14,6 +14,7 @@
 #include "runtime/cell/handles.h"
 #include "runtime/scheduler/admission/admission_queue.h"
 #include "runtime/scheduler/admission/capacity.h"
+#include "runtime/scheduler/admission/pace.h"
 #include "runtime/scheduler/admission/peers.h"
 #include "runtime/scheduler/cancellation.h"
 #include "runtime/scheduler/catalogue.h"
@@ -61,6 +62,7 @@ class Scheduler : public Peer {
   // Others take what there is before a task comes beside one that is judged anew.
   unsigned load() const override { return replies_.leased() + retrial_.weight(); }
   bool has_room() const override { return replies_.leased() < plan_.capacity; }
+  bool takes_in() const override { return has_room() && !holds_back_; }
   bool has_templates() const override { return templates_.alive() > 0; }
   void wake() override { machine_.wake(); }
   void wake_if_idle() override {
@@ -81,6 +83,7 @@ class Scheduler : public Peer {
 
   void shut_down();
   void pump();
+  bool holds_back();
   void give_back();
 
   CellEvents events_of(Slot slot);
@@ -101,8 +104,10 @@ class Scheduler : public Peer {
   Capacity& capacity_;
   SchedulerPlan plan_;
   std::atomic<bool> idle_{true};
+  std::atomic<bool> holds_back_{false};  // it waits before it takes in another task: pace.h
   Requests requests_;
   Peers peers_;
+  Pace pace_;
   Replies replies_;
   Shortage shortage_;
   ProgramBuilds builds_;

@@ -6,10 +6,11 @@ namespace runtime {
 
 bool Peers::leaves_shards_out() const { return capacity_.width() <= others_.size(); }
 
-// A shard with room and less to do than this one: the next task would have a core to itself there.
+// A shard that takes tasks in and has less to do than this one, or this one takes none: the next
+// task would have a core to itself there.
 Peer* Peers::freer() const {
   auto freer = std::find_if(others_.begin(), others_.end(), [this](const Peer* peer) {
-    return peer->has_room() && (peer->load() < self_.load() || !self_.has_room());
+    return peer->takes_in() && (peer->load() < self_.load() || !self_.takes_in());
   });
   // In a pool that leaves shards out, work stays where the templates are: see warmer().
   return freer == others_.end() || leaves_shards_out() ? nullptr : *freer;

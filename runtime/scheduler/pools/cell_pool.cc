@@ -72,6 +72,15 @@ void CellPool::clear() {
   slots_.clear();
 }
 
+std::optional<sys::Nanoseconds> CellPool::youngest_run() const {
+  std::optional<sys::Nanoseconds> youngest;
+  for (const CellSlot& slot : slots_) {
+    if (!slot.task || !slot.is_running()) continue;
+    youngest = std::max(youngest.value_or(slot.task->leased_at), slot.task->leased_at);
+  }
+  return youngest;
+}
+
 bool CellPool::has_cell_of(const TemplateHandle* parent) const {
   const auto is_child = [parent](const CellSlot& slot) { return slot.parent == parent; };
   return std::any_of(slots_.begin(), slots_.end(), is_child) ||

@@ -7,6 +7,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/cell/handles.h"
@@ -65,6 +66,7 @@ class CellPool {
   void forget_gone();
   void clear();
 
+  std::optional<sys::Nanoseconds> youngest_run() const;  // when the last that runs has begun
   bool has_cell_of(const TemplateHandle* parent) const;  // be it on its way out
   bool empty() const { return slots_.empty() && graveyard_.empty(); }
   size_t alive() const { return alive_; }  // thread-safe

@@ -79,12 +79,13 @@ inline Job withdrawable(const std::string& id, const std::string& name = "python
 struct OtherScheduler : Peer {
   unsigned load() const override { return busy; }
   bool has_room() const override { return busy < 2; }
+  bool takes_in() const override { return has_room() && !holds_back; }
   bool has_templates() const override { return warm; }
   void wake() override { ++woken; }
   void wake_if_idle() override { ++woken; }
   void ask_back() override { ++asked; }
   unsigned busy = 0, woken = 0, asked = 0;
-  bool warm = true;
+  bool warm = true, holds_back = false;
 };
 
 }  // namespace runtime::fake

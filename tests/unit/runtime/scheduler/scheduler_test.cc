@@ -18,6 +18,15 @@ using fake::Bench;
 using fake::OtherScheduler;
 using fake::withdrawable;
 
+// The core was its own all the time.
+void finish_busily(fake::FakeCell& cell) {
+  RunResult result;
+  result.ran = true;
+  result.testimony.kind = Testimony::Kind::kFinished;
+  result.usage.cpu_us = result.usage.wall_us = 100;
+  cell.finish(std::move(result));
+}
+
 TEST_CASE("a job starts its template, gets a cell and is answered once", "[scheduler]") {
   Bench bench;
   fake::FakeCell& cell = bench.run("a");
@@ -208,6 +217,36 @@ TEST_CASE("a task is left to a scheduler that has less to do", "[scheduler]") {
   other.busy = 2;
   bench.scheduler.turn();
   CHECK(bench.admission.empty());
+}
+
+TEST_CASE("jobs that do not wait run one by one, unless one takes long", "[scheduler]") {
+  Bench bench;
+  finish_busily(bench.run("a"));
+  fake::FakeCell& cell = bench.run("b");
+  bench.submit(Bench::job("c"));
+  CHECK(bench.scheduler.load() == 1);
+  finish_busily(cell);
+  CHECK(cell.job == "c");
+  bench.submit(Bench::job("d"));
+  CHECK(bench.scheduler.load() == 1);
+  bench.pass(Pace::kPatience);
+  CHECK(bench.scheduler.load() == 2);
+}
+
+TEST_CASE("a task is left to a scheduler that does not hold back", "[scheduler]") {
+  Bench bench;
+  OtherScheduler other;
+  other.busy = 1;
+  other.holds_back = true;
+  bench.scheduler.set_peers({&other});
+  finish_busily(bench.run("a"));
+  bench.run("b");
+  bench.submit(Bench::job("c"));
+  CHECK(other.woken == 0);
+  other.holds_back = false;
+  bench.scheduler.turn();
+  CHECK(other.woken == 1);
+  CHECK(bench.scheduler.load() == 1);
 }
 
 }  // namespace
