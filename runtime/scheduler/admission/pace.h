@@ -5,7 +5,9 @@
 // begins when the one before has ended, or has run for kPatience. A rule without a clock or a
 // thread.
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "runtime/job/result.h"
@@ -18,10 +20,13 @@ class Pace {
   // Two slices of the CPU: what runs for longer takes turns with others.
   static constexpr sys::Nanoseconds kPatience = std::chrono::milliseconds(8);
 
-  // A run has ended. Whether it waited for anything is known by how often it gave up the core, of
-  // which its end may count as one, and by its time on the core, where others may have been first.
+  // A run has ended. How often a job gave up the core says whether it waited for anything; whether
+  // its end counts as once depends on the kernel, so jobs that had the core most of their time say
+  // how often one that does not wait gives it up.
   void ended(const Usage& usage) {
-    one_by_one_ = usage.switches_voluntary <= 1 && 3 * usage.cpu_us > usage.wall_us;
+    if (2 * usage.cpu_us > usage.wall_us)
+      least_ = std::min(least_.value_or(usage.switches_voluntary), usage.switches_voluntary);
+    one_by_one_ = least_ && usage.cpu_us > 0 && usage.switches_voluntary <= *least_;
   }
 
   // How long the next job has to wait, where `youngest` is when the last of those that run has
@@ -35,6 +40,7 @@ class Pace {
   }
 
  private:
+  std::optional<int64_t> least_;  // times that a job without a wait gave up the core
   bool one_by_one_ = false;
 };
 

@@ -34,11 +34,26 @@ TEST_CASE("behind a job that waited, or of which nothing is known, the next begi
   Pace pace;
   CHECK(pace.rest(kNow, kNow) == 0ns);
   const auto [cpu_us, switches] = GENERATE(std::pair(900, 2),  // it slept, for a moment
-                                           std::pair(100, 1),  // it slept, or others ran
-                                           std::pair(0, 0));   // it never began
-  pace.ended(used(900, 0));
+                                           std::pair(100, 2), std::pair(0, 0));  // it never began
+  pace.ended(used(900, 1));
   pace.ended(used(cpu_us, switches));
   CHECK(pace.rest(kNow, kNow) == 0ns);
+}
+
+TEST_CASE("where the end of a job counts as no wait, a single wait is noticed", "[pace]") {
+  Pace pace;
+  pace.ended(used(100, 1));  // nothing is known yet
+  CHECK(pace.rest(kNow, kNow) == 0ns);
+  pace.ended(used(900, 0));
+  pace.ended(used(100, 1));
+  CHECK(pace.rest(kNow, kNow) == 0ns);
+}
+
+TEST_CASE("a job that did not wait for anything but the core is one that does not wait", "[pace]") {
+  Pace pace;
+  pace.ended(used(900, 1));
+  pace.ended(used(100, 1));
+  CHECK(pace.rest(kNow, kNow) == Pace::kPatience);
 }
 
 TEST_CASE("one job holds up the others once, however long it runs", "[pace]") {
