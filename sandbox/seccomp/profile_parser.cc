@@ -176,6 +176,7 @@ constexpr struct {
     {"shared_files", &FilterVariant::shared_files},
     {"makes_code", &FilterVariant::makes_code},
     {"borrows_memory", &FilterVariant::borrows_memory},
+    {"shared_pids", &FilterVariant::shared_pids},
 };
 
 Result<Circumstance> circumstance(const Place& place, std::string_view word,
@@ -184,9 +185,8 @@ Result<Circumstance> circumstance(const Place& place, std::string_view word,
     if (flag == known.name) return Circumstance{known.flag, word == "when"};
   }
   return place.expected(
-      "count_processes, count_memfds, count_pipes, shared_uid, dumpable, shared_files, makes_code "
-      "or "
-      "borrows_memory",
+      "count_processes, count_memfds, count_pipes, shared_uid, dumpable, shared_files, makes_code, "
+      "borrows_memory or shared_pids",
       flag);
 }
 

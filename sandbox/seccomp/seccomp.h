@@ -42,6 +42,9 @@ struct FilterVariant {
   // Jobs have one address space, one after the other: what of it a rollback could not restore is
   // refused (shim/borrow/holder.h).
   bool borrows_memory = false;
+  // Processes have no pid namespace of their own, so nobody chooses a pid: where memory is
+  // borrowed, the start of each job is asked about.
+  bool shared_pids = false;
   bool operator==(const FilterVariant&) const = default;
 };
 

@@ -92,6 +92,23 @@ TEST_CASE("a process in the borrowed memory is started with pid 1's arguments, a
   }
 }
 
+TEST_CASE("where pids are shared no clone3 passes, and each start of a job is asked about",
+          "[seccomp][borrow]") {
+  using shim::borrow::kCloneAddress;
+  FilterVariant shared = kBorrower;
+  shared.shared_pids = true;
+  constexpr uint64_t kStart =
+      CLONE_VM | CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+  for (Profile profile : {Profile::kPure, Profile::kDefault}) {
+    const std::string& filter = filter_of(profile, shared);
+    for (uint64_t address : {kCloneAddress, kCloneAddress + 8, uint64_t{0}})
+      CHECK(act(filter, "clone3", {address, sizeof(shim::borrow::CloneArguments)}) ==
+            quiet(ENOSYS));
+    for (const FilterVariant& either : {kBorrower, shared})
+      CHECK(act(filter_of(profile, either), "clone", {kStart}) == kAsk);
+  }
+}
+
 TEST_CASE("a borrower that makes code is allowed that, and nothing else that stays",
           "[seccomp][borrow]") {
   FilterVariant both = kBorrower;

@@ -158,8 +158,7 @@ TEST_CASE("a mistake is reported with file, line and what was expected", "[polic
         "x.policy:2: expected the name of an errno or 0 behind 'quiet', found 'ENOTHING'");
   CHECK(mistake("allow when rich: a\n  read\n") ==
         "x.policy:2: expected count_processes, count_memfds, count_pipes, shared_uid, dumpable, "
-        "shared_files, "
-        "makes_code or borrows_memory, found 'rich'");
+        "shared_files, makes_code, borrows_memory or shared_pids, found 'rich'");
   CHECK(mistake("allow always: a\n  read\n") ==
         "x.policy:2: expected 'when', 'unless' or ':', found 'always'");
   CHECK(mistake("allow: a\nallow: b\n  read\n") == "x.policy:2: a group without calls");

@@ -72,10 +72,11 @@ TEST_CASE("the compiled filter does what the text says, whatever the arguments",
 TEST_CASE("so does the filter of every variant", "[seccomp][variant]") {
   for (Profile profile : kProfiles) {
     FilterVariant all;
-    for (bool FilterVariant::*flag : {&FilterVariant::count_processes, &FilterVariant::count_memfds,
-                                      &FilterVariant::count_pipes, &FilterVariant::shared_uid,
-                                      &FilterVariant::dumpable, &FilterVariant::shared_files,
-                                      &FilterVariant::makes_code, &FilterVariant::borrows_memory}) {
+    for (bool FilterVariant::*flag :
+         {&FilterVariant::count_processes, &FilterVariant::count_memfds,
+          &FilterVariant::count_pipes, &FilterVariant::shared_uid, &FilterVariant::dumpable,
+          &FilterVariant::shared_files, &FilterVariant::makes_code, &FilterVariant::borrows_memory,
+          &FilterVariant::shared_pids}) {
       CHECK(disagreements(profile, only(flag)) == 0);
       all.*flag = true;
     }
