@@ -28,6 +28,7 @@ enum CellFd : int {
   kFdSweeper,      // the line to the sweeper, without one
   kFdNull,         // /dev/null for reading: an empty stdin
   kFdChildren,     // readable when a child has ended
+  kFdOffspring,    // the pids of pid 1's children, without a pid namespace
   kFdSockets,  // counts of sockets, where jobs may make some in a network namespace of their own
   // Where jobs borrow their memory (shim/borrow/holder.h): the holder's own /proc files and
   // tracking, what wakes it and what it says, and the listener of its filter.

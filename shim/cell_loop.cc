@@ -80,11 +80,7 @@ void set_oom_score(const char* score) { (void)!::write(kFdOomScore, score, std::
 
 // A raw clone: the C library's fork would run its handlers and take its locks. The thread id that
 // the library keeps is corrected by the kernel.
-pid_t fork_job(const Cell& cell, const Order& order) {
-  if (cell.holder) {
-    cell.holder->start(order.job, order.fds);
-    return borrow::Holder::kJobPid;
-  }
+pid_t fork_job(const Cell& cell) {
   // Every job gets pid 2, so that pids do not differ between runs. At offset 0: a sysctl ignores
   // the rest.
   if (cell.reach == Reach::kNamespace) (void)!::pwrite(kFdLastPid, "1", 1, 0);
@@ -117,29 +113,39 @@ struct Ending {
   bool unasked = true;       // ... and nobody wanted that
 };
 
-// The kernel ends the holder with its job when the memory of both is full: it is one.
-bool ended_with_holder(const Cell& cell, pid_t pid, Ending& ending) {
-  int status = 0;
-  if (!cell.holder ||
-      ::waitpid(cell.holder->pid(), &status, __WALL | WNOHANG) != cell.holder->pid())
-    return false;
+bool signal_job(const Cell& cell, pid_t forked, int number) {
+  const pid_t pid = cell.holder ? cell.holder->job() : forked;
+  return pid > 0 && ::kill(pid, number) == 0;
+}
+
+// The kernel ends the holder with its job when the memory of both is full: it is one. Who has a
+// holder has no other children than these two.
+bool has_one_ended(const Cell& cell, Ending& ending) {
+  Ending first;
+  const pid_t ended = ::wait4(-1, &first.status, __WALL | WNOHANG, &first.usage);
+  if (ended <= 0) return false;
+  if (ended != cell.holder->pid()) {
+    ending.status = first.status;
+    ending.usage = first.usage;
+    return true;
+  }
   ending.holder_is_gone = true;
-  ::kill(pid, SIGKILL);
-  ending.never_began = ::wait4(pid, &ending.status, __WALL, &ending.usage) != pid;
+  (void)signal_job(cell, 0, SIGKILL);
+  ending.never_began = ::wait4(-1, &ending.status, __WALL, &ending.usage) < 0;
   return true;
 }
 
 // Another child may have ended instead, or none: a job can send signals that say so.
-bool has_ended(const Cell& cell, pid_t pid, Ending& ending) {
+bool has_ended(const Cell& cell, pid_t forked, Ending& ending) {
   signalfd_siginfo words;
   while (::read(kFdChildren, &words, sizeof words) > 0) {
   }
-  if (::wait4(pid, &ending.status, __WALL | WNOHANG, &ending.usage) == pid) return true;
-  return ended_with_holder(cell, pid, ending);
+  if (cell.holder) return has_one_ended(cell, ending);
+  return ::wait4(forked, &ending.status, __WALL | WNOHANG, &ending.usage) == forked;
 }
 
-void kill_job(const Cell& cell, pid_t pid, Ending& ending) {
-  if (::kill(pid, SIGKILL) == 0 || !cell.holder) return;
+void kill_job(const Cell& cell, pid_t forked, Ending& ending) {
+  if (signal_job(cell, forked, SIGKILL) || !cell.holder) return;
   // A holder that has not come to start its job yet never will.
   ending.unasked = false;
   ::kill(cell.holder->pid(), SIGKILL);
@@ -147,12 +153,12 @@ void kill_job(const Cell& cell, pid_t pid, Ending& ending) {
 
 // Until the job ends: listens for kKill and kSignal. Everything else that the daemon sends now is a
 // bug of its. A daemon that hangs up ends the job, and with it the cell. False then.
-bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
+bool await_end(const Cell& cell, pid_t forked, Ending& ending) {
   pollfd events[3] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}, {kFdParked, POLLIN, 0}};
   bool connected = true;
   for (;;) {
     if (::poll(events, cell.holder ? 3 : 2, -1) < 0) continue;
-    if ((events[0].revents & POLLIN) && has_ended(cell, pid, ending)) return connected;
+    if ((events[0].revents & POLLIN) && has_ended(cell, forked, ending)) return connected;
     if (cell.holder && (events[2].revents & POLLIN)) {
       ending.refused = cell.holder->await_parked();
       return connected;
@@ -165,9 +171,9 @@ bool await_end(const Cell& cell, pid_t pid, Ending& ending) {
     }
     if (order.hung_up || order.job.kind == OrderKind::kKill) {
       kill_descendants(cell);
-      kill_job(cell, pid, ending);
+      kill_job(cell, forked, ending);
     } else if (order.job.kind == OrderKind::kSignal) {
-      ::kill(pid, static_cast<int>(order.job.signal));
+      (void)signal_job(cell, forked, static_cast<int>(order.job.signal));
     }
   }
 }
@@ -348,17 +354,22 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
   cell.answer->note = {};
   cell.answer->note.line = -1;
   cell.answer->header = {};
-  pid_t pid = fork_job(cell, order);
-  if (pid == 0) run_job(cell, order.job, order.fds);
+  pid_t forked = -1;  // or a holder's
+  if (cell.holder) {
+    cell.holder->start(order.job, order.fds);
+  } else {
+    forked = fork_job(cell);
+  }
+  if (forked == 0) run_job(cell, order.job, order.fds);
   done.forked_at_ns = now_ns();
   if (!cell.holder) close_all(order.fds);  // a holder shares our descriptors until it has cloned
   bool usable = true;
-  if (pid < 0) {
+  if (forked < 0 && !cell.holder) {
     done.failure = {Step::kFork, errno};
     done.clean = 1;
   } else {
     Ending ending;
-    const bool connected = await_end(cell, pid, ending);
+    const bool connected = await_end(cell, forked, ending);
     if (cell.holder) close_all(order.fds);
     if (!ending.refused) reap(cell, ending, done);
     if (order.job.tells_company) done.had_company = had_company();

@@ -1,6 +1,5 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -12,8 +11,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <new>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +18,11 @@
 #include "sandbox/landlock.h"
 #include "sandbox/mounts/mounts.h"
 #include "sandbox/namespaces.h"
-#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/socket.h"
 #include "shim/borrow/holder.h"
 #include "shim/cell.h"
+#include "shim/confine.h"
+#include "shim/lend.h"
 #include "shim/sweeper.h"
 
 namespace shim {
@@ -34,35 +32,6 @@ using sandbox::Layer;
 namespace {
 
 constexpr const char* kScratch = "/tmp";
-
-// Pid 1 needs these for its duties in the cell's user namespace: giving jobs their id, ending them,
-// choosing their pid, wiping directories they made unreadable. The ones that the template was not
-// given, on levels below full, are not missed: probe.cc has made sure of the first three.
-constexpr sandbox::CapMask kInitCapabilities =
-    sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID) | sandbox::cap_bit(CAP_KILL) |
-    sandbox::cap_bit(CAP_DAC_OVERRIDE) | sandbox::cap_bit(CAP_FOWNER) |
-    sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE, Linux 5.9 */);
-
-// Tells the daemon which step failed, and ends the cell.
-class Setup {
- public:
-  explicit Setup(int socket) : socket_(socket) {}
-
-  void require(Step step, int error) const {
-    if (error == 0) return;
-    CellReady ready;
-    ready.failure = {step, error};
-    (void)sys::send_message(socket_, sys::bytes_of(ready));
-    ::_exit(1);
-  }
-  // For calls that answer -1 and set errno.
-  void require_call(Step step, long result) const { require(step, result < 0 ? errno : 0); }
-
-  int socket() const { return socket_; }
-
- private:
-  int socket_;
-};
 
 // The interpreter's handlers would let signals through to pid 1; with the default actions the
 // kernel shields it (pid_namespaces(7)). The job reinstalls what Python needs.
@@ -155,7 +124,11 @@ void open_proc_files(const Setup& setup, const CellOrder& order, Cell& cell) {
     const int sockets = ::openat(kProcFd, "self/net/sockstat", O_RDONLY | O_CLOEXEC);
     if (sockets >= 0 && ::dup2(sockets, kFdSockets) >= 0) cell.sockets = count_sockets();
   }
-  if (cell.reach != Reach::kNamespace) return;  // the counter is everybody's
+  if (cell.reach != Reach::kNamespace) {  // the counter of pids is everybody's
+    const int children = ::openat(kProcFd, "thread-self/children", O_RDONLY | O_CLOEXEC);
+    if (children >= 0) ::dup2(children, kFdOffspring);  // absent without CONFIG_PROC_CHILDREN
+    return;
+  }
   int last_pid = ::openat(kProcFd, "sys/kernel/ns_last_pid", O_RDWR | O_CLOEXEC);
   if (last_pid >= 0) ::dup2(last_pid, kFdLastPid);  // absent without CONFIG_CHECKPOINT_RESTORE
 }
@@ -226,43 +199,6 @@ void make_report_pipe(const Setup& setup) {
   setup.require_call(Step::kStdio, ::fcntl(kFdReportRead, F_SETFL, O_NONBLOCK));
 }
 
-void drop_privileges(const Setup& setup, const Cell& cell) {
-  if (cell.layers.has(Layer::kCaps)) {
-    const sandbox::CapMask held = sandbox::permitted_caps();
-    // Without CAP_SETPCAP there is nothing that could come back: no_new_privs is set below.
-    if (held & sandbox::cap_bit(CAP_SETPCAP)) {
-      setup.require(Step::kCapabilities, sandbox::drop_bounding_set());
-    }
-    setup.require(Step::kCapabilities, sandbox::keep_only(kInitCapabilities & held));
-  }
-  setup.require_call(Step::kCapabilities, ::prctl(PR_SET_DUMPABLE, 0));
-  if (cell.layers.has(Layer::kNoNewPrivs))
-    setup.require(Step::kCapabilities, sandbox::set_no_new_privs());
-}
-
-// The second fence behind the filter, inherited by all that the cell forks and executes: memory
-// that was not executable never becomes so (PR_SET_MDWE, Linux 6.3; older kernels have the filter).
-void deny_new_code(const CellOrder& order) {
-  constexpr int kSetMdwe = 65;
-  constexpr unsigned long kRefuseExecGain = 1;
-  if (!order.makes_code) (void)::prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0);
-}
-
-enum class FilterFor { kForks, kBorrowers };
-
-sys::OwnedFd load_filter(const Setup& setup, const CellOrder& order, int filters, FilterFor whom) {
-  const size_t bytes = size_t{order.filter_bytes} + order.borrower_filter_bytes;
-  void* both = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, filters, 0);
-  setup.require(Step::kFilter, both == MAP_FAILED ? errno : 0);
-  const std::span all(static_cast<const std::byte*>(both), bytes);
-  auto loaded = sandbox::load_filter(whom == FilterFor::kForks ? all.first(order.filter_bytes)
-                                                               : all.subspan(order.filter_bytes));
-  if (!loaded.ok())
-    setup.require(Step::kFilter, loaded.error().code() ? loaded.error().code() : EINVAL);
-  ::munmap(both, bytes);
-  return std::move(*loaded);
-}
-
 // The filter is the last layer: it forbids everything above. Its listener goes to the daemon. Where
 // there is a holder, the filter is the holder's, whose children the jobs are.
 void load_filter_and_report(const Setup& setup, const CellOrder& order, int filter,
@@ -292,32 +228,6 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
   auto sent = sys::send_message(kFdSocket, sys::bytes_of(ready), {fds, count});
   if (!sent.ok()) ::_exit(1);
   if (cell.holder) ::close(kFdListener);
-}
-
-// The holder confines itself as pid 1 does where jobs are forked.
-struct HolderOrder {
-  const Setup& setup;
-  const CellOrder& order;
-  const Cell& cell;
-  int filter;
-};
-void confine_holder(void* context) {
-  const HolderOrder& to = *static_cast<const HolderOrder*>(context);
-  deny_new_code(to.order);
-  drop_privileges(to.setup, to.cell);
-  const sys::OwnedFd listener = load_filter(to.setup, to.order, to.filter, FilterFor::kBorrowers);
-  to.setup.require_call(Step::kFilter, ::dup2(listener.get(), kFdListener));
-}
-
-void make_holder(const Setup& setup, const CellOrder& order, int filter, Cell& cell) {
-  const bool fences = cell.two_ids && cell.reach == Reach::kNamespace &&
-                      cell.layers.has(Layer::kSeccomp) && cell.layers.has(Layer::kUid) &&
-                      cell.layers.has(Layer::kDescriptors) && cell.layers.has(Layer::kNoNewPrivs);
-  const bool possible = order.borrower_filter_bytes > 0 && fences && cell.tid_address &&
-                        !cell.trap_reports && !cell.readable_job;
-  if (!possible) return;
-  HolderOrder context{setup, order, cell, filter};
-  cell.holder = borrow::Holder::make(cell, confine_holder, &context);
 }
 
 // Pid 1's own ids. Away from root's, its capabilities are kept by hand (capabilities(7)).
@@ -410,7 +320,7 @@ void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapp
   Setup late(kFdSocket);
   ::close_range(kFdCount + 1, ~0u, 0);
   deny_new_code(order);
-  drop_privileges(late, cell);
+  drop_privileges(late, cell, kInitCapabilities);
   load_filter_and_report(late, order, filter, cell);
   ::close_range(kFdCount, ~0u, 0);
   serve_jobs(cell);

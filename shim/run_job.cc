@@ -24,6 +24,7 @@
 #include "shim/heap/hot_pages.h"
 #include "shim/program.h"
 #include "shim/sigsys_reporter.h"
+#include "shim/sweeper.h"
 
 namespace shim {
 
@@ -113,14 +114,18 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   report.require_call(Step::kStdio, ::sigprocmask(SIG_SETMASK, &none, nullptr));
   // Before anything else: what the job will start is born into its group, within the sweeper's
   // reach.
-  if (cell.reach == Reach::kGroup) report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
+  if (cell.reach == Reach::kGroup) {
+    report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
+    if (cell.borrowed) arm_sweeper(kFdSweeper, ::getpid());  // pid 1 does not know it
+  }
   if (!cell.borrowed) copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   report.require(Step::kStdio, place_errors(order.errors, fds.errors));
   const RequestBytes request = read_request(report, order.request_bytes, fds.request);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
-    report.require(Step::kJobIdentity, sandbox::become(cell.job_uid, cell.job_gid, true));
+    const bool can_set_groups = !cell.borrowed || cell.reach == Reach::kNamespace;  // else has none
+    report.require(Step::kJobIdentity, sandbox::become(cell.job_uid, cell.job_gid, can_set_groups));
   }
   report.require_call(Step::kJobIdentity,
                       ::prctl(PR_SET_PDEATHSIG, SIGKILL));  // a change of uid clears it

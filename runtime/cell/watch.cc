@@ -2,6 +2,7 @@
 // asks about, and, where no cgroup and no tmpfs counts, memory, scratch and processes.
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,17 +71,22 @@ void Cell::on_notice() {
       ask_aside(notice);
       continue;
     }
-    // Pid 1 forking: from here on the program's clock runs.
+    // A job is being forked, or its holder starts it: from here on the program's clock runs.
     if (life_.is_running() && by_init && is_call(notice, SYS_clone) && clock_.forks())
       begin_clock(sys::monotonic_now());
     settle_notice(notice, *ruling);
   }
 }
 
-// By pid 1, or the holder's only call that its filter does not allow: it starts a job.
+// By pid 1, or the holder's only call that its filter does not allow, with the arguments that pid 1
+// has written: it starts the job that was ordered. Arguments in registers cannot change while it
+// waits.
 bool Cell::is_ours(const Notice& notice) const {
   if (notice.pid == view_.init_pid) return true;
-  return holder_pid_ != 0 && notice.pid == holder_pid_ && is_call(notice, SYS_clone);
+  constexpr uint64_t kStart =
+      CLONE_VM | CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+  return holder_pid_ != 0 && notice.pid == holder_pid_ && life_.is_running() &&
+         is_call(notice, SYS_clone) && notice.args[0] == kStart && notice.args[1] == 0;
 }
 
 void Cell::settle_notice(const Notice& notice, const Ruling& ruling) {
@@ -325,10 +331,10 @@ std::vector<int> Cell::family() const { return household().jobs(); }
 
 // Where to look, and what was seen there.
 struct Cell::Sight {
-  int init_pid = -1;
-  Offspring offspring = Offspring::kAll;
+  Household household;
   std::optional<uint32_t> reader;
   bool memory_counts = false;
+  sys::Bytes warm{};  // of the holder's, which it has in common with the job
   sys::OwnedFd scratch;
   uint64_t scratch_device = 0, most_entries = 0;
 
@@ -338,8 +344,9 @@ struct Cell::Sight {
 
   void look() {
     const Nanoseconds began = sys::monotonic_now();
-    const std::vector<int> family = descendants_of(init_pid, offspring);
+    const std::vector<int> family = household.jobs();
     if (memory_counts) memory = memory_of(family, reader);
+    memory.count -= std::min(memory.count, warm.count);
     if (scratch) {
       held = Scratch::measure(scratch.get(), most_entries);
       held.bytes += nameless_bytes_of(family, scratch_device, reader);
@@ -352,8 +359,8 @@ struct Cell::Sight {
 // that the job has made, beside the loop.
 void Cell::watch() {
   auto sight = std::make_shared<Sight>();
-  sight->init_pid = view_.init_pid;
-  if (!plan_.shape.runs_programs()) sight->offspring = Offspring::kChildren;
+  sight->household = household();
+  sight->warm = ended_with_.warm;
   sight->reader = plan_.ids.reader;
   sight->memory_counts = !layers_.has(Layer::kCgroupMemory);
   sight->scratch_device = view_.scratch_device;

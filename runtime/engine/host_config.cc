@@ -324,6 +324,7 @@ void HostConfig::choose_variant() {
   variant_.shared_uid = level_ == sandbox::Level::kMinimal;
   variant_.dumpable = level_ != sandbox::Level::kFull;
   variant_.shared_files = has_directories();
+  variant_.shared_pids = !layers_.has(Layer::kPidNs) && !layers_.has(Layer::kUserNs);
 }
 
 Result<void> HostConfig::choose_layers(const EngineOptions& options,
@@ -362,9 +363,10 @@ std::string HostConfig::unmet(const std::vector<std::string>& required) const {
 }
 
 bool HostConfig::borrows_memory(const TemplateSpec& spec, const CellShape& shape) const {
-  return borrows_memory_ && level_ == sandbox::Level::kFull && shape.may_borrow &&
+  // On the lesser levels a watch counts for a borrower what it would count for a fork.
+  const bool counts_memory = level_ != sandbox::Level::kFull || layers_.has(Layer::kCgroupMemory);
+  return borrows_memory_ && counts_memory && shape.may_borrow &&
          (spec.runtime || !makes_code(spec)) && !shape.runs_programs() && !shape.observe &&
-         layers_.has(Layer::kCgroupMemory) &&
          rollbacks_.is_trusted(spec.name, sys::monotonic_now());
 }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -45,16 +46,50 @@ void give_up(void* vault, void* desk, void* room) {
     ::close(fd);
 }
 
+// This process's first child but `other`, by kFdOffspring; 0: there is none.
+pid_t child(pid_t other) {
+  char text[64];
+  const ssize_t size = ::pread(kFdOffspring, text, sizeof text, 0);
+  const char* end = text + std::max<ssize_t>(size, 0);
+  for (const char* at = text; at < end;) {
+    pid_t pid = 0;
+    const auto [behind, error] = std::from_chars(at, end, pid);
+    if (error != std::errc()) return 0;
+    if (pid != other) return pid;
+    at = behind + 1;  // a space follows each
+  }
+  return 0;
+}
+
 void* map_room(size_t bytes) {
   return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                 -1, 0);
 }
 
+bool can_track() {
+  const sys::OwnedFd tracking(open_write_tracking());
+  return static_cast<bool>(tracking);
+}
+
+bool has_clone3() { return ::syscall(SYS_clone3, nullptr, 0) >= 0 || errno != ENOSYS; }
+
 }  // namespace
 
+Holder::Holder(const Cell& cell)
+    : chooses_pids_(cell.reach == Reach::kNamespace), tracks_(can_track()) {
+  const auto thread_id = reinterpret_cast<uintptr_t>(cell.tid_address);
+  constexpr uint64_t kFlags = CLONE_VM | CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+  program_.job_pid = kJobPid;
+  program_.clone_flags = kFlags | SIGCHLD;
+  // Where it is not used it would fail (EINVAL), whoever tried it.
+  program_.clone = {.flags = chooses_pids_ ? kFlags : ~uint64_t{0},
+                    .thread_id = thread_id,
+                    .pids = kVaultAddress + offsetof(Program, job_pid),
+                    .pid_count = 1};
+}
+
 Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
-  if (::syscall(SYS_clone3, nullptr, 0) < 0 && errno == ENOSYS)
-    return nullptr;  // a filter around us
+  if (cell.reach == Reach::kNamespace && !has_clone3()) return nullptr;  // a filter around us
   const sys::OwnedFd vault_file(
       static_cast<int>(::syscall(SYS_memfd_create, "zygo-vault", MFD_CLOEXEC)));
   if (!vault_file || ::ftruncate(vault_file.get(), kVaultBytes) < 0) return nullptr;
@@ -67,16 +102,11 @@ Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
     give_up(vault, desk, room);
     return nullptr;
   }
-  Holder* holder = new (room) Holder;
+  Holder* holder = new (room) Holder(cell);
   holder->vault_ = static_cast<char*>(vault);
   holder->desk_ = new (desk) Desk;
-  holder->program_.job_pid = kJobPid;
-  holder->program_.clone = {
-      .flags = CLONE_VM | CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID,
-      .thread_id = reinterpret_cast<uintptr_t>(cell.tid_address),
-      .pids = kVaultAddress + offsetof(Program, job_pid),
-      .pid_count = 1};
-  const HolderPlan plan{cell, holder->vault_, vault_file.get(), holder->desk_, confine, context};
+  const HolderPlan plan{cell,     holder->vault_, vault_file.get(), holder->desk_, holder->tracks_,
+                        getpid(), confine,        context};
   if (make_pipe(kFdWake, kFdWakeWriter) && make_pipe(kFdParked, kFdParkedWriter) &&
       holder->fork(plan) && holder->await_parked() && holder->read_layout() &&
       holder->save_first_state() && holder->take_room(vault_file.get()) &&
@@ -89,15 +119,18 @@ Holder* Holder::make(const Cell& cell, Confine confine, void* context) {
 
 // It shares the descriptor table with pid 1, so both see what the other opens.
 bool Holder::fork(const HolderPlan& plan) {
-  (void)!::pwrite(kFdLastPid, kBeforeHolder, std::strlen(kBeforeHolder), 0);
+  if (chooses_pids_) (void)!::pwrite(kFdLastPid, kBeforeHolder, std::strlen(kBeforeHolder), 0);
   (void)!::write(kFdOomScore, "1000", 4);  // the job inherits it
   pid_ = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD | CLONE_CHILD_SETTID,
                                       nullptr, nullptr, plan.cell.tid_address, nullptr));
   if (pid_ == 0) be_holder(plan);
   (void)!::write(kFdOomScore, "0", 1);
   brk_ = static_cast<uintptr_t>(::syscall(SYS_brk, 0));
+  if (!chooses_pids_) return pid_ > 0 && child(0) == pid_ && child(pid_) == 0;
   return pid_ > kJobPid;  // or the kernel does not let us choose
 }
+
+pid_t Holder::job() const { return chooses_pids_ ? kJobPid : child(pid_); }
 
 void Holder::end() {
   if (pid_ <= 0) return;
@@ -176,7 +209,7 @@ bool Holder::save_first_state() {
       }
     }
   }
-  for (size_t i = 0; i < areas_; ++i) {
+  for (size_t i = 0; tracks_ && i < areas_; ++i) {
     if (!protect(kFdTracking, area_[i].begin, area_[i].end)) return false;
   }
   return true;
@@ -230,13 +263,13 @@ void Holder::end_program() {
     std::memcpy(at, &copy, sizeof copy);
     at += sizeof copy;
   }
-  write_head(calls_, kept_, false);
+  write_head(calls_, kept_, Then::kPark);
 }
 
-void Holder::write_head(size_t calls, size_t copies, bool starts_job) {
+void Holder::write_head(size_t calls, size_t copies, Then then) {
   program_.calls = calls;
   program_.copies = copies;
-  program_.starts_job = starts_job;
+  program_.then = static_cast<uint64_t>(then);
   std::memcpy(vault_, &program_, sizeof program_);
 }
 
@@ -245,7 +278,7 @@ bool Holder::drop(Range pages) {
   if (pages.begin == pages.end) return true;
   if (kFirstEntry + (calls_ + 1) * sizeof(Call) + kMostKept * sizeof(Copy) > kProgramBytes)
     return false;
-  if (!protect(kFdTracking, pages.begin, pages.end)) return false;
+  if (tracks_ && !protect(kFdTracking, pages.begin, pages.end)) return false;
   add({SYS_madvise, static_cast<long>(pages.begin), static_cast<long>(pages.end - pages.begin),
        MADV_DONTNEED, 0});
   return true;
@@ -271,7 +304,7 @@ bool Holder::make_present(const uintptr_t* pages, size_t count) {
   calls_ = 0;
   for (size_t i = 0; i < count; ++i)
     add({SYS_madvise, static_cast<long>(pages[i]), kPageBytes, MADV_POPULATE_WRITE, 0});
-  write_head(calls_, 0, false);
+  write_head(calls_, 0, Then::kPark);
   return restore_now();
 }
 
@@ -289,7 +322,21 @@ bool Holder::drop_written(const Region& region) {
   return drop(run);
 }
 
-bool Holder::drop_written() {
+bool Holder::drop_written() { return tracks_ ? drop_noticed() : drop_own(); }
+
+bool Holder::drop_own() {
+  for (size_t i = 0; i < areas_; ++i) {
+    const long found = find_own(kFdHolderPagemap, Pages::kSwappedToo, area_[i].begin, area_[i].end,
+                                regions_, kMostRegions);
+    if (found < 0) return false;
+    for (long r = 0; r < found; ++r) {
+      if (!drop_written(regions_[r])) return false;
+    }
+  }
+  return true;
+}
+
+bool Holder::drop_noticed() {
   for (uintptr_t from = 0, began = 0; from < end_of_addresses(); began = from) {
     const long found = find_written(kFdHolderPagemap, from, regions_, kMostRegions);
     if (found < 0 || from <= began) return false;
@@ -324,7 +371,7 @@ bool Holder::roll_back(long faults) {
 bool Holder::restore_now() {
   if (::write(kFdWakeWriter, "r", 1) != 1 || !await_parked()) return false;
   std::memset(vault_ + kFirstEntry, 0, calls_ * sizeof(Call) + kept_ * sizeof(Copy));
-  write_head(0, 0, true);
+  write_head(0, 0, chooses_pids_ ? Then::kClone3 : Then::kClone);
   return true;
 }
 
@@ -344,7 +391,7 @@ bool Holder::seen_before(uintptr_t page) {
 void Holder::start(const JobOrder& order, const JobFds& fds) {
   desk_->order = order;
   desk_->fds = fds;
-  (void)!::pwrite(kFdLastPid, "1", 1, 0);
+  if (chooses_pids_) (void)!::pwrite(kFdLastPid, "1", 1, 0);
   (void)!::write(kFdHolderPeak, "5", 1);
   (void)!::write(kFdWakeWriter, "j", 1);
 }

@@ -10,7 +10,9 @@
 //     moved, protected in another way or mapped over;
 //   - what a job maps lies between them, and is unmapped;
 //   - pages that were written to are found by asynchronous write protection (userfaultfd(2),
-//     UFFD_FEATURE_WP_ASYNC; PAGEMAP_SCAN, Linux 6.7) and are dropped or copied back;
+//     UFFD_FEATURE_WP_ASYNC; PAGEMAP_SCAN, Linux 6.7) and are dropped or copied back. Where
+//     userfaultfd is refused, all pages are looked at that are no file's: the image is a file, so
+//     these are the ones that are kept, and those that the job has written to;
 //   - the filter refuses what changes an address space in other ways (`borrows_memory` in
 //     sandbox/seccomp/profiles), and new processes, so that none can be left in it;
 //   - the holder makes the system calls that pid 1 has written down, and copies (parked.h).
@@ -36,8 +38,11 @@ class Holder {
   static Holder* make(const Cell& cell, Confine confine, void* context);
 
   pid_t pid() const { return pid_; }
-  // Starts a job, after the last has been rolled back. It is a child of this process with pid
-  // kJobPid; the clone itself may come later.
+  // The job, from when it is there until it is reaped: of this process's children, the one that is
+  // not the holder. Where pids can be chosen it is known beforehand. 0: there is none.
+  pid_t job() const;
+  // Starts a job, after the last has been rolled back. It is a child of this process; the clone
+  // itself may come later.
   void start(const JobOrder& order, const JobFds& fds);
   // Waits for the holder's word that it is parked, which it gives after a rollback, and in place of
   // a job when the kernel lets it start no process. False: it has ended.
@@ -53,9 +58,9 @@ class Holder {
   // that the last one found and has not changed.
   size_t warm_pages() const { return kept_ - first_kept_; }
   size_t unused_warm_pages() const { return unused_warm_; }
-  static constexpr pid_t kJobPid = 2;
 
  private:
+  static constexpr pid_t kJobPid = 2;
   struct Range {
     uintptr_t begin, end;
   };
@@ -64,6 +69,7 @@ class Holder {
     const char* copy;
     bool is_warm;  // or it was there from the start
   };
+  explicit Holder(const Cell& cell);
   bool fork(const HolderPlan& plan);
   void end();
   bool take_room(int vault_file);
@@ -76,13 +82,15 @@ class Holder {
   bool keep_warm();
   bool make_present(const uintptr_t* pages, size_t count);
   bool drop_written();
+  bool drop_noticed();
+  bool drop_own();
   bool drop_written(const Region& region);
   bool drop_everything();
   bool drop(Range pages);
   void add(const Call& call);
   void begin_program();
   void end_program();
-  void write_head(size_t calls, size_t copies, bool starts_job);
+  void write_head(size_t calls, size_t copies, Then then);
   bool restore_now();
   // verify.cc
   size_t read_areas(char* into) const;
@@ -95,6 +103,8 @@ class Holder {
   static constexpr size_t kAreasText = 2 << 20;
   static constexpr int kSeenBits = 11;
 
+  const bool chooses_pids_;
+  const bool tracks_;  // writes are noticed
   pid_t pid_ = -1;
   char* vault_ = nullptr;
   Desk* desk_ = nullptr;

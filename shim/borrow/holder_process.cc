@@ -91,14 +91,21 @@ bool grow_stack(const MemoryMap& map) {
   return false;
 }
 
-bool track_and_seal() {
-  if (!place(open_write_tracking(), kFdTracking)) return false;
+// Where writes are not noticed, a page that nobody has written to must be no file's for ever: the
+// kernel would put many of them together to a large one (khugepaged), with nobody's fault.
+bool prepare_for_search(bool tracks) {
+  if (tracks) return place(open_write_tracking(), kFdTracking);
+  return ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0;
+}
+
+bool track_and_seal(bool tracks) {
+  if (!prepare_for_search(tracks)) return false;
   MemoryMap* map = MemoryMap::create();
   bool done = map && map->read() && grow_stack(*map) && map->read();
   for (const Area* area = map ? map->begin() : nullptr; done && area != map->end(); ++area) {
     if (area->begin == reinterpret_cast<uintptr_t>(map) || area->end > end_of_addresses()) continue;
     const bool changes = area->is_private && (area->prot & PROT_WRITE);
-    done = (!changes || track(kFdTracking, area->begin, area->end)) && seal(*area);
+    done = (!tracks || !changes || track(kFdTracking, area->begin, area->end)) && seal(*area);
   }
   if (map) map->destroy();
   return done;
@@ -107,6 +114,11 @@ bool track_and_seal() {
 void give_up_answer(Cell& own) {
   if (::munmap(own.answer, own.answer_bytes) < 0) ::_exit(kCannot);
   own.answer = nullptr;
+}
+
+// Where there is no pid namespace nothing else ends this process with pid 1.
+bool end_with(pid_t parent) {
+  return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent;
 }
 
 }  // namespace
@@ -119,14 +131,15 @@ bool place(int fd, int number) {
 }
 
 void be_holder(const HolderPlan& plan) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (!end_with(plan.parent)) ::_exit(kCannot);
   void* at = ::mmap(plan.vault, kVaultBytes, PROT_READ, MAP_SHARED | MAP_FIXED, plan.vault_file, 0);
   if (at == MAP_FAILED || !open_own_proc() || !leave_rseq()) ::_exit(kCannot);
   Cell own = plan.cell;
   own.borrowed = true;
   if (!answers_in_memory()) give_up_answer(own);
-  if (!track_and_seal()) ::_exit(kCannot);
+  if (!track_and_seal(plan.tracks)) ::_exit(kCannot);
   plan.confine(plan.context);
+  if (!end_with(plan.parent)) ::_exit(kCannot);  // a change of uid clears it
   park(plan.vault, plan.desk, kFdWake, kFdParkedWriter);
   reseed_in_memory();
   run_job(own, plan.desk->order, plan.desk->fds);

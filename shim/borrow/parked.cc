@@ -87,12 +87,24 @@ namespace shim::borrow {
       "pxor %%xmm1, %%xmm1\n"
       "pxor %%xmm2, %%xmm2\n"
       "pxor %%xmm3, %%xmm3\n"
-      "cmpq $0, 16(%%r12)\n"
-      "je 10b\n"
+      "cmpq $1, 16(%%r12)\n"
+      "jb 10b\n"
+      "ja 60f\n"
       "mov %[sys_clone3], %%eax\n"
       "lea 32(%%r12), %%rdi\n"
       "mov $80, %%esi\n"
       "syscall\n"
+      "jmp 61f\n"
+      "60:\n"  // the stack stays, and so does the thread's pointer: no flag speaks of either
+      "mov %[sys_clone], %%eax\n"
+      "mov 24(%%r12), %%rdi\n"
+      "xor %%esi, %%esi\n"
+      "xor %%edx, %%edx\n"
+      "mov 48(%%r12), %%r10\n"
+      "xor %%r8d, %%r8d\n"
+      "syscall\n"
+      "xor %%r10d, %%r10d\n"
+      "61:\n"
       "test %%rax, %%rax\n"
       "jz 99f\n"
       "jns 20b\n"
@@ -104,9 +116,9 @@ namespace shim::borrow {
       "hlt\n"
       "99:\n"
       : "+r"(at), "+r"(buffer), "+r"(wake), "+r"(parked)
-      :
-      [sys_write] "i"(SYS_write), [sys_clone3] "i"(SYS_clone3), [sys_exit_group] "i"(SYS_exit_group)
-      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r10", "r11", "r15", "xmm0", "xmm1", "xmm2",
+      : [sys_write] "i"(SYS_write), [sys_clone3] "i"(SYS_clone3), [sys_clone] "i"(SYS_clone),
+        [sys_exit_group] "i"(SYS_exit_group)
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r10", "r11", "r15", "xmm0", "xmm1", "xmm2",
         "xmm3", "cc", "memory");
 }
 

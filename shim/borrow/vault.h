@@ -24,7 +24,9 @@ struct Copy {
 
 // The argument of clone3(2). The filter of a cell lets this one pass and no other, by its address,
 // so that a process can be started in the borrowed memory by who may choose its pid alone: that
-// takes CAP_CHECKPOINT_RESTORE, which pid 1 and the holder keep and no job has.
+// takes CAP_CHECKPOINT_RESTORE, which pid 1 and the holder keep and no job has. Where a cell has no
+// pid namespace nobody may choose, and the filter lets no clone3 pass: the holder calls clone(2),
+// and the daemon, which is asked about it, lets the holder alone go on.
 struct CloneArguments {
   uint64_t flags = 0, pidfd = 0;
   uint64_t thread_id = 0;  // of the C library, for CLONE_CHILD_SETTID
@@ -32,18 +34,22 @@ struct CloneArguments {
   uint64_t pids = 0, pid_count = 0;  // asked for, in the innermost namespace first
 };
 
+// To say that the memory is restored, or to start a job by one of two calls.
+enum class Then : uint64_t { kPark, kClone3, kClone };
+
 // The words at the start of the vault, which parked.cc reads by their offsets. Behind them lie
 // `calls` times Call, and then `copies` times Copy.
 struct Program {
   uint64_t calls = 0;
   uint64_t copies = 0;
-  uint64_t starts_job = 0;  // 0: only restore, and say so
-  uint64_t unused = 0;
+  uint64_t then = 0;         // what is to be done behind the copies: Then
+  uint64_t clone_flags = 0;  // of clone(2)
   CloneArguments clone;
   int32_t job_pid = 0;
 };
 static_assert(offsetof(Program, calls) == 0 && offsetof(Program, copies) == 8 &&
-              offsetof(Program, starts_job) == 16 && offsetof(Program, clone) == 32 &&
+              offsetof(Program, then) == 16 && offsetof(Program, clone_flags) == 24 &&
+              offsetof(Program, clone) == 32 && offsetof(CloneArguments, thread_id) == 16 &&
               sizeof(CloneArguments) == 80 && sizeof(Call) == 40 && sizeof(Copy) == 24);
 
 // Where the vault lies in all cells: below what the kernel gives to mmap() and above programs

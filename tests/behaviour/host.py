@@ -78,14 +78,33 @@ def numbers_of(pid: int) -> list[int]:
     return [int(word) for line in text.splitlines() if line.startswith("NSpid:") for word in line.split()[1:]]
 
 
-def is_holder(numbers: list[int]) -> bool:
-    """The process of a cell whose memory its jobs borrow (shim/borrow) has a number that no job has."""
-    return any(number >= FIRST_HOLDER for number in numbers[1:])
+def status_of(pid: int) -> dict[str, list[str]]:
+    """The words of each line of /proc/PID/status."""
+    lines = (line.partition(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return {name: words.split() for name, _, words in lines}
+
+
+def is_holder(pid: int) -> bool:
+    """The process of a cell whose memory its jobs borrow (shim/borrow) has a number that no job has. Without a pid namespace it
+    has a descriptor that a job closes before it runs its program."""
+    numbers = numbers_of(pid)
+    if len(numbers) > 1:
+        return any(number >= FIRST_HOLDER for number in numbers[1:])
+    try:
+        return any(os.readlink(entry).endswith("/children") for entry in Path(f"/proc/{pid}/fd").iterdir())
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
+
+
+def holder_of(cell: int) -> int:
+    """Of a cell that lends its memory, by its first process."""
+    holder, = (pid for pid in children(cell) if is_holder(pid))
+    return holder
 
 
 def jobs_of(cell: int) -> list[int]:
     """The children of its first process that are jobs. A holder that its cell cannot use goes while we look."""
-    return [pid for pid in children(cell) if (numbers := numbers_of(pid)) and not is_holder(numbers)]
+    return [pid for pid in children(cell) if numbers_of(pid) and not is_holder(pid)]
 
 
 def templates_of(zygo_pid: int) -> list[int]:
@@ -111,6 +130,14 @@ def chain_of(zygo_pid: int, patience: float = 20) -> tuple[int, int, int]:
 
 def job_of(zygo_pid: int) -> int:
     return chain_of(zygo_pid)[2]
+
+
+def ends(pidfd: int, patience: float = 20) -> bool:
+    """Whether a process has ended, or does so soon; closes its descriptor."""
+    try:
+        return bool(select.select([pidfd], [], [], patience * PATIENCE)[0])
+    finally:
+        os.close(pidfd)
 
 
 def kill_and_await(pid: int) -> None:

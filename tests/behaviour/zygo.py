@@ -156,9 +156,9 @@ def by_id(results: Iterable[Result]) -> dict[str, Result]:
     return found
 
 
-def run_batch(jobs: Sequence[Job], *options: str, timeout: float = 120, **how: Any) -> dict[str, Result]:
-    """One `zygo batch` over well-formed jobs with ids: exactly one result each, exit code 0."""
-    ended = run_cli("batch", "-", *options, stdin=lines_of(jobs), timeout=timeout, **how)
+def run_batch(jobs: Sequence[Job], *options: str, timeout: float = 120, around: Sequence[str] = (), **how: Any) -> dict[str, Result]:
+    """One `zygo batch` over well-formed jobs with ids: exactly one result each, exit code 0. `around`: a command that runs it."""
+    ended = run_command([*around, str(BINARY), "batch", "-", *options], stdin=lines_of(jobs), timeout=timeout, **how)
     results = by_id(results_of(ended.out))
     wanted = {job["id"] for job in jobs}
     if ended.code != 0 or set(results) != wanted:

@@ -10,11 +10,15 @@ import signal
 import statistics
 import sys
 import tempfile
+import time
 import unittest
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import host
+import levels
+import reach
 import zoo
 import zygo
 from address_space import NATIVE, RANDOM_CALLS
@@ -68,7 +72,7 @@ CHANGES = {
     "restartable sequences": "try: offset = ctypes.c_ssize_t.in_dll(libc, '__rseq_offset').value\nexcept ValueError: offset = 0\n"
                              "ctypes.memset(fs.value + offset + 8, 0x41, 8) if offset else None\n",
     "a process": "for _ in range(9): call(435, 0x6f0000000020, 80)\n",
-    "signals": "for pid in range(1, 33000):\n    for number in (signal.SIGSTOP, signal.SIGKILL):\n"
+    "signals": "for pid in {*range(1, 33000), *range(max(1, os.getppid() - 9), os.getpid() + 9)}:\n    for number in (signal.SIGSTOP, signal.SIGKILL):\n"
                "        try: pid == os.getpid() or os.kill(pid, number)\n        except OSError: pass\n",
 }
 ENDINGS = {"by itself": "", "at once": "os._exit(0)\n", "by a crash": "ctypes.string_at(1)\n", "stopped": "os.kill(os.getpid(), signal.SIGSTOP)\n"}
@@ -121,32 +125,48 @@ def was_borrowed(result: Result) -> bool:
 
 
 class BorrowedMemory(ZygoTestCase):
+    level: ClassVar[str] = "full"
+    refused: ClassVar[str] = ""  # System calls that a filter around zygo refuses, by their numbers.
+
+    @classmethod
+    def batch(cls, jobs: Sequence[Job], *options: str, **how: Any) -> dict[str, Result]:
+        around = (sys.executable, str(PROBES / "without_calls.py"), cls.refused) if cls.refused else ()
+        return zygo.run_batch(jobs, "--level", cls.level, *options, around=around, **how)
+
+    @classmethod
+    def lends(cls) -> bool:
+        return any(was_borrowed(result) for result in
+                   cls.batch([{"id": str(n), "source": "pass"} for n in range(2)], *ONE_CELL).values())
+
     @classmethod
     def setUpClass(cls) -> None:
-        results = zygo.run_batch([{"id": str(n), "source": "pass"} for n in range(2)], *ONE_CELL)
-        if not any(was_borrowed(result) for result in results.values()):
+        super().setUpClass()
+        if not BorrowedMemory.lends():
             raise unittest.SkipTest("this host lends no memory: it wants level full, cgroup.memory and Linux 6.10, and has "
                                     + platform.release())
+        if cls.level == "contained" and os.geteuid() != 0:
+            raise unittest.SkipTest("level contained needs root")
+        if not cls.lends():
+            raise AssertionError(f"level full lends memory here, and {cls.level} without calls {cls.refused or 'none'} does not")
 
 
 class EveryProgram(BorrowedMemory):
     def test_ends_as_its_header_says(self) -> None:
         programs = zoo.programs()
 
-        results = zygo.run_batch([program.job() for program in programs], *BORROWED, timeout=600)
+        results = self.batch([program.job() for program in programs], *BORROWED, timeout=600)
 
         self.assertEqual(results[UNMAPS_ALL]["label"], "OK", "the areas of borrowed memory are sealed")
-        for program in programs:
-            with self.subTest(program.id):
-                result = results[program.id]
-                self.assertEqual(zoo.differences(program, result), [], zygo.brief(result))
+        for program, fault in levels.zoo_faults(programs, results).items():
+            with self.subTest(program):
+                self.fail(fault)
 
 
 class TheNextJob(BorrowedMemory):
     def test_sees_nothing_of_what_the_last_one_changed(self) -> None:
         jobs = looks_and_changes()
 
-        results = zygo.run_batch(jobs, *ONE_CELL, timeout=300)
+        results = self.batch(jobs, *ONE_CELL, timeout=300)
 
         first = results["first look"]["stdout"]["text"]
         self.assertIn("False", first)
@@ -166,7 +186,7 @@ class TheNextJob(BorrowedMemory):
             if seed % 3 == 0:
                 jobs.append({"id": f"look after seed {seed}", "source": LOOK})
 
-        results = zygo.run_batch(jobs, *ONE_CELL, timeout=60 + RANDOM_JOBS)
+        results = self.batch(jobs, *ONE_CELL, timeout=60 + RANDOM_JOBS)
 
         first = results["first look"]["stdout"]["text"]
         for job in jobs:
@@ -182,10 +202,10 @@ class TheNextJob(BorrowedMemory):
         mixed: list[Job] = [{"id": f"other {n}", "source": SOURCES_OF_PEAKS[n % len(SOURCES_OF_PEAKS)]} for n in range(1000)]
         again: list[Job] = [{"id": f"late {n} {turn}", "source": source} for turn in range(9)
                             for n, source in enumerate(SOURCES_OF_PEAKS)]
-        first = [median_peak(zygo.run_batch([{"id": str(n), "source": source} for n in range(9)], *UNVERIFIED).values())
+        first = [median_peak(self.batch([{"id": str(n), "source": source} for n in range(9)], *UNVERIFIED).values())
                  for source in SOURCES_OF_PEAKS]
 
-        results = zygo.run_batch(mixed + again, *UNVERIFIED)
+        results = self.batch(mixed + again, *UNVERIFIED)
 
         for n, source in enumerate(SOURCES_OF_PEAKS):
             late = [results[f"late {n} {turn}"] for turn in range(9)]
@@ -196,7 +216,7 @@ class TheNextJob(BorrowedMemory):
         big, small = "left = [bytearray(1 << 20) for _ in range(40)]\nprint(len(left))\n", "print(1)"
         jobs: list[Job] = [{"id": str(n), "source": small if n % 2 else big} for n in range(10)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         for n in range(10):
             peak = results[str(n)]["usage"]["memory_peak_kb"]
@@ -207,7 +227,7 @@ class TheNextJob(BorrowedMemory):
         read = (PROBES / "memory.py").read_text() + "print(sum(1 for _ in pages()))\n"
         jobs: list[Job] = [{"id": str(n), "source": "print(1)" if n != 6 else read, "limits": {"wall_ms": 60000}} for n in range(12)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         before, after = (results[name]["usage"]["memory_peak_kb"] for name in ("5", "11"))
         self.assertTrue(was_borrowed(results["11"]))
@@ -221,7 +241,7 @@ class TheNextJob(BorrowedMemory):
         jobs: list[Job] = [{"id": str(n), "source": source, "limits": {"memory_mb": 8 if source == large else 64}}
                            for n, source in enumerate(sources)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         for name in ("8", "13"):
             self.assertEqual((results[name]["label"], was_borrowed(results[name])), ("OK", True), zygo.brief(results[name]))
@@ -237,7 +257,7 @@ class TheNextJob(BorrowedMemory):
             file.write(setup)
             file.flush()
             os.chmod(file.name, 0o644)
-            results = zygo.run_batch([{"id": str(n), "source": touch} for n in range(20)], *ONE_CELL, "--setup", file.name)
+            results = self.batch([{"id": str(n), "source": touch} for n in range(20)], *ONE_CELL, "--setup", file.name)
 
         self.assertEqual({(result["label"], was_borrowed(result)) for result in results.values()}, {("OK", True)})
 
@@ -246,7 +266,7 @@ class TheNextJob(BorrowedMemory):
                 "held = mmap.mmap(f, 4096, mmap.MAP_SHARED, mmap.PROT_READ)\nos._exit(0)\n")
         jobs: list[Job] = [{"id": str(n), "source": lock, "policy": {"profile": ("pure", "default")[n % 2]}} for n in range(12)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         self.assertEqual({result["label"] for result in results.values()}, {"OK"})
 
@@ -259,7 +279,7 @@ class TheNextJob(BorrowedMemory):
         look = "print(ctypes.string_at(at + 2048, 9) + ctypes.string_at(at + 8, 8))"
         jobs: list[Job] = [{"id": do, "source": find.replace("DO", do)} for do in (leave, look)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         self.assertEqual([results[do]["stdout"]["text"] for do in (leave, look)], ["found\n", f"found\n{bytes(17)}\n"])
 
@@ -268,7 +288,7 @@ class TheNextJob(BorrowedMemory):
         free = NATIVE + ("at = ctypes.addressof(ctypes.c_char.from_buffer(mmap.mmap(-1, 4096)))\n"
                          "print(call(28, at, 4096, 8), ctypes.get_errno())\n")
 
-        result = zygo.run_batch([{"id": str(n), "source": free} for n in range(3)], *UNVERIFIED)["2"]
+        result = self.batch([{"id": str(n), "source": free} for n in range(3)], *UNVERIFIED)["2"]
 
         self.assertTrue(was_borrowed(result))
         self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", f"-1 {errno.EINVAL}\n"))
@@ -278,23 +298,50 @@ class TheNextJob(BorrowedMemory):
         look = "import ctypes\nprint(any(ctypes.string_at(0x6f0000000000 + 128, (128 << 10) - 128)))\n"
         jobs: list[Job] = [{"id": str(n), "source": look if n % 4 == 3 else f"x = bytearray({n} << 20)"} for n in range(20)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         self.assertTrue(was_borrowed(results["19"]))
         self.assertEqual({results[str(n)]["stdout"]["text"] for n in range(3, 20, 4)}, {"False\n"})
 
     def test_starts_no_process_in_the_memory(self) -> None:
-        """The filter lets the holder's own call pass, with the arguments that pid 1 wrote; it takes a capability."""
+        """The filter lets the holder's own call pass, with the arguments that pid 1 wrote; it takes a capability. Where pids are
+        shared nobody may make it."""
         call = ("import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
                 "print(libc.syscall(435, ctypes.c_long(0x6f0000000020), SIZE), ctypes.get_errno())\n")
         jobs: list[Job] = [{"id": str(size), "source": call.replace("SIZE", str(size))} for size in (80, 64, 88)]
 
-        results = zygo.run_batch(jobs, *UNVERIFIED)
+        results = self.batch(jobs, *UNVERIFIED)
 
         self.assertTrue(was_borrowed(results["80"]))
+        if self.level != "full":
+            return self.assertEqual({result["stdout"]["text"] for result in results.values()}, {f"-1 {errno.ENOSYS}\n"})
         self.assertEqual(results["80"]["stdout"]["text"], f"-1 {errno.EPERM}\n")
         for size in ("64", "88"):
             self.assertEqual((results[size]["label"], results[size]["detail"]["syscall"]), ("UnsafeCode", "clone3"))
+
+    def test_starts_no_process_as_a_holder_does_that_must_ask(self) -> None:
+        """Where pids are shared the daemon lets clone() of the holder go on, by the number of who calls."""
+        flags = 0x100 | 0x8000 | 0x200000 | 0x1000000 | signal.SIGCHLD  # CLONE_VM, PARENT, CHILD_CLEARTID, CHILD_SETTID
+        call = NATIVE + f"word = ctypes.c_long()\nprint(call(56, {flags}, 0, 0, ctypes.addressof(word), 0), ctypes.get_errno(), flush=True)\n"
+        jobs: list[Job] = [{"id": profile, "source": call, "policy": {"profile": profile, "on_violation": "deny"}}
+                           for profile in ("pure", "default")]
+
+        results = self.batch(jobs, *UNVERIFIED)
+
+        for result in results.values():
+            self.assertEqual((result["label"], result["detail"]["syscall"]), ("UnsafeCode", "clone"), zygo.brief(result))
+            self.assertEqual(result["stdout"]["text"], f"-1 {errno.EPERM}\n")
+
+    def test_may_signal_neither_its_holder_nor_anybody_else(self) -> None:
+        """Between the first process of the cell and the job come the pids of the sweeper and the holder."""
+        knock = ("import os\nreached = []\nfor pid in {1, 30000, 30001, *range(max(1, os.getppid() - 3), os.getpid() + 9)} - {os.getpid()}:\n"
+                 "    try: os.kill(pid, 0)\n    except OSError: continue\n    reached.append(pid)\nprint(reached)\n")
+        jobs: list[Job] = [{"id": str(n), "source": knock, "policy": {"profile": ("pure", "default")[n % 2]}} for n in range(4)]
+
+        results = self.batch(jobs, *UNVERIFIED)
+
+        self.assertTrue(was_borrowed(results["3"]))
+        self.assertEqual({result["stdout"]["text"] for result in results.values()}, {"[]\n"})
 
     def test_begins_in_another_cell_when_the_kernel_has_ended_the_holder(self) -> None:
         hog = "left = []\nwhile True: left.append(bytearray(1 << 20))\n"
@@ -303,7 +350,7 @@ class TheNextJob(BorrowedMemory):
             jobs.append({"id": f"hog {turn}", "source": hog, "limits": {"memory_mb": 32}})
             jobs.append({"id": f"next {turn}", "source": "print(7)"})
 
-        results = zygo.run_batch(jobs, *ONE_CELL)
+        results = self.batch(jobs, *ONE_CELL)
 
         for turn in range(10):
             self.assertEqual(results[f"hog {turn}"]["label"], "MemoryLimitExceeded")
@@ -312,21 +359,55 @@ class TheNextJob(BorrowedMemory):
     @unittest.skipUnless(os.geteuid() == 0, "holders are killed by root")
     def test_runs_again_when_it_ended_with_its_holder(self) -> None:
         """No fault of its own, as where the kernel ends both and the counts of their cell say nothing of it."""
-        with Coprocess(*ONE_CELL) as batch:
+        with Coprocess(*ONE_CELL, "--level", self.level) as batch:
             batch.send(zygo.lines_of([{"id": "only", "source": "import time\ntime.sleep(1)\nprint(7)"}]))
             _, cell, _ = host.chain_of(batch.process.pid)
-            holder, = (pid for pid in host.children(cell) if host.is_holder(host.numbers_of(pid)))
-            os.kill(holder, signal.SIGKILL)
+            os.kill(host.holder_of(cell), signal.SIGKILL)
             result = batch.result(30)
 
         self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", "7\n"), zygo.brief(result))
 
+    @unittest.skipUnless(os.geteuid() == 0, "first processes of cells are killed by root")
+    def test_and_its_holder_end_with_the_first_process_of_their_cell(self) -> None:
+        """Also where no pid namespace ends them."""
+        stay = NATIVE + ("import time\ncall(157, 1, 0, 0, 0)\nname = ctypes.create_string_buffer(b'stays')\n"  # PR_SET_PDEATHSIG
+                         "call(157, 15, ctypes.addressof(name), 0, 0)\ntime.sleep(60)\n")  # PR_SET_NAME
+        with Coprocess(*ONE_CELL, "--level", self.level) as batch:
+            batch.send(zygo.lines_of([{"id": "stays", "source": stay}]))
+            while not (found := reach.job_that_says(batch.process.pid, "", "stays")):
+                time.sleep(0.01)  # /proc gives no event for a new name.
+            job, cell = found
+            watched = [os.pidfd_open(pid) for pid in (host.holder_of(cell), job)]
+            os.kill(cell, signal.SIGKILL)
+            ended = [host.ends(pidfd) for pidfd in watched]
+            result = batch.result(30)
+
+        self.assertEqual((ended, result["label"]), ([True, True], "SandboxError"), zygo.brief(result))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root sees the ids of other processes' holders")
+    def test_begins_with_no_right_beyond_its_cell(self) -> None:
+        """It has the holder's until it has confined itself; below level full a capability would be one of the host's."""
+        with Coprocess(*ONE_CELL, "--level", self.level) as batch:
+            batch.send(zygo.lines_of([{"id": "sleeps", "source": "import time\ntime.sleep(60)"}]))
+            _, cell, job = host.chain_of(batch.process.pid)
+            first, holder, own = (host.status_of(pid) for pid in (cell, host.holder_of(cell), job))
+
+        for rights in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb"):
+            allowed = 1 << 6 | 1 << 7 | 1 << 40 if self.level == "full" and rights in ("CapEff", "CapPrm") else 0
+            self.assertEqual(int(holder[rights][0], 16) & ~allowed, 0, rights)
+        for ids in ("Uid", "Gid"):
+            effective = own[ids][1] if self.level == "contained" else first[ids][1]
+            self.assertEqual(holder[ids], [first[ids][0], effective, first[ids][2], effective])
+            self.assertEqual(len(set(own[ids])), 1)
+            if self.level != "minimal" and ids == "Uid":
+                self.assertNotIn(own[ids][0], (holder[ids][0], holder[ids][2]))
+        self.assertEqual(holder["Groups"], [])
 
     def test_is_to_blame_when_it_ends_itself_after_it_has_broken_its_memory(self) -> None:
         """The break moved and its area gone: that cannot be rolled back, and the cell ends."""
         move = NATIVE + ("import os\nend = call(12, 0)\ncall(12, end + (1 << 20))\nprint(call(11, (end + 4095) & ~4095, 1 << 20), flush=True)\n"
                          "os.kill(os.getpid(), 9)\n")
-        results = zygo.run_batch([{"id": "breaks", "source": move}, {"id": "next", "source": "print(7)"}], *UNVERIFIED)
+        results = self.batch([{"id": "breaks", "source": move}, {"id": "next", "source": "print(7)"}], *UNVERIFIED)
 
         self.assertEqual((results["breaks"]["label"], results["breaks"]["stdout"]["text"]), ("Signalled", "0\n"))
         self.assertLabel(results["next"], "OK")
@@ -334,21 +415,21 @@ class TheNextJob(BorrowedMemory):
 
 class TheDefault(BorrowedMemory):
     def test_is_to_borrow(self) -> None:
-        self.assertTrue(was_borrowed(zygo.run_batch([{"id": "plain", "source": "pass"}], "--heap", "huge")["plain"]))
+        self.assertTrue(was_borrowed(self.batch([{"id": "plain", "source": "pass"}], "--heap", "huge")["plain"]))
 
     def test_gives_way_to_a_fork(self) -> None:
-        self.assertFalse(was_borrowed(zygo.run_batch([{"id": "plain", "source": "pass"}], "--memory-of-jobs", "fork")["plain"]))
+        self.assertFalse(was_borrowed(self.batch([{"id": "plain", "source": "pass"}], "--memory-of-jobs", "fork")["plain"]))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root filters calls without giving up privileges")
     def test_is_a_fork_where_the_kernel_cannot_take_changes_back(self) -> None:
-        """Linux before 6.10 has no mseal; Docker's filter refuses userfaultfd."""
-        for lack, number in {"mseal": "462", "userfaultfd": "323"}.items():
-            with self.subTest(lack):
-                command = [sys.executable, str(PROBES / "without_calls.py"), number, str(zygo.BINARY), "batch", "-"]
+        """Linux before 6.10 has no mseal, nor has Docker's filter before 2025. Level full starts its jobs by clone3."""
+        for level, refused in (("full", "462"), ("contained", "462"), ("minimal", "462"), ("full", "435")):
+            with self.subTest(f"level {level} without {refused}"):
+                command = [sys.executable, str(PROBES / "without_calls.py"), refused, str(zygo.BINARY), "batch", "-", "--level", level]
                 ended = zygo.run_command(command, stdin=zygo.lines_of([{"id": "plain", "source": STARTS_A_PROCESS}]))
 
                 (result,) = zygo.results_of(ended.out)
-                self.assertEqual((result["label"], result["level"], was_borrowed(result)), ("OK", "full", False), ended.stderr)
+                self.assertEqual((result["label"], result["level"], was_borrowed(result)), ("OK", level, False), ended.stderr)
                 self.assertEqual(result["stdout"]["text"], STARTS_NONE)
 
     def test_is_a_fork_in_a_cell_that_cannot_lend_its_memory(self) -> None:
@@ -356,7 +437,7 @@ class TheDefault(BorrowedMemory):
         jobs: list[Job] = [{"id": str(n), "source": STARTS_A_PROCESS, "policy": {"profile": ("pure", "default")[n % 2]}}
                            for n in range(4)]
 
-        results = zygo.run_batch(jobs, "--workers", "1", "--heap", "plain")
+        results = self.batch(jobs, "--workers", "1", "--heap", "plain")
 
         for result in results.values():
             self.assertEqual((result["label"], was_borrowed(result), result["stdout"]["text"]), ("OK", False, STARTS_NONE))
