@@ -1,7 +1,7 @@
 """Exchanges of a client of version 1 of the HTTP API, recorded once, and replayed against the service of today.
 
 Every field of a recorded answer must still be there, with the same type, and with the same value unless it is a measurement,
-a fact of the host or a text for people. What was added since is no matter. `ZYGO_RECORD=1` fills in answers that
+a fact of the host or a text for people. What was added since is no matter. `ZYGO_TEST_RECORD=1` fills in answers that
 tests/data/exchanges does not have yet, and changes none: a recorded answer is a promise (docs/stability.md).
 """
 
@@ -14,6 +14,7 @@ import unittest
 from typing import Any, Iterator
 
 from serve import Answer, Service
+from ws_client import WebSocket
 import zygo
 from zygo import ZygoTestCase
 
@@ -69,11 +70,26 @@ def without(value: Any, names: set[str]) -> Any:
     return {n: without(v, names) for n, v in value.items() if n not in names} if isinstance(value, dict) else value
 
 
-def ask(service: Service, exchange: dict[str, Any], made: str) -> Answer:
-    """`made` is the id that the service gave last."""
+def attach(service: Service, exchange: dict[str, Any]) -> dict[str, Any]:
+    """Over a WebSocket: all messages are sent, then all are read."""
+    with service.connect() as sock:
+        web = WebSocket(sock, exchange["path"])
+        for message in exchange["messages"]:
+            web.send(**message)
+        messages, closed = web.rest()
+    # Whether a job that is withdrawn had started is chance.
+    kept = [message for message in messages if message["type"] != "started" or "end" in exchange["messages"][-1]]
+    return {"messages": kept, "close": closed.code}
+
+
+def ask(service: Service, exchange: dict[str, Any], made: str) -> dict[str, Any]:
+    """The answer as it is recorded; `made` is the id that the service gave last."""
+    if exchange["method"] == "ATTACH":
+        return attach(service, exchange)
     body = exchange.get("body")
     data = body.encode() if isinstance(body, str) else body
-    return service.ask(exchange["method"], exchange["path"].replace("$ID", made), data, exchange.get("headers"), timeout=120)
+    path = exchange["path"].replace("$ID", made)
+    return of_answer(service.ask(exchange["method"], path, data, exchange.get("headers"), timeout=120))
 
 
 class Exchanges(ZygoTestCase):
@@ -84,17 +100,17 @@ class Exchanges(ZygoTestCase):
         self.addCleanup(service.stop)
         made = ""
         for exchange in exchanges:
-            answer = of_answer(ask(service, exchange, made))
-            if answer["status"] == 202 and "location" in answer["headers"]:
+            answer = ask(service, exchange, made)
+            if answer.get("status") == 202 and "location" in answer["headers"]:
                 made = answer["body"]["id"]
-            if os.environ.get("ZYGO_RECORD"):
+            if os.environ.get("ZYGO_TEST_RECORD"):
                 exchange.setdefault("answer", without(answer, SOMETIMES))
             with self.subTest(exchange["name"]):
-                self.assertIn("answer", exchange, "is not recorded: ZYGO_RECORD=1")
+                self.assertIn("answer", exchange, "is not recorded: ZYGO_TEST_RECORD=1")
                 free = exchange["path"] in FREE_PATHS
                 found = broken(exchange["answer"], answer, "answer", free, FREE | set(exchange.get("varies", ())))
                 self.assertEqual(list(found), [])
-        if os.environ.get("ZYGO_RECORD"):
+        if os.environ.get("ZYGO_TEST_RECORD"):
             RECORDED.write_text(json.dumps(exchanges, indent=1, ensure_ascii=False) + "\n")
 
 
