@@ -27,6 +27,32 @@ def job(name: str, source: str, **fields: object) -> Job:
     return {"id": name, "source": source, "limits": {"wall_ms": WALL_MS, "cpu_ms": 60_000}, **fields}
 
 
+def read_from_disk(path: Path) -> bool:
+    """Whether reading it has taken a disk, as the kernel counts it for this process."""
+    def bytes_read() -> int:
+        return int(Path("/proc/self/io").read_text().partition("\nread_bytes: ")[2].split()[0])
+    before = bytes_read()
+    path.read_bytes()
+    return bytes_read() > before
+
+
+def forget(path: Path) -> None:
+    with open(path, "rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def cold_file() -> Path:
+    """A file of the image that is on a disk and not in memory."""
+    found = (Path(folder, name) for folder, _, names in os.walk("/usr/share") for name in sorted(names))
+    for path in found:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size > 1 << 18:
+            forget(path)
+            if read_from_disk(path):
+                forget(path)
+                return path
+    raise unittest.SkipTest("no file under /usr/share can be read from a disk")
+
+
 class SlowMachine:
     """Keeps the files, in which ten times as much time is lost as goes by."""
 
@@ -80,6 +106,15 @@ class ASlowMachine(ZygoTestCase):
         self.assertEqual((result["detail"]["slowed_by"], result["detail"]["contended"]), ("stolen time", True))
         self.assertGreater(result["usage"]["rerun_cpu_us"], 0)
         self.assertGreaterEqual(result["detail"]["measured_ms"], WALL_MS)
+
+    def test_has_a_job_judged_anew_that_read_a_disk_and_was_late(self) -> None:
+        """The second run finds the file in memory."""
+        source = f"import time\nopen({str(cold_file())!r}, 'rb').read()\ntime.sleep(60)\n"
+
+        result = self.results(job("reads", source))["reads"]
+
+        self.assertEqual((result["label"], result["usage"].get("reruns")), ("TimeoutException", 1), brief(result))
+        self.assertNotIn("slowed_by", result["detail"])
 
     def test_has_no_more_than_one_job_in_a_hundred_judged_anew(self) -> None:
         results = self.results(*(job(f"loops {n}", LOOPS) for n in range(3)))
