@@ -1,5 +1,6 @@
 """What the tests of the Python package share: where it is, and the places that it must work against alike: the embedded
-runtime and a service. Zygo is $ZYGO_BIN, or build/release/bin/zygo of this checkout.
+runtime and a service. Zygo is $ZYGO_BIN, or build/release/bin/zygo of this checkout. Outside of a checkout, beside nothing but
+docs/ and what else of tools/python is no part of the package, both package and program are the installed ones.
 """
 
 from __future__ import annotations
@@ -15,11 +16,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PACKAGE = CHECKOUT / "tools/python"
-BINARY = Path(os.environ.setdefault("ZYGO_BIN", str(CHECKOUT / "build/release/bin/zygo")))
-sys.path.insert(0, str(PACKAGE))
+SOURCE = CHECKOUT / "tools/python"
+OF_CHECKOUT = (SOURCE / "zygo").is_dir()
+if OF_CHECKOUT:
+    os.environ.setdefault("ZYGO_BIN", str(CHECKOUT / "build/release/bin/zygo"))
+    sys.path.insert(0, str(SOURCE))
 
 import zygo  # noqa: E402
+import zygo.binary  # noqa: E402
+
+PACKAGE = Path(zygo.__file__).resolve().parents[1]
+BINARY = Path(os.environ["ZYGO_BIN"] if OF_CHECKOUT else zygo.binary.find())
+needs_checkout = unittest.skipUnless(OF_CHECKOUT, "is about the sources of the package, and an installed one is tested")
 
 PATIENCE = 60 * float(os.environ.get("ZYGO_TEST_PATIENCE") or 1)
 SKIPPED = 77

@@ -16,6 +16,7 @@ LIBRARY = support.BINARY.resolve().parent.parent / "lib/zygo"
 CODE = "import zygo; print(zygo.Pool('python').run('print(1)').label, zygo.__file__)"
 
 
+@support.needs_checkout
 class Installed(unittest.TestCase):
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory(prefix="zygo-package-")
@@ -33,7 +34,7 @@ class Installed(unittest.TestCase):
     def test_pip_installs_it_from_the_source_tree_without_a_network(self) -> None:
         ended = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-cache-dir",
                                 "--disable-pip-version-check", "--root-user-action=ignore",
-                                "--target", str(self.folder / "site"), str(support.PACKAGE)],
+                                "--target", str(self.folder / "site"), str(support.SOURCE)],
                                capture_output=True, text=True, check=False)
         if "No module named pip" in ended.stderr:
             self.skipTest("pip is not installed")
@@ -45,7 +46,7 @@ class Installed(unittest.TestCase):
 
     @unittest.skipUnless(LIBRARY.is_dir(), "not a build's zygo")
     def test_a_wheel_brings_its_own_zygo(self) -> None:
-        build = [sys.executable, "-B", str(support.PACKAGE / "backend/zygo_build.py"), str(self.folder)]
+        build = [sys.executable, "-B", str(support.SOURCE / "backend/zygo_build.py"), str(self.folder)]
         name = subprocess.run([*build, "--runtime", str(support.BINARY), str(LIBRARY)], capture_output=True, text=True,
                               check=True).stdout.strip()
         site = self.folder / "site"

@@ -37,10 +37,14 @@ Requires-Dist: cloudpickle ; extra == 'functions'
 Entry = Tuple[str, bytes, bool]  # name in the wheel, content, executable
 
 
-def _package() -> Iterator[Entry]:
+def package() -> Iterator[Entry]:
     for path in sorted((HERE / "zygo").rglob("*")):
         if path.suffix == ".py" or path.name == "py.typed":
             yield path.relative_to(HERE).as_posix(), path.read_bytes(), False
+
+
+def is_executable(path: Path) -> bool:
+    return bool(path.stat().st_mode & stat.S_IXUSR)
 
 
 def _runtime(binary: Path, library: Path) -> Iterator[Entry]:
@@ -49,7 +53,7 @@ def _runtime(binary: Path, library: Path) -> Iterator[Entry]:
     for path in sorted(library.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             yield (f"zygo/_runtime/lib/zygo/{path.relative_to(library).as_posix()}", path.read_bytes(),
-                   bool(path.stat().st_mode & stat.S_IXUSR))
+                   is_executable(path))
 
 
 def _tag(with_runtime: bool) -> str:
@@ -57,7 +61,7 @@ def _tag(with_runtime: bool) -> str:
     return f"py3-none-{platform}"
 
 
-def _about(tag: str, pure: bool) -> List[Entry]:
+def about(tag: str, pure: bool) -> List[Entry]:
     wheel = f"Wheel-Version: 1.0\nGenerator: zygo\nRoot-Is-Purelib: {str(pure).lower()}\nTag: {tag}\n"
     return [(f"{DIST_INFO}/METADATA", METADATA.encode(), False), (f"{DIST_INFO}/WHEEL", wheel.encode(), False)]
 
@@ -71,7 +75,7 @@ def _record(entries: List[Entry]) -> Entry:
     return f"{DIST_INFO}/RECORD", ("\n".join(lines) + "\n").encode(), False
 
 
-def _write(directory: str, entries: List[Entry], tag: str) -> str:
+def write(directory: str, entries: List[Entry], tag: str) -> str:
     os.makedirs(directory, exist_ok=True)
     name = f"{NAME}-{VERSION}-{tag}.whl"
     with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
@@ -84,11 +88,11 @@ def _write(directory: str, entries: List[Entry], tag: str) -> str:
 
 
 def make_wheel(directory: str, runtime: Optional[Tuple[Path, Path]] = None) -> str:
-    entries = list(_package())
+    entries = list(package())
     if runtime:
         entries += _runtime(*runtime)
     tag = _tag(runtime is not None)
-    return _write(directory, entries + _about(tag, runtime is None), tag)
+    return write(directory, entries + about(tag, runtime is None), tag)
 
 
 # PEP 517 and 660
@@ -104,7 +108,7 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None,
 def build_editable(wheel_directory: str, config_settings: Settings = None,
                    metadata_directory: Optional[str] = None) -> str:
     tag = _tag(False)
-    return _write(wheel_directory, [("zygo.pth", f"{HERE}\n".encode(), False), *_about(tag, True)], tag)
+    return write(wheel_directory, [("zygo.pth", f"{HERE}\n".encode(), False), *about(tag, True)], tag)
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
@@ -116,7 +120,7 @@ def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     with tarfile.open(os.path.join(sdist_directory, name), "w:gz") as archive:
         for path in ("pyproject.toml", "README.md", "backend/zygo_build.py"):
             archive.add(HERE / path, f"{root}/{path}")
-        for path, content, _ in _package():
+        for path, content, _ in package():
             info = tarfile.TarInfo(f"{root}/{path}")
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
@@ -131,7 +135,7 @@ def main() -> int:
     parser.add_argument("directory")
     parser.add_argument("--runtime", nargs=2, type=Path, metavar=("BIN", "LIB"), help="zygo, and lib/zygo of a build")
     arguments = parser.parse_args()
-    print(make_wheel(arguments.directory, tuple(arguments.runtime) if arguments.runtime else None))
+    print(make_wheel(arguments.directory, (arguments.runtime[0], arguments.runtime[1]) if arguments.runtime else None))
     return 0
 
 

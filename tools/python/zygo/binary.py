@@ -5,13 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Optional
+from typing import Iterator, Optional
 
 from .errors import NoRuntime
 
 
+def _installed(package: Path) -> Iterator[Path]:
+    """Where installers put the program of a wheel: PREFIX/bin, if this is PREFIX/lib/python3.X/site-packages/zygo."""
+    if package.parent.name in ("site-packages", "dist-packages") and len(package.parents) > 3:
+        prefix = package.parents[3]
+        if (prefix / "lib/zygo").is_dir():
+            yield prefix / "bin/zygo"
+
+
 def find(binary: Optional[str] = None) -> str:
-    """`binary`, $ZYGO_BIN, beside the package (a wheel, then a build of this checkout), or in PATH: what comes first.
+    """`binary`, $ZYGO_BIN, of the same wheel as the package, of a build of this checkout, or in PATH: what comes first.
 
     A checkout where only `tools/try` was built has zygo-batch, whose one command is all that this package needs."""
     named = binary or os.environ.get("ZYGO_BIN")
@@ -20,7 +28,7 @@ def find(binary: Optional[str] = None) -> str:
             raise NoRuntime(f"{named}: no program there" + ("" if binary else " ($ZYGO_BIN)"))
         return os.path.abspath(named)
     package = Path(__file__).resolve().parent
-    beside = [package / "_runtime/bin/zygo"]
+    beside = [package / "_runtime/bin/zygo", *_installed(package)]
     if len(package.parents) > 2:
         built = package.parents[2] / "build/release/bin"
         beside += [built / "zygo", built / "zygo-batch"]

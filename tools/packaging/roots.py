@@ -1,0 +1,81 @@
+"""Roots of Debian by mmdebstrap, from the mirror that apt is configured for: the C library that packages are linked against,
+and clean roots with nothing but python3 and pip, in which packages are tried."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import List
+
+NO_ROOT = 77  # exit code, where no root can be made: the mirror cannot be reached, mostly
+RELEASES = {"11": "bullseye", "12": "bookworm", "13": "trixie"}
+HERE = Path(__file__).resolve().parent
+INSIDE = HERE / "inside.py"
+
+
+def say(text: str) -> None:
+    print(f"package: {text}", file=sys.stderr, flush=True)
+
+
+def mirror() -> str:
+    """The first archive of Debian's that apt reads, without those of security updates."""
+    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"], capture_output=True,
+                            text=True, check=False).stdout.split()
+    return next((uri for uri in listed if "security" not in uri), "http://deb.debian.org/debian").rstrip("/")
+
+
+def _mmdebstrap(*arguments: str) -> None:
+    ended = subprocess.run(["mmdebstrap", "--quiet", *arguments, mirror()], stdin=subprocess.DEVNULL, capture_output=True,
+                           text=True, check=False)
+    if ended.returncode:
+        say(f"mmdebstrap: {ended.stderr.strip()}")
+        sys.exit(NO_ROOT)
+
+
+def make_sysroot(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    say(f"fetching the C library of Debian 11 into {folder}")
+    fresh = folder.with_name(folder.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.parent.mkdir(parents=True, exist_ok=True)
+    _mmdebstrap("--variant=extract", "--include=libc6-dev,libgcc-10-dev", RELEASES["11"], str(fresh))
+    for path in fresh.rglob("*"):  # within the sysroot, not out of it
+        if path.is_symlink() and os.readlink(path).startswith("/"):
+            target = fresh / os.readlink(path).lstrip("/")
+            path.unlink()
+            path.symlink_to(os.path.relpath(target, path.parent))
+    fresh.rename(folder)
+
+
+def _archive(release: str, kept: Path) -> Path:
+    path = kept / f"debian-{release}.tar"
+    if not path.exists():
+        say(f"making a clean root of Debian {release}")
+        kept.mkdir(parents=True, exist_ok=True)
+        _mmdebstrap("--variant=minbase", "--format=tar", "--include=python3,python3-pip,python3-venv", RELEASES[release],
+                    f"{path}.new")
+        os.rename(f"{path}.new", path)
+    return path
+
+
+def check(wheel: Path, releases: List[str], kept: Path) -> int:
+    """0 when the wheel did in each root what `inside.py` asks of it."""
+    failed = 0
+    for release in releases:
+        archive = _archive(release, kept)
+        with tempfile.TemporaryDirectory(prefix="zygo-root-", dir="/var/tmp") as holder:
+            root = Path(holder)
+            subprocess.run(["tar", "-C", holder, "-xf", archive], check=True)
+            shutil.copy(wheel, root / "opt")
+            shutil.copy(INSIDE, root / "opt/inside.py")
+            print(f"Debian {release}", flush=True)
+            patience = os.environ.get("ZYGO_TEST_PATIENCE") or "1"
+            failed |= subprocess.run([HERE / "enter", holder, "/usr/bin/python3", "-B", "/opt/inside.py", f"/opt/{wheel.name}",
+                                      patience], check=False).returncode
+    print("package: FAILED" if failed else "package: passed")
+    return int(bool(failed))
