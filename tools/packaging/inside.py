@@ -1,4 +1,4 @@
-"""What a wheel must do in a clean root, as root there: installed in each way, the first verdict within seconds, zygo's own
+"""What a wheel and a Debian package must do in a clean root, as root there: installed in each way, the first verdict within seconds, zygo's own
 account of the host, and nothing left after uninstalling. Runs inside the root (roots.py), by its own python3 (3.9 or later).
 
 Prints a line for each thing tried; exits 1 if one is not as it should be.
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-WHEEL, PATIENCE = sys.argv[1], float(sys.argv[2])
+WHEEL, DEB, PATIENCE = sys.argv[1], sys.argv[2], float(sys.argv[3])
 PIP_LIKE = "--no-index --quiet --disable-pip-version-check --no-warn-script-location".split()
 # From 23.0.1 on pip wants to be told that it may install beside Debian's own packages.
 BESIDE_DEBIAN = ["--break-system-packages"] if sys.version_info >= (3, 11) else []
@@ -74,7 +74,11 @@ def first_verdict(what, install, program, python, user=None):
 
 
 def uninstalls(what, python, before, extra=(), user=None):
-    ended = run([python, "-m", "pip", "uninstall", "--yes", "--quiet", *extra, "zygo"], user)
+    removed(what, [python, "-m", "pip", "uninstall", "--yes", "--quiet", *extra, "zygo"], before, user)
+
+
+def removed(what, command, before, user=None):
+    ended = run(command, user)
     left = [path for path in files() if path not in before and "zygo" in path]
     report(what + ": uninstalls clean", ended.returncode == 0 and not left, (ended.stderr.strip() + " " + " ".join(left[:5]))[-300:])
 
@@ -96,6 +100,9 @@ def main():
     first_verdict("as a user, --user", [[*pip, "--user", *BESIDE_DEBIAN, WHEEL]], "/home/" + USER + "/.local/bin/zygo",
                   "/usr/bin/python3", user)
     uninstalls("as a user, --user", "/usr/bin/python3", before, BESIDE_DEBIAN, user)
+
+    first_verdict("Debian package", [["dpkg", "--install", DEB]], "/usr/bin/zygo", "/usr/bin/python3")
+    removed("Debian package", ["dpkg", "--purge", "zygo"], before)
 
     made = run(["/usr/bin/python3", "-m", "venv", "/home/" + USER + "/venv"], user)
     report("as a user, venv: made", made.returncode == 0, made.stderr.strip())

@@ -63,8 +63,8 @@ def _archive(release: str, kept: Path) -> Path:
     return path
 
 
-def check(wheel: Path, releases: List[str], kept: Path) -> int:
-    """0 when the wheel did in each root what `inside.py` asks of it."""
+def check(wheel: Path, deb: Path, releases: List[str], kept: Path) -> int:
+    """0 when both did in each root what `inside.py` asks of them."""
     failed = 0
     for release in releases:
         archive = _archive(release, kept)
@@ -72,10 +72,11 @@ def check(wheel: Path, releases: List[str], kept: Path) -> int:
             root = Path(holder)
             subprocess.run(["tar", "-C", holder, "-xf", archive], check=True)
             shutil.copy(wheel, root / "opt")
+            shutil.copy(deb, root / "opt")
             shutil.copy(INSIDE, root / "opt/inside.py")
             print(f"Debian {release}", flush=True)
             patience = os.environ.get("ZYGO_TEST_PATIENCE") or "1"
             failed |= subprocess.run([HERE / "enter", holder, "/usr/bin/python3", "-B", "/opt/inside.py", f"/opt/{wheel.name}",
-                                      patience], check=False).returncode
+                                      f"/opt/{deb.name}", patience], check=False).returncode
     print("package: FAILED" if failed else "package: passed")
     return int(bool(failed))

@@ -1,5 +1,6 @@
-"""The wheel with zygo in it: made by tools/package of this build's objects, it needs nothing of this machine's libraries,
-and runs in a clean Debian root and in environments of pip's. tools/package --check tries the other releases of Debian.
+"""The wheel with zygo in it, and the Debian package: made by tools/package of this build's objects, they need nothing of
+this machine's libraries, and run in a clean Debian root and in environments of pip's. tools/package --check tries the other
+releases of Debian.
 """
 
 from __future__ import annotations
