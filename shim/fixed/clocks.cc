@@ -26,7 +26,9 @@ ZYGO_HOOK int gettimeofday(timeval* into, void* zone) noexcept {
     return real(into, zone);
   }
   const int64_t ns = fixed::read(CLOCK_REALTIME);
-  *into = {ns / kSecond, ns % kSecond / 1000};
+  timeval* volatile const given =
+      into;  // the header says that it is none, and the kernel allows it
+  if (timeval* const at = given) *at = {ns / kSecond, ns % kSecond / 1000};
   if (zone) *static_cast<struct timezone*>(zone) = {};
   return 0;
 }

@@ -2,33 +2,42 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sched.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <atomic>
 #include <cstring>
+#include <new>
 
 #include "shim/fixed/state.h"
 
 namespace {
 
-// All that a stream has, in order. On x86-64 `dirent` and `dirent64` are one.
+// All that a stream has, in order. On x86-64 `dirent` and `dirent64` are one. No lock is over all
+// of them, for a child may be forked, or a signal arrive, while it is held; that of one stream
+// binds as much as the C library's own does, which is in a stream, too.
 struct Listing {
-  DIR* stream = nullptr;
+  std::atomic<DIR*> stream{nullptr};  // null: it is for the next who needs one
   Listing* next = nullptr;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  bool is_read = false;
   dirent** entries = nullptr;
   size_t count = 0, at = 0;
 };
 
-std::atomic_flag busy = ATOMIC_FLAG_INIT;
-Listing* listings = nullptr;
+// Grows by what is open at one time, and never shrinks.
+std::atomic<Listing*> listings{nullptr};
+
+// Of one whose content is being made or taken away.
+DIR* const kTaken = reinterpret_cast<DIR*>(&listings);
 
 class Lock {
  public:
-  Lock() {
-    while (busy.test_and_set(std::memory_order_acquire)) ::sched_yield();
-  }
-  ~Lock() { busy.clear(std::memory_order_release); }
+  explicit Lock(Listing& listing) : mutex_(listing.mutex) { ::pthread_mutex_lock(&mutex_); }
+  ~Lock() { ::pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t& mutex_;
 };
 
 using ReadDir = dirent*(DIR*);
@@ -37,21 +46,43 @@ dirent* really_read(DIR* stream) {
   return real(stream);
 }
 
-Listing** place_of(DIR* stream) {
-  Listing** at = &listings;
-  while (*at && (*at)->stream != stream) at = &(*at)->next;
+Listing* find(DIR* stream) {
+  Listing* at = listings.load(std::memory_order_acquire);
+  while (at && at->stream.load(std::memory_order_acquire) != stream) at = at->next;
   return at;
 }
 
+// One that nobody else has now. Null: there is no memory for it.
+Listing* take() {
+  for (Listing* at = listings.load(std::memory_order_acquire); at; at = at->next) {
+    DIR* none = nullptr;
+    if (at->stream.compare_exchange_strong(none, kTaken)) return at;
+  }
+  void* const room = std::malloc(sizeof(Listing));
+  if (!room) return nullptr;
+  auto* const made = new (room) Listing;
+  made->stream = kTaken;
+  made->next = listings.load(std::memory_order_relaxed);
+  while (!listings.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {
+  }
+  return made;
+}
+
+void clear(Listing& listing) {
+  for (size_t i = 0; i < listing.count; ++i) std::free(listing.entries[i]);
+  std::free(listing.entries);
+  listing.entries = nullptr;
+  listing.count = listing.at = 0;
+  listing.is_read = false;
+}
+
+// Without the lock: who closes a stream is its last user, and a child may have it locked for ever.
 void forget(DIR* stream) {
-  const Lock lock;
-  Listing** const at = place_of(stream);
-  Listing* const listing = *at;
+  Listing* const listing = find(stream);
   if (!listing) return;
-  *at = listing->next;
-  for (size_t i = 0; i < listing->count; ++i) std::free(listing->entries[i]);
-  std::free(listing->entries);
-  std::free(listing);
+  clear(*listing);
+  listing->mutex = PTHREAD_MUTEX_INITIALIZER;
+  listing->stream.store(nullptr, std::memory_order_release);
 }
 
 int by_name(const void* a, const void* b) {
@@ -75,30 +106,49 @@ bool add(Listing& listing, const dirent* entry) {
 
 // Null: there is no memory for it.
 Listing* listing_of(DIR* stream) {
-  Listing** const at = place_of(stream);
-  if (*at) return *at;
-  auto* listing = static_cast<Listing*>(std::calloc(1, sizeof(Listing)));
-  if (!listing) return nullptr;
-  listing->stream = stream;
+  if (Listing* const known = find(stream)) return known;
+  Listing* const made = take();
+  if (made) made->stream.store(stream, std::memory_order_release);
+  return made;
+}
+
+// Before anybody else can know it: two threads that read one stream find one listing.
+DIR* opened(DIR* stream) {
+  if (stream && fixed::is_on()) (void)listing_of(stream);
+  return stream;
+}
+
+// Under its lock.
+void read_all(Listing& listing, DIR* stream) {
+  if (listing.is_read) return;
+  const int before = errno;
   while (const dirent* entry = really_read(stream)) {
-    if (!add(*listing, entry)) break;
+    if (!add(listing, entry)) break;
   }
-  if (listing->count > 0) std::qsort(listing->entries, listing->count, sizeof(dirent*), by_name);
-  *at = listing;
-  return listing;
+  if (listing.count > 0) std::qsort(listing.entries, listing.count, sizeof(dirent*), by_name);
+  listing.is_read = true;
+  errno = before;
 }
 
 dirent* read_next(DIR* stream) {
   if (!fixed::is_on()) return really_read(stream);
-  const Lock lock;
-  const int before = errno;
   Listing* const listing = listing_of(stream);
   if (!listing) return nullptr;
-  errno = before;
+  const Lock lock(*listing);
+  read_all(*listing, stream);
   return listing->at < listing->count ? listing->entries[listing->at++] : nullptr;
 }
 
 }  // namespace
+
+ZYGO_HOOK DIR* opendir(const char* path) {
+  ZYGO_NEXT(opendir);
+  return opened(real(path));
+}
+ZYGO_HOOK DIR* fdopendir(int fd) {
+  ZYGO_NEXT(fdopendir);
+  return opened(real(fd));
+}
 
 ZYGO_HOOK dirent* readdir(DIR* stream) { return read_next(stream); }
 ZYGO_HOOK dirent64* readdir64(DIR* stream) {
@@ -114,22 +164,28 @@ ZYGO_HOOK int closedir(DIR* stream) {
 
 ZYGO_HOOK void rewinddir(DIR* stream) noexcept {
   ZYGO_NEXT(rewinddir);
-  forget(stream);
+  Listing* const listing = find(stream);
+  if (!listing) return real(stream);
+  const Lock lock(*listing);
+  clear(*listing);
   real(stream);
 }
 
 ZYGO_HOOK long telldir(DIR* stream) noexcept {
   ZYGO_NEXT(telldir);
   if (!fixed::is_on()) return real(stream);
-  const Lock lock;
-  const Listing* const listing = listing_of(stream);
-  return listing ? static_cast<long>(listing->at) : -1;
+  Listing* const listing = listing_of(stream);
+  if (!listing) return -1;
+  const Lock lock(*listing);
+  return static_cast<long>(listing->at);
 }
 
 ZYGO_HOOK void seekdir(DIR* stream, long place) noexcept {
   ZYGO_NEXT(seekdir);
   if (!fixed::is_on()) return real(stream, place);
-  const Lock lock;
   Listing* const listing = listing_of(stream);
-  if (listing) listing->at = static_cast<size_t>(place);
+  if (!listing) return;
+  const Lock lock(*listing);
+  read_all(*listing, stream);
+  listing->at = static_cast<size_t>(place);
 }

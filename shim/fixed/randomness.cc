@@ -16,7 +16,7 @@
 #include "shim/fixed/state.h"
 
 ZYGO_HOOK ssize_t getrandom(void* at, size_t size, unsigned flags) {
-  if (!fixed::is_on()) {
+  if (!fixed::is_on() || !at) {
     ZYGO_NEXT(getrandom);
     return real(at, size, flags);
   }
@@ -26,7 +26,7 @@ ZYGO_HOOK ssize_t getrandom(void* at, size_t size, unsigned flags) {
 
 ZYGO_HOOK int getentropy(void* at, size_t size) {
   constexpr size_t kMost = 256;  // getentropy(3)
-  if (!fixed::is_on() || size > kMost) {
+  if (!fixed::is_on() || !at || size > kMost) {
     ZYGO_NEXT(getentropy);
     return real(at, size);
   }

@@ -56,6 +56,9 @@ int wait_at_most(int64_t wanted, Wait wait) {
   return answer;
 }
 
+// What is not, the kernel refuses.
+bool is_valid(const timespec* time) { return time && fixed::is_valid(*time); }
+
 int64_t of_milliseconds(int ms) { return int64_t{ms} * (kSecond / 1000); }
 int64_t of_timespec(const timespec* time) { return time ? fixed::to_ns(*time) : -1; }
 
@@ -63,14 +66,14 @@ int64_t of_timespec(const timespec* time) { return time ? fixed::to_ns(*time) : 
 
 ZYGO_HOOK int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
   ZYGO_NEXT(clock_nanosleep);
-  if (!fixed::is_on() || !fixed::is_valid(*time) || !fixed::is_known(clock))
+  if (!fixed::is_on() || !is_valid(time) || !fixed::is_known(clock))
     return real(clock, flags, time, left);
   return (flags & TIMER_ABSTIME) != 0 ? sleep_until(clock, time) : sleep_for(time, left);
 }
 
 ZYGO_HOOK int nanosleep(const timespec* time, timespec* left) {
   ZYGO_NEXT(nanosleep);
-  if (!fixed::is_on() || !fixed::is_valid(*time)) return real(time, left);
+  if (!fixed::is_on() || !is_valid(time)) return real(time, left);
   const int error = sleep_for(time, left);
   if (error == 0) return 0;
   errno = error;
@@ -92,7 +95,7 @@ ZYGO_HOOK int usleep(useconds_t us) {
 
 ZYGO_HOOK int thrd_sleep(const timespec* time, timespec* left) {
   ZYGO_NEXT(thrd_sleep);
-  if (!fixed::is_on() || !fixed::is_valid(*time)) return real(time, left);
+  if (!fixed::is_on() || !is_valid(time)) return real(time, left);
   return sleep_for(time, left) == 0 ? 0 : -1;
 }
 

@@ -194,7 +194,7 @@ extern "C" __attribute__((visibility("hidden"))) long zygo_fixed_call(long numbe
         return fixed::with_errno(futex(words));
       }
       case SYS_clock_gettime:
-        if (!fixed::is_known(static_cast<clockid_t>(a))) break;
+        if (b == 0 || !fixed::is_known(static_cast<clockid_t>(a))) break;
         *reinterpret_cast<timespec*>(b) =
             fixed::to_timespec(fixed::read(static_cast<clockid_t>(a)));
         return 0;
@@ -212,6 +212,7 @@ extern "C" __attribute__((visibility("hidden"))) long zygo_fixed_call(long numbe
         return 0;
       }
       case SYS_getrandom:
+        if (a == 0) break;
         fixed::fill_random(reinterpret_cast<void*>(a), static_cast<size_t>(b));
         return b;
       case SYS_nanosleep:

@@ -419,6 +419,125 @@ class Signals(ZygoTestCase):
                 self.assertEqual((result["label"], result["stdout"]["text"]), ("OK", "ended\n"), zygo.brief(result))
 
 
+LIST_WHILE_FORKING = r"""
+import os, threading
+def list_for_ever():
+    while True: os.listdir('/usr/bin')
+threading.Thread(target=list_for_ever, daemon=True).start()
+for _ in range(12):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if os.listdir('.') is not None else 1)
+    os.waitpid(child, 0)
+print('ended', flush=True)
+os._exit(0)
+"""
+
+STREAMS = r"""
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static DIR* shared;
+static void* count(void* at) {
+  struct dirent* each;
+  while ((each = readdir(shared))) *(int*)at += each->d_name[0] != '.';
+  return 0;
+}
+int main(void) {
+  for (const char* c = "dbeca"; *c; ++c) {
+    const char name[] = {*c, 0};
+    close(open(name, O_CREAT | O_WRONLY, 0600));
+  }
+  DIR* stream = opendir(".");
+  DIR* other = opendir(".");
+  const char* names[8];
+  int n = 0;
+  for (struct dirent* each; n < 8 && (each = readdir(stream));)
+    if (strlen(each->d_name) == 1 && each->d_name[0] != '.') names[n++] = strdup(each->d_name);
+  for (int i = 0; i < n; ++i) printf("%s", names[i]);
+  char first[256];
+  strcpy(first, readdir(other)->d_name);
+  const long place = telldir(other);
+  char second[256];
+  strcpy(second, readdir(other)->d_name);
+  seekdir(other, place);
+  printf(" %d", strcmp(second, readdir(other)->d_name));
+  rewinddir(other);
+  printf(" %d", strcmp(first, readdir(other)->d_name) == 0);
+  closedir(other);
+  closedir(stream);
+  int seen[2] = {0, 0};
+  for (int turn = 0; turn < 200; ++turn) {
+    shared = opendir(".");
+    pthread_t thread;
+    pthread_create(&thread, 0, count, &seen[1]);
+    count(&seen[0]);
+    pthread_join(thread, 0);
+    closedir(shared);
+  }
+  printf(" %d", seen[0] + seen[1]);
+  if (vfork() == 0) {
+    DIR* own = opendir(".");
+    _exit(own && readdir(own) && closedir(own) == 0 ? 7 : 1);
+  }
+  int status = 0;
+  wait(&status);
+  printf(" %d\n", WEXITSTATUS(status));
+  return 0;
+}
+"""
+
+NULLS = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+  void* volatile none = 0;
+  printf("%d %d\n", nanosleep(none, 0), errno == EFAULT);
+  printf("%d\n", clock_nanosleep(CLOCK_MONOTONIC, 0, none, 0) == EFAULT);
+  printf("%d\n", clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, none, 0) == EFAULT);
+  printf("%d\n", thrd_sleep(none, 0));
+  printf("%d\n", gettimeofday(none, 0));
+  errno = 0;
+  printf("%d %d\n", (int)getrandom(none, 8, 0), errno == EFAULT);
+  errno = 0;
+  printf("%d %d\n", (int)syscall(SYS_getrandom, none, 8, 0), errno == EFAULT);
+  errno = 0;
+  printf("%d %d\n", (int)syscall(SYS_clock_gettime, CLOCK_REALTIME, none), errno == EFAULT);
+  errno = 0;
+  printf("%d %d\n", (int)syscall(SYS_nanosleep, none, 0), errno == EFAULT);
+  return 0;
+}
+"""
+
+
+class Calls(ZygoTestCase):
+    """What an honest program does goes on in fixed mode as without."""
+
+    def test_a_child_lists_a_directory_while_a_thread_of_its_parent_did(self) -> None:
+        self.assertEqual(printed(LIST_WHILE_FORKING, policy={"profile": "subprocess"}), "ended\n")
+
+    def test_streams_of_directories_do_what_they_do(self) -> None:
+        """Two at once, places in one, one that two threads read, one of a child in its parent's memory."""
+        self.assertEqual(printed(STREAMS, template="c", policy={"profile": "subprocess"}), "abcde 0 1 1000 7\n")
+
+    def test_a_null_is_an_error_and_no_crash(self) -> None:
+        plain = zygo.run_batch([{"id": "plain", "source": NULLS, "template": "c"}])["plain"]
+        self.assertLabel(plain, "OK")
+
+        self.assertEqual(printed(NULLS, template="c"), plain["stdout"]["text"])
+
+
 class Start(ZygoTestCase):
     LAST = 4_102_444_800
 
