@@ -117,6 +117,7 @@ Result<std::unique_ptr<HostConfig>> HostConfig::create(const EngineOptions& opti
   }
   config->choose_variant();
   config->fixes_addresses_ = can_fix_addresses();
+  config->try_fixed_library();
   return config;
 }
 

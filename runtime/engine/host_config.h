@@ -73,6 +73,7 @@ class HostConfig : public Catalogue {
   sys::Result<std::string_view> filter(sandbox::Profile profile, bool makes_code,
                                        bool borrows_memory);
   std::string preload_of_programs() const override;
+  std::string objection_to_fixed_mode(bool starts) const override;
   bool is_dynamic(const std::string& program) const override;
   bool fixes_addresses() const override { return fixes_addresses_; }
   bool verifies_rollback() const { return verifies_rollback_; }
@@ -118,6 +119,7 @@ class HostConfig : public Catalogue {
   void choose_variant();
   std::vector<std::string> command_of(const TemplateSpec& spec, bool plain, bool fixed) const;
   std::string fixed_library() const;
+  void try_fixed_library();
   std::string content_of(const TemplateSpec& spec) const;
   std::string identity_of(const TemplateSpec& spec) const;
   Origin make_origin(const TemplateSpec& spec) const;
@@ -135,6 +137,8 @@ class HostConfig : public Catalogue {
   bool early_cells_ = false;
   bool python_makes_code_ = false;
   bool fixes_addresses_ = false;
+  // Of the library of fixed mode: why no template can load it, and why no program can.
+  std::string fixed_objection_, fixed_objection_of_programs_;
   std::vector<KnownProgram> known_programs_;
   ArtefactStore artefacts_{kArtefacts};
   std::optional<BuildCache> builds_;

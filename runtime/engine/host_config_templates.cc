@@ -11,6 +11,7 @@
 #include "images/sha256.h"
 #include "runtime/builds/machine_code.h"
 #include "runtime/engine/host_config.h"
+#include "runtime/host/preload.h"
 #include "sandbox/sys/fd.h"
 #include "shim/fixed/fixed.h"
 #include "shim/protocol.h"
@@ -110,6 +111,22 @@ ZygotePlan HostConfig::zygote_plan(const TemplateSpec& spec, TemplateVariant var
 std::string HostConfig::fixed_library() const {
   const bool plain = level_ != sandbox::Level::kFull;
   return (plain ? exec_directory_ : images::kShimTarget) + '/' + shim::kFixedLibrary;
+}
+
+// At level full templates and programs see it in a place of ours. Elsewhere programs have ids of
+// their own when they load it, and so has a template where all jobs have one.
+void HostConfig::try_fixed_library() {
+  if (level_ == sandbox::Level::kFull) return;
+  const std::string library = fixed_library();
+  const bool is_ours = ids_ == Ids::kOwn;
+  fixed_objection_of_programs_ =
+      objection_to_preload(library, is_ours ? Reader::kOurselves : Reader::kOthers);
+  fixed_objection_ = ids_ == Ids::kOther ? fixed_objection_of_programs_
+                                         : objection_to_preload(library, Reader::kOurselves);
+}
+
+std::string HostConfig::objection_to_fixed_mode(bool starts) const {
+  return starts ? fixed_objection_of_programs_ : fixed_objection_;
 }
 
 // We do not know whether it can be loaded into the programs of an imported image.

@@ -33,6 +33,9 @@ class Catalogue {
   virtual bool is_warm(const TemplateSpec& spec) const = 0;  // its interpreter is the template
   // Of executed programs in fixed mode: the library to preload, as they see it; empty: none can be.
   virtual std::string preload_of_programs() const = 0;
+  // Why fixed mode is none here, for a job of this template; empty: it is. `starts`: the job runs
+  // programs of its own.
+  virtual std::string objection_to_fixed_mode(bool starts) const = 0;
   // Whether a program of the image has the C library loaded for it. Reads the disk.
   virtual bool is_dynamic(const std::string& program) const = 0;
   // Whether a process can have its memory at the same addresses in every run.

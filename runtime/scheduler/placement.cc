@@ -14,6 +14,15 @@ namespace {
 // One kill may be heard of twice, of a cell and of its template.
 constexpr unsigned kStartsToLose = 2;
 
+// A job that would have real time and chance without a word.
+std::string objection_to_fixed_mode(const Catalogue& catalogue, const TemplateSpec& spec,
+                                    const Job& job) {
+  if (!job.fixed.on) return "";
+  const bool starts = spec.runtime || job.policy.profile >= sandbox::Profile::kSubprocess;
+  const std::string why = catalogue.objection_to_fixed_mode(starts);
+  return why.empty() ? "" : "this host does not give fixed mode: " + why;
+}
+
 }  // namespace
 
 void Placement::place(TaskPtr task) {
@@ -33,6 +42,8 @@ void Placement::place(TaskPtr task) {
   }
   if (std::string wrong = objection_to(catalogue_, *spec, task->job); !wrong.empty())
     return replies_.refuse(std::move(task), wrong);
+  if (std::string why = objection_to_fixed_mode(catalogue_, *spec, task->job); !why.empty())
+    return replies_.fail(std::move(task), {Step::kRequire, 0, why});
   if (!prepare(task, *spec)) return;
   const TemplateKey key = key_for(*task);
   if (waits_for_start(key, task)) return;

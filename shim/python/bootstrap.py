@@ -94,6 +94,8 @@ def main() -> None:
     if setup:
         run_setup(setup)
         check_threads("setup code", _zygo.thread_count())
+    if "ZYGO_FIXED" in os.environ and not _zygo.is_fixed():
+        refuse(f"fixed mode: {os.environ.get('LD_PRELOAD')} could not be loaded")
     # What steered this process is none of a program's business.
     heap = os.environ.pop("ZYGO_HEAP", "plain")
     for name in ("PYTHONHASHSEED", "LD_BIND_NOW", "LD_PRELOAD", "ZYGO_FIXED"):

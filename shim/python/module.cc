@@ -38,7 +38,13 @@ PyObject* serve(PyObject* /*self*/, PyObject* args) {
   shim::serve_cells(control);
 }
 
+PyObject* is_fixed(PyObject* /*self*/, PyObject* /*none*/) {
+  return PyBool_FromLong(zygo_fixed_begin != nullptr);
+}
+
 PyMethodDef functions[] = {
+    {"is_fixed", is_fixed, METH_NOARGS,
+     "is_fixed() -> bool: whether the library of fixed mode is loaded."},
     {"serve", serve, METH_VARARGS,
      "serve(control_fd, heap): forks cells on demand. Never returns."},
     {"thread_count", thread_count, METH_NOARGS,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import unittest
+from pathlib import Path
 from typing import Any
 
 import zygo
@@ -551,6 +554,66 @@ class Start(ZygoTestCase):
         result = zygo.results_of(zygo.run_cli("batch", "-", stdin=late.encode() + b"\n").out)[0]
 
         self.assertEqual((result["label"], result["detail"]["path"]), ("BadJob", "determinism.start"))
+
+
+class Place(ZygoTestCase):
+    """Where the library cannot be loaded nothing has real time and chance without a word."""
+
+    JOBS = {
+        "bash": fixed("bash", "date +%s", template="bash"),
+        "children": fixed("children", "import subprocess; print(subprocess.check_output(['date', '+%s']))",
+                          policy={"profile": "subprocess"}),
+        "python": fixed("python", "import time; print(int(time.time()))"),
+    }
+
+    def copy(self, *below: str) -> Path:
+        folder = Path(self.folder())
+        folder.chmod(0o755)
+        at = folder.joinpath(*below)
+        for name in ("bin", "lib", "share"):
+            if (source := zygo.BINARY.parent.parent / name).is_dir():
+                shutil.copytree(source, at / name, symlinks=True, ignore=shutil.ignore_patterns("zygo_*"))
+        return at
+
+    def run_in(self, at: Path, level: str) -> dict[str, Result]:
+        ended = zygo.run_command([str(at / "bin" / zygo.BINARY.name), "batch", "--level", level, "-"],
+                                 stdin=zygo.lines_of(self.JOBS.values()))
+        if not ended.out:
+            self.skipTest(ended.stderr)
+        return zygo.by_id(zygo.results_of(ended.out))
+
+    def check_refused(self, result: Result, *words: str) -> None:
+        self.assertLabel(result, "SandboxError")
+        for word in ("fixed mode", "zygo-fixed.so", *words):
+            self.assertIn(word, json.dumps(result["detail"]))
+
+    def test_with_a_space_or_a_colon_is_refused(self) -> None:
+        for folder in ("with space", "with:colon"):
+            results = self.run_in(self.copy(folder), "minimal")
+            for result in results.values():
+                with self.subTest(folder, job=result["id"]):
+                    self.check_refused(result, folder)
+
+    def test_that_jobs_cannot_enter_is_refused_to_what_starts_programs(self) -> None:
+        at = self.copy("closed", "zygo")
+        at.parent.chmod(0o700)
+        if os.geteuid() != 0:
+            self.skipTest("jobs have ids of their own where zygo runs as root")
+        results = self.run_in(at, "contained")
+
+        for name in ("bash", "children"):
+            with self.subTest(name):
+                self.check_refused(results[name], str(at.parent))
+        self.assertEqual(results["python"]["stdout"]["text"], f"{START}\n")
+
+    def test_without_the_library_starts_no_python(self) -> None:
+        at = self.copy("zygo")
+        for file in at.glob("lib/zygo/*/zygo-fixed.so"):
+            file.unlink()
+        result = self.run_in(at, "full")["python"]
+
+        self.assertLabel(result, "BadJob")
+        self.assertIn("zygo-fixed.so could not be loaded", json.dumps(result["detail"]))
 
 
 class OtherJobs(ZygoTestCase):

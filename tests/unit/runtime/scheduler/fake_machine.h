@@ -268,6 +268,9 @@ class FakeCatalogue : public Catalogue {
   }
   bool is_warm(const TemplateSpec&) const override { return false; }
   std::string preload_of_programs() const override { return "/.zygo/zygo-fixed.so"; }
+  std::string objection_to_fixed_mode(bool starts) const override {
+    return starts ? fixed_objection : "";
+  }
   bool is_dynamic(const std::string&) const override { return true; }
   bool fixes_addresses() const override { return true; }
   const Toolchain& toolchain_of(const TemplateSpec&) const override { return tools_; }
@@ -283,6 +286,7 @@ class FakeCatalogue : public Catalogue {
   BuildCache* builds() override { return nullptr; }
 
   bool early_cells = false;
+  std::string fixed_objection;
 
  private:
   std::vector<TemplateSpec> templates_;

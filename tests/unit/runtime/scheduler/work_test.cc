@@ -177,6 +177,19 @@ TEST_CASE("two runs in fixed mode share a template of their own, and no early ce
   CHECK(bench.client.answers["a"].front().determinism->seed == 7);
 }
 
+TEST_CASE("fixed mode is refused to who starts programs, where none can have it", "[scheduler]") {
+  Bench bench(1);
+  bench.catalogue.fixed_objection = "/a b/l.so";
+  Job refused = Bench::job("refused"), warm = Bench::job("warm");
+  refused.fixed.on = warm.fixed.on = true;
+  refused.policy.profile = sandbox::Profile::kSubprocess;
+  bench.submit(std::move(refused));
+  CHECK(bench.label("refused") == "SandboxError");
+  CHECK(bench.machine.templates.empty());
+  bench.submit(std::move(warm));
+  CHECK(bench.machine.templates.size() == 1);
+}
+
 // The shard had stood still here: a job came back, and nobody looked at the queue.
 TEST_CASE("who comes back from beside the loop makes room for the next", "[scheduler]") {
   Bench bench(1);
