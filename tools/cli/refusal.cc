@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sandbox/sys/file.h"
-#include "tools/cli/text.h"
 
 namespace cli {
 namespace {
@@ -34,7 +33,7 @@ int refuse(std::string_view command, const Refusal& refusal, std::string_view hi
     return refusal.code;
   }
   std::string line = command.empty() ? "zygo: " : fmt::format("zygo {}: ", command);
-  line += escape_controls(refusal.sentence, Lines::kKeep);
+  line += escape_controls(refusal.sentence, refusal.lines);
   if (!hint.empty()) line += fmt::format("\n{}", hint);
   write_error_line(line);
   return refusal.code;

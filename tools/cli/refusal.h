@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "tools/cli/options.h"
+#include "tools/cli/text.h"
 
 namespace cli {
 
 struct Refusal {
   std::string sentence;
   int code = kExitUsage;
+  Lines lines = Lines::kKeep;  // kEscape: it repeats what a file of anyone says
 };
 
 // Refusals are objects from now on, for programs, if that is wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,54 @@ class Places(ReplayTestCase):
         self.assertEqual((ended.code, ended.out), (2, b""))
         self.assertIn("results.jsonl:1: template mine is unknown here; it was recorded with --template mine --preload json,decimal",
                       ended.stderr)
+
+
+EVIL = "\x1b[2J\u009b31m\u202eevil\nzygo: forged"
+
+
+class Strangers(ReplayTestCase):
+    """What a hostile file says moves no cursor and makes no line of its own."""
+
+    def check_harmless(self, text: str, lines: int) -> None:
+        self.assertEqual([c for c in text if c in "\x1b\u009b\u202e"], [], ascii(text))
+        self.assertEqual(len(text.splitlines()), lines, ascii(text))
+
+    def test_json_is_ascii(self) -> None:
+        result, = self.results(ALIKE[0])
+        result["record"]["zygo"] = EVIL
+        result["stdout"]["text"] = EVIL
+        ended = self.replay(result, options=("--json",))
+
+        self.assertTrue(ended.out.isascii())
+        self.check_harmless(ended.stdout, lines=1)
+        self.assertEqual(json.loads(ended.out)["changes"][0]["recorded"], EVIL)
+
+    def test_an_error_of_a_record_is_one_line(self) -> None:
+        name = "a\nzygo: forged"
+        result, = self.results({**ALIKE[0], "files": {name: {"text": "x"}}})
+        result["record"]["digests"]["files"][name] = f"sha256:{'1' * 64}"
+        ended = self.replay(result)
+
+        self.assertEqual(ended.code, 2)
+        self.check_harmless(ended.stderr, lines=1)
+
+    def test_an_error_of_other_files_is_one_line(self) -> None:
+        corpus = Path(self.folder(), "c.jsonl")
+        corpus.write_text(json.dumps({"id": "a", "source": "1", EVIL: 1}) + "\n")
+        package = Path(self.folder(), "package")
+        (package / "data/secret").mkdir(parents=True)
+        (package / "problem.yaml").write_text("name: x\n")
+        (package / "data/secret" / f"{EVIL}.in").touch()
+        image = Path(self.folder(), "image.tar")
+        with tarfile.open(image, "w") as tar:
+            tar.addfile(tarfile.TarInfo(f"../{EVIL}"))
+        for command in (("certify", str(corpus), "--jobs", "1"), ("judge", str(package), "--self"),
+                        ("image", "import", "evil", str(image))):
+            with self.subTest(command[0]):
+                ended = zygo.run_cli(*command)
+
+                self.assertNotEqual(ended.code, 0)
+                self.check_harmless(ended.stderr, lines=1)
 
 
 class Records(ReplayTestCase):

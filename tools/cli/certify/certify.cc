@@ -34,10 +34,11 @@ std::variant<Corpus, Refusal> read_files(const CertifyOptions& options,
   Corpus corpus;
   for (const std::string& path : options.corpora) {
     sys::Result<Corpus> read = read_corpus(path, defaults);
-    if (!read) return Refusal{read.error().text()};
+    if (!read) return Refusal{read.error().text(), kExitUsage, Lines::kEscape};
     for (LabelledJob& each : *read) {
       if (auto refusal = check_template(each.job.template_name, known))
-        return Refusal{fmt::format("{}: template: {}", each.place, refusal->sentence)};
+        return Refusal{fmt::format("{}: template: {}", each.place, refusal->sentence), kExitUsage,
+                       Lines::kEscape};
       corpus.push_back(std::move(each));
     }
   }

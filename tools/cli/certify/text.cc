@@ -139,7 +139,7 @@ std::string certificate_json(const Certificate& certificate) {
       {"ok", sum.flips == 0},       {"corpus", certificate.corpus}, {"seed", certificate.seed},
       {"level", certificate.level}, {"cpus", certificate.cpus},     {"confidence", 0.95},
       {"loads", std::move(loads)},  {"total", std::move(total)},    {"flips", std::move(flips)}};
-  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return all.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace cli

@@ -20,7 +20,8 @@ using runtime::Blob;
 using runtime::BlobStore;
 
 int no(const char* command, const sys::Error& error) {
-  return refuse(command, {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox});
+  return refuse(command,
+                {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox, Lines::kEscape});
 }
 
 sys::Result<BlobStore> store() { return BlobStore(TRY(images::Store::default_root()) + "/blobs"); }

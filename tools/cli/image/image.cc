@@ -23,7 +23,7 @@ constexpr size_t kShortDigest = 12;  // digits
 // An error without an errno is about the image; one with an errno is about the host, unless it is
 // about the file that the command line names.
 Refusal refusal_of(const sys::Error& error) {
-  return {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox};
+  return {error.text(), error.code() == 0 ? kExitUsage : kExitSandbox, Lines::kEscape};
 }
 
 std::string shown(const std::string& text) { return escape_controls(text, Lines::kEscape); }

@@ -47,7 +47,7 @@ std::variant<std::vector<SourceProgram>, Refusal> read_submissions(const Command
   std::vector<SourceProgram> programs;
   for (const std::string& path : line.judge.submissions) {
     sys::Result<SourceProgram> program = read_given(path, known);
-    if (!program) return Refusal{program.error().text()};
+    if (!program) return Refusal{program.error().text(), kExitUsage, Lines::kEscape};
     choose_template(*program, line.common);
     programs.push_back(std::move(program).value());
   }
@@ -63,7 +63,7 @@ int judge_command(const CommandLine& line, const Parts& parts) {
   auto templates = known_templates(line.common, parts.builtin_templates);
   const Known& known = std::get<Known>(templates);
   const auto problem = read_problem(line.judge.package, known);
-  if (!problem) return refuse("judge", {problem.error().text()});
+  if (!problem) return refuse("judge", {problem.error().text(), kExitUsage, Lines::kEscape});
   const Package& package = problem->package;
   if (line.judge.self && package.examples.empty())
     return refuse("judge", {line.judge.package + ": submissions/: no example submission"});

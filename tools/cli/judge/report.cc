@@ -166,7 +166,7 @@ std::string row_json(const Row& row, const Measure& measure, const Columns& colu
     for (const TestVerdict& test : judged.tests)
       made["tests"].push_back(test_json(test, columns.scores));
   }
-  return made.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return made.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 std::string progress_text(const SourceProgram& program, const TestVerdict& test, size_t done,

@@ -19,7 +19,7 @@ std::variant<std::vector<Change>, Refusal> changes_of(const std::vector<Recorded
     const auto here = engine.origin_of(each.job.template_name);
     if (!here) {
       const std::string why = unknown_template(each.result, each.job.template_name);
-      return Refusal{fmt::format("{}: {}", each.place, escape_controls(why, Lines::kEscape))};
+      return Refusal{fmt::format("{}: {}", each.place, why), kExitUsage, Lines::kEscape};
     }
     add_changes(each.result, *here, engine.standing(), changes);
   }
@@ -43,7 +43,7 @@ int replay_command(const CommandLine& line, const Parts& parts) {
       engine_options(line.common, parts.builtin_templates, line.replay.workers, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("replay", *refusal);
   sys::Result<std::vector<Recorded>> recorded = read_recorded(line.replay.results);
-  if (!recorded) return refuse("replay", {recorded.error().text()});
+  if (!recorded) return refuse("replay", {recorded.error().text(), kExitUsage, Lines::kEscape});
   auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
   if (!engine) return refuse("replay", {engine.error().text(), kExitSandbox});
   auto found = changes_of(*recorded, **engine);

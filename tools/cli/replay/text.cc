@@ -137,7 +137,7 @@ std::string replay_json(const std::vector<Recorded>& recorded,
                             {"not_compared", count.not_compared},
                             {"changes", std::move(places)},
                             {"jobs", std::move(jobs)}};
-  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return all.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace cli

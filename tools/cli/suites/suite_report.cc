@@ -132,7 +132,7 @@ std::string suite_json(const SuiteOutcome& outcome) {
                               {{"cpu_ms", outcome.usage.cpu_us / 1000},
                                {"wall_ms", outcome.usage.wall_us / 1000},
                                {"memory_peak_kb", outcome.usage.memory_peak_bytes / 1024}}}};
-  return made.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return made.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 std::string suite_junit(const SuiteOutcome& outcome) {

@@ -50,9 +50,9 @@ int test_command(const CommandLine& line, const Parts& parts) {
   auto options = engine_options(line.common, parts.builtin_templates, kBothSides, parts.stop);
   if (auto* refusal = std::get_if<Refusal>(&options)) return refuse("test", *refusal);
   auto tests = read_suite_files(line.test.tests);
-  if (!tests) return refuse("test", {tests.error().text()});
+  if (!tests) return refuse("test", {tests.error().text(), kExitUsage, Lines::kEscape});
   auto program = read_suite_files(line.test.program);
-  if (!program) return refuse("test", {program.error().text()});
+  if (!program) return refuse("test", {program.error().text(), kExitUsage, Lines::kEscape});
   const std::string chosen = chosen_template(line.common);
   auto engine = parts.start_engine(std::get<runtime::EngineOptions>(std::move(options)));
   if (!engine) return refuse("test", {engine.error().text(), kExitSandbox});
@@ -62,7 +62,7 @@ int test_command(const CommandLine& line, const Parts& parts) {
                                       std::move(program).value(), std::move(tests).value()),
                             parts.stop));
   if (!outcome.objection.empty())
-    return refuse("test", {escape_controls(outcome.objection, Lines::kEscape)});
+    return refuse("test", {outcome.objection, kExitUsage, Lines::kEscape});
   return show(outcome, line);
 }
 

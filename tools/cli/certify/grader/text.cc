@@ -78,7 +78,7 @@ ordered_json template_json(const ProgramTemplate& form) {
 }
 
 std::string dumped(const ordered_json& all) {
-  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return all.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace
