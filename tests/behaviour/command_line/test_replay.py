@@ -136,6 +136,47 @@ class Places(ReplayTestCase):
         self.assertRegex(ended.stdout, r"^recorded under zygo 0\.0\.1, here [\d.]+\n$")
         self.assertIn("--strict: recorded under another zygo; nothing was run", ended.stderr)
 
+    def test_what_a_record_does_not_say_is_named(self) -> None:
+        """Absent, or empty; strict runs nothing then, either."""
+        result, = self.results(ALIKE[0])
+        for absent in ("zygo", "kernel", "machine", "template", "level"):
+            for value in (None, ""):
+                with self.subTest(absent, value=value):
+                    bare = {**result, "record": dict(result["record"])}
+                    if absent == "level":
+                        bare["level"] = None
+                    elif absent == "template":
+                        bare["record"]["template"] = {**result["record"]["template"], "id": ""}
+                        if value is None:
+                            del bare["record"]["template"]
+                    elif value is None:
+                        del bare["record"][absent]
+                    else:
+                        bare["record"][absent] = value
+                    ended = self.replay(bare, options=("--strict",))
+
+                    self.assertEqual(ended.code, 2)
+                    self.assertRegex(ended.stdout, rf"(?m)^recorded under {absent}[^\n]* unknown, here ")
+                    self.assertRegex(ended.stderr, "--strict: recorded under an unknown [^\n]*; nothing was run")
+                    self.assertEqual(self.replay(bare).stdout.splitlines()[-1], "print: same")
+
+    def test_a_record_of_another_template_is_no_strict_match(self) -> None:
+        result, = self.results(ALIKE[0])
+        result["record"]["template"]["name"] = "other"
+        ended = self.replay(result, options=("--strict",))
+
+        self.assertEqual((ended.code, ended.stdout), (2, "recorded under template other, here python\n"))
+
+    def test_a_report_of_fixed_mode_is_compared(self) -> None:
+        result, = self.results({**ALIKE[0], "determinism": {"mode": "fixed", "seed": 3}})
+        self.assertEqual(self.replay(result).code, 0)
+        report = result["determinism"]
+        for lie in ({"seed": 4}, {"not_fixed": [*report["not_fixed"], "made up"]}):
+            with self.subTest(lie=lie):
+                job, = self.report({**result, "determinism": {**report, **lie}})["jobs"]
+
+                self.assertEqual(job["difference"]["axis"], "determinism")
+
     def test_a_template_that_is_unknown_here_is_told_with_its_options(self) -> None:
         results = self.results(ALIKE[0], options=("--template", "mine", "--preload", "json,decimal"))
         ended = self.replay(*results)

@@ -1,6 +1,7 @@
 #include "tools/cli/replay/comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -185,7 +186,10 @@ Found determinism(const std::optional<runtime::DeterminismReport>& a,
                   const std::optional<runtime::DeterminismReport>& b) {
   auto told = [](const std::optional<runtime::DeterminismReport>& report) {
     if (!report) return std::string("none");
-    return report->same ? "same" : report->axis + " " + report->where;
+    std::string text = report->same ? "same" : report->axis + " " + report->where;
+    if (!report->fixed) return text;
+    return text + fmt::format(", fixed with seed {}, not fixed: {}", report->seed,
+                              fmt::join(report->not_fixed, ", "));
   };
   return plain("determinism", "", told(a), told(b));
 }

@@ -53,8 +53,11 @@ int replay_command(const CommandLine& line, const Parts& parts) {
     for (const Change& change : changes) say(change_text(change));
   }
   if (line.replay.strict && !changes.empty()) {
-    return refuse("replay", {fmt::format("--strict: recorded under another {}; nothing was run",
-                                         escape_controls(changes.front().what, Lines::kEscape))});
+    return refuse("replay",
+                  {fmt::format("--strict: recorded under {} {}; nothing was run",
+                               changes.front().recorded == kUnknown ? "an unknown" : "another",
+                               changes.front().what),
+                   kExitUsage, Lines::kEscape});
   }
 
   Rerun rerun(**engine, *recorded, parts.stop == nullptr ? -1 : parts.stop->fd());

@@ -12,9 +12,10 @@ class Changes {
  public:
   explicit Changes(std::vector<Change>& into) : into_(into) {}
 
-  // What a record does not say is no change.
-  void compare(const std::string& what, const std::string& recorded, const std::string& here) {
-    if (recorded.empty() || recorded == here) return;
+  // What a record does not say may have been anything.
+  void compare(const std::string& what, const std::string& said, const std::string& here) {
+    if (said == here) return;
+    const std::string recorded = said.empty() ? kUnknown : said;
     const auto known = std::ranges::find_if(into_, [&](const Change& change) {
       return change.what == what && change.recorded == recorded && change.here == here;
     });
@@ -39,17 +40,21 @@ std::string list_of(const std::vector<std::string>& modules) {
   return modules.empty() ? "none" : fmt::format("{}", fmt::join(modules, ", "));
 }
 
+std::string or_none(const std::string& text) { return text.empty() ? "none" : text; }
+
 // The digest says that something differs; its parts say what, as far as the record has them.
 void compare_templates(const runtime::Origin& recorded, const runtime::Origin& here,
                        Changes& changes) {
-  const std::string name = "template " + recorded.template_name;
+  changes.compare("template", recorded.template_name, here.template_name);
+  if (recorded.template_name != here.template_name) return;
+  const std::string name = "template " + here.template_name;
   changes.compare(name, recorded.identity, here.identity);
   changes.compare(name + ": interpreter", recorded.interpreter, here.interpreter);
   changes.compare(name + ": interpreter's digest", recorded.interpreter_digest,
                   here.interpreter_digest);
   changes.compare(name + ": preloads", list_of(recorded.preloads), list_of(here.preloads));
-  changes.compare(name + ": setup", recorded.setup, here.setup.empty() ? "none" : here.setup);
-  changes.compare(name + ": image", recorded.image, here.image.empty() ? "none" : here.image);
+  changes.compare(name + ": setup", or_none(recorded.setup), or_none(here.setup));
+  changes.compare(name + ": image", or_none(recorded.image), or_none(here.image));
 }
 
 }  // namespace
@@ -57,15 +62,13 @@ void compare_templates(const runtime::Origin& recorded, const runtime::Origin& h
 void add_changes(const runtime::JobResult& recorded, const runtime::Origin& here,
                  const runtime::Engine::Standing& standing, std::vector<Change>& into) {
   Changes changes(into);
-  if (recorded.record && recorded.record->origin) {
-    const runtime::Origin& origin = *recorded.record->origin;
-    changes.compare("zygo", origin.zygo, here.zygo);
-    changes.compare("kernel", origin.kernel, here.kernel);
-    changes.compare("machine", origin.machine, here.machine);
-    compare_templates(origin, here, changes);
-  }
-  if (!recorded.level) return;
-  changes.compare("level", std::string(name_of(*recorded.level)),
+  const bool says_origin = recorded.record && recorded.record->origin;
+  const runtime::Origin origin = says_origin ? *recorded.record->origin : runtime::Origin();
+  changes.compare("zygo", origin.zygo, here.zygo);
+  changes.compare("kernel", origin.kernel, here.kernel);
+  changes.compare("machine", origin.machine, here.machine);
+  compare_templates(origin, here, changes);
+  changes.compare("level", recorded.level ? std::string(name_of(*recorded.level)) : "",
                   std::string(name_of(standing.level)));
   changes.compare("further layers", names_beyond(standing.layers, recorded.enforced),
                   names_beyond(recorded.enforced, standing.layers));

@@ -11,6 +11,8 @@
 
 namespace cli {
 
+constexpr const char* kUnknown = "unknown";  // recorded: the record does not say it
+
 struct Change {
   std::string what;  // zygo, kernel, machine, level, further layers, template NAME ...
   std::string recorded, here;

@@ -117,6 +117,23 @@ TEST_CASE("exit, detail, exception, files and tests are compared", "[cli][replay
         }) == "determinism");
 }
 
+TEST_CASE("of fixed mode the seed and what is not fixed are compared", "[cli][replay]") {
+  JobResult recorded = ended_as("OK");
+  recorded.determinism.emplace();
+  recorded.determinism->fixed = true;
+  recorded.determinism->not_fixed = {"file metadata"};
+  JobResult seed = recorded, words = recorded;
+  seed.determinism->seed = 1;
+  words.determinism->not_fixed.emplace_back("rdtsc");
+
+  CHECK(difference_of(recorded, recorded) == std::nullopt);
+  for (const JobResult& here : {seed, words}) {
+    const auto found = difference_of(recorded, here);
+    REQUIRE(found);
+    CHECK(found->axis == "determinism");
+  }
+}
+
 TEST_CASE("a test's difference names the test", "[cli][replay]") {
   JobResult recorded = ended_as("OK"), here = recorded;
   recorded.tests.resize(2);

@@ -24,6 +24,7 @@ runtime::JobResult result_with(const std::string& job_text) {
   result.id = "a";
   result.verdict = runtime::verdict_labelled("OK");
   result.verdict.by = runtime::By::kProgram;
+  result.level = runtime::Engine::Standing().level;
   runtime::Origin origin;
   origin.zygo = "1";
   origin.template_name = "python";
@@ -158,6 +159,41 @@ TEST_CASE("a change of the place is told once, with its count", "[cli][replay]")
   CHECK((changes[1].recorded == "seccomp" && changes[1].here == "none"));
   CHECK(unknown_template(recorded, "mine") ==
         "template mine is unknown here; it was recorded with --template mine --preload json");
+}
+
+TEST_CASE("what a record does not say is unknown, and a change", "[cli][replay]") {
+  runtime::JobResult recorded = result_with(kJob);
+  runtime::Origin here = *recorded.record->origin;
+  here.kernel = "Linux 1";
+  here.machine = "x";
+  const auto told = [&](const runtime::JobResult& result) {
+    std::vector<Change> changes;
+    add_changes(result, here, {}, changes);
+    std::vector<std::string> what;
+    for (const Change& change : changes) {
+      CHECK(change.recorded == kUnknown);
+      what.push_back(change.what);
+    }
+    return what;
+  };
+  CHECK(told(recorded) == std::vector<std::string>{"kernel", "machine"});
+
+  recorded.record->origin = nullptr;
+  recorded.level.reset();
+  CHECK(told(recorded) ==
+        std::vector<std::string>{"zygo", "kernel", "machine", "template", "level"});
+}
+
+TEST_CASE("a record of another template is told by its name", "[cli][replay]") {
+  const runtime::JobResult recorded = result_with(kJob);
+  runtime::Origin here = *recorded.record->origin;
+  here.template_name = "mine";
+  std::vector<Change> changes;
+  add_changes(recorded, here, {}, changes);
+
+  REQUIRE(changes.size() == 1);
+  CHECK((changes[0].what == "template" && changes[0].recorded == "python"));
+  CHECK(changes[0].here == "mine");
 }
 
 }  // namespace cli
