@@ -167,6 +167,13 @@ class Places(ReplayTestCase):
 
         self.assertEqual((ended.code, ended.stdout), (2, "recorded under template other, here python\n"))
 
+    def test_a_job_that_cannot_be_run_here_is_not_compared(self) -> None:
+        result, = self.results({**ALIKE[0], "policy": {"require": ["full"]}})
+        ended = self.replay(result, options=("--level", "minimal", "--no-color"))
+
+        self.assertEqual(ended.code, 1)
+        self.assertIn("print: not compared: it cannot be run here: SandboxError: this host does not give", ended.stdout)
+
     def test_a_report_of_fixed_mode_is_compared(self) -> None:
         result, = self.results({**ALIKE[0], "determinism": {"mode": "fixed", "seed": 3}})
         self.assertEqual(self.replay(result).code, 0)

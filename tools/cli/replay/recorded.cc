@@ -27,12 +27,6 @@ bool asks_for_fixed(const runtime::JobSpec& job) {
   return mode.get != nullptr && mode.get(job) != mode.get(runtime::JobSpec{});
 }
 
-std::string obstacle_of(const runtime::Verdict& verdict) {
-  const bool is_of_program =
-      verdict.by != runtime::By::kCaller && verdict.by != runtime::By::kSandbox;
-  return is_of_program ? "" : verdict.label() + " says nothing of the program";
-}
-
 // Nobody waits for it, and its result needs no record.
 Result<runtime::Job> job_of(const runtime::JobResult& result) {
   const runtime::RecordedJob& said = *result.record->job;
@@ -58,6 +52,12 @@ bool is_one_value(std::string_view text) {
 }
 
 }  // namespace
+
+std::string obstacle_of(const runtime::Verdict& verdict) {
+  const bool is_of_program =
+      verdict.by != runtime::By::kCaller && verdict.by != runtime::By::kSandbox;
+  return is_of_program ? "" : verdict.label() + " says nothing of the program";
+}
 
 Result<Recorded> parse_recorded(std::string_view text) {
   Recorded made;

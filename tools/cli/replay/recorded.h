@@ -20,6 +20,9 @@ struct Recorded {
   std::string obstacle;  // the reason why no other run can be compared with it; empty: none
 };
 
+// Why a result with this verdict cannot be compared; empty: it can.
+std::string obstacle_of(const runtime::Verdict& verdict);
+
 // An error begins with the path of the member.
 sys::Result<Recorded> parse_recorded(std::string_view text);
 

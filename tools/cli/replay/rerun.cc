@@ -11,6 +11,15 @@ namespace {
 constexpr size_t kAheadOfWorkers = 2;  // it never waits for us, and few jobs are copied
 constexpr unsigned kAttempts = 3;      // of a run that zygo itself failed
 
+std::string obstacle_here(const runtime::Verdict& verdict) {
+  std::string text = "it cannot be run here: " + verdict.label();
+  for (const auto& [name, value] : verdict.detail) {
+    const auto* message = name == "message" ? std::get_if<std::string>(&value) : nullptr;
+    if (message) text += ": " + *message;
+  }
+  return text;
+}
+
 }  // namespace
 
 void Rerun::submit(size_t index, unsigned attempt) {
@@ -20,8 +29,13 @@ void Rerun::submit(size_t index, unsigned attempt) {
   ++under_way_;
 }
 
+// A run that says nothing of its program is none; other runs may show a difference all the same.
 void Rerun::compare(size_t index, runtime::JobResult here) {
   Replayed& of = replayed_[index];
+  if (!obstacle_of(here.verdict).empty()) {
+    if (!is_trial_ && of.obstacle.empty()) of.obstacle = obstacle_here(here.verdict);
+    return;
+  }
   std::optional<runtime::JobResult>& first = firsts_[index];
   if (first && difference_of(*first, here)) of.chance = Replayed::Chance::kYes;
   if (is_trial_) return;

@@ -22,9 +22,11 @@ struct Replayed {
   };
   std::optional<Difference> difference;  // the first, of the first run that has one
   std::string label;                     // of the first run
+  std::string obstacle;                  // why a run could not be had here; empty: there is none
   unsigned runs = 0, differ = 0;
   Chance chance = Chance::kUnknown;
-  bool is_same() const { return runs > 0 && differ == 0; }
+  bool is_compared() const { return differ > 0 || (runs > 0 && obstacle.empty()); }
+  bool is_same() const { return runs > 0 && differ == 0 && obstacle.empty(); }
 };
 
 class Rerun {

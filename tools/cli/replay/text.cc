@@ -53,9 +53,9 @@ ordered_json job_json(const Recorded& recorded, const Replayed& replayed) {
   ordered_json made = {{"id", recorded.result.id},
                        {"place", recorded.place},
                        {"label", recorded.result.verdict.label()}};
-  if (!recorded.obstacle.empty()) {
+  if (!replayed.is_compared()) {
     made["same"] = nullptr;
-    made["not_compared"] = recorded.obstacle;
+    made["not_compared"] = recorded.obstacle.empty() ? replayed.obstacle : recorded.obstacle;
     return made;
   }
   made["same"] = replayed.is_same();
@@ -79,9 +79,10 @@ std::string change_text(const Change& change) {
 
 std::string replayed_text(const Recorded& recorded, const Replayed& replayed, const Style& style) {
   const std::string id = plain(recorded.result.id, kWidestId);
-  if (!recorded.obstacle.empty()) {
-    return fmt::format("{}: {}: {}", id, style.paint(Colour::kYellow, "not compared"),
-                       plain(recorded.obstacle, kWidestText));
+  if (!replayed.is_compared()) {
+    return fmt::format(
+        "{}: {}: {}", id, style.paint(Colour::kYellow, "not compared"),
+        plain(recorded.obstacle.empty() ? replayed.obstacle : recorded.obstacle, kWidestText));
   }
   if (replayed.is_same()) {
     const bool label_only = compared_of(recorded.result.verdict) == Compared::kLabel;
@@ -102,7 +103,7 @@ std::string replayed_text(const Recorded& recorded, const Replayed& replayed, co
 ReplayCount count_of(const std::vector<Replayed>& all) {
   ReplayCount count;
   for (const Replayed& each : all) {
-    ++(each.runs == 0 ? count.not_compared : each.differ > 0 ? count.differ : count.same);
+    ++(!each.is_compared() ? count.not_compared : each.differ > 0 ? count.differ : count.same);
     if (each.differ > 0 && each.chance == Chance::kYes) ++count.by_chance;
   }
   return count;
