@@ -26,6 +26,18 @@ TestSummary summary_of(const std::vector<TestResult>& tests) {
   return summary;
 }
 
+namespace {
+
+size_t bytes_of(const RecordedJob& recorded) {
+  const JobDigests& digests = recorded.digests;
+  size_t bytes = recorded.json.size() + digests.job.size() + digests.source.size() +
+                 digests.stdin_bytes.size() + digests.calls.size();
+  for (const auto& [path, digest] : digests.files) bytes += path.size() + digest.size();
+  return bytes;
+}
+
+}  // namespace
+
 size_t bytes_made(const JobResult& result) {
   constexpr size_t kOfCall = 128;  // an observed call, about
   size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size() +
@@ -35,7 +47,7 @@ size_t bytes_made(const JobResult& result) {
     for (const InputFile& file : test.feedback.files) bytes += file.content.size();
   }
   for (const InputFile& file : result.files.files) bytes += file.content.size();
-  if (result.record) bytes += result.record->job->json.size();
+  if (result.record) bytes += bytes_of(*result.record->job);
   return bytes;
 }
 
