@@ -1,6 +1,7 @@
 #include "runtime/judging/determinism.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "runtime/values/value.h"
@@ -34,11 +35,19 @@ std::vector<std::string> not_fixed(const FixedFacts& facts) {
   std::vector<std::string> words;
   if (!facts.has_addresses) words.emplace_back("addresses");
   words.emplace_back("file metadata");
+  if (!facts.has_own_view) words.emplace_back("paths");
   if (!facts.has_own_pids) words.emplace_back("pid");
   if (facts.is_executed) words.emplace_back("rdtsc");
   if (facts.is_executed && !facts.is_preloaded) words.emplace_back("static program");
   if (facts.had_company || !facts.has_own_pids) words.emplace_back("thread order");
+  if (!facts.has_own_view) words.emplace_back("uid");
   return words;
+}
+
+void add_not_fixed(const std::vector<std::string>& words, std::vector<std::string>& into) {
+  std::vector<std::string> all;
+  std::ranges::set_union(words, into, std::back_inserter(all));
+  into = std::move(all);
 }
 
 void compare_runs(JobResult& first, const JobResult& later, unsigned runs) {

@@ -23,8 +23,12 @@ struct FixedFacts {
   bool has_own_pids = true;   // a namespace
   bool has_addresses = true;  // memory can be had at the same addresses
   bool had_company = false;   // there was more than one thread or process
+  bool has_own_view = true;   // files and ids as they are in every cell, not the host's
 };
 // What may differ between runs all the same, in the words of docs/determinism.md; sorted.
 std::vector<std::string> not_fixed(const FixedFacts& facts);
+
+// Of several runs: what may differ in one of them. Sorted, as both are.
+void add_not_fixed(const std::vector<std::string>& words, std::vector<std::string>& into);
 
 }  // namespace runtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/judging/compare.h"
+#include "runtime/judging/determinism.h"
 #include "runtime/judging/suite_verdicts.h"
 #include "runtime/values/value.h"
 
@@ -33,6 +34,12 @@ std::string value_text(const JobResult& result) {
 bool ends_all(const Verdict& verdict) {
   return verdict.outcome == Outcome::kCompilationError || verdict.outcome == Outcome::kBadJob ||
          verdict.outcome == Outcome::kCancelled;
+}
+
+bool has_judge(const Job& job) {
+  return job.interactor || std::ranges::any_of(job.tests, [](const TestCase& test) {
+           return test.comparator == Comparator::kChecker;
+         });
 }
 
 // The same in the value format.
@@ -160,6 +167,7 @@ void Suite::record(size_t index, JobResult result, JudgeScore given, Feedback fe
     kept.feedback = std::move(feedback.files);
     kept.feedback_held = std::move(feedback.held);
     result.out = result.err = {};
+    if (result.determinism) add_not_fixed(result.determinism->not_fixed, not_fixed_);
     if (ends_all(kept.verdict) && !whole_) {
       kept.skipped = true;
       whole_ = result;
@@ -181,6 +189,10 @@ void Suite::record(size_t index, JobResult result, JudgeScore given, Feedback fe
 // All that was started has ended. Under the lock.
 JobResult Suite::conclude() {
   JobResult result = whole_ ? std::move(*whole_) : std::move(last_);
+  if (result.determinism && result.determinism->fixed) {
+    if (has_judge(job_)) add_not_fixed({"judge"}, not_fixed_);
+    result.determinism->not_fixed = std::move(not_fixed_);
+  }
   result.id = job_.id;
   result.tag = job_.tag;
   result.value.clear();

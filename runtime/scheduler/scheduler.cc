@@ -281,7 +281,8 @@ DeterminismReport Scheduler::report_of_fixed(const Task& task, const CellSlot& s
                                 .is_preloaded = task.is_preloaded,
                                 .has_own_pids = slot.cell->layers().has(sandbox::Layer::kPidNs),
                                 .has_addresses = catalogue_.fixes_addresses(),
-                                .had_company = result.usage.pids_peak > 1});
+                                .had_company = result.usage.pids_peak > 1,
+                                .has_own_view = catalogue_.level() == sandbox::Level::kFull});
   return report;
 }
 

@@ -117,6 +117,26 @@ class EveryRun(ZygoTestCase):
 
         self.assertEqual(tests[0]["stdout"], tests[1]["stdout"])
 
+    def test_names_what_is_the_hosts_below_full(self) -> None:
+        result = zygo.run_batch([fixed("only", "pass")], "--level", "minimal")["only"]
+
+        self.assertEqual(result["determinism"]["not_fixed"], ["file metadata", "paths", "pid", "thread order", "uid"])
+
+    def test_names_a_judge_which_has_real_time_and_chance(self) -> None:
+        checker = {"template": "python", "source": "print('fine')"}
+        tests = [{"stdin": "1", "expect": "", "compare": "checker"}]
+
+        self.assertIn("judge", run_fixed("pass", tests=tests, checker=checker)["determinism"]["not_fixed"])
+        self.assertNotIn("judge", run_fixed("pass", tests=[{"stdin": "1"}])["determinism"]["not_fixed"])
+
+    def test_names_what_differs_in_any_of_its_tests(self) -> None:
+        source = "import threading\nif input() == '1': t = threading.Thread(target=print); t.start(); t.join()"
+        for order in ("12", "21"):
+            with self.subTest(order):
+                job = fixed("tests", source, tests=[{"stdin": each} for each in order])
+                result = zygo.run_batch([job], "--workers", "1")["tests"]
+                self.assertIn("thread order", result["determinism"]["not_fixed"])
+
 
 class Parameters(ZygoTestCase):
     def test_another_seed_is_another_chance_and_its_own_again(self) -> None:

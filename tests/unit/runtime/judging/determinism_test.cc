@@ -76,6 +76,20 @@ TEST_CASE("what fixed mode does not reach is named, by what the program is and w
         Words{"addresses", "file metadata", "pid", "rdtsc", "static program", "thread order"});
 }
 
+TEST_CASE("below full paths and ids are the host's", "[determinism]") {
+  using Words = std::vector<std::string>;
+
+  CHECK(not_fixed({.has_own_pids = false, .has_own_view = false}) ==
+        Words{"file metadata", "paths", "pid", "thread order", "uid"});
+}
+
+TEST_CASE("what may differ in one of several runs may differ", "[determinism]") {
+  std::vector<std::string> words = {"a", "c"};
+  add_not_fixed({"b", "c"}, words);
+
+  CHECK(words == std::vector<std::string>{"a", "b", "c"});
+}
+
 TEST_CASE("runs in fixed mode are compared like others, and the report of the mode stays",
           "[determinism]") {
   JobResult first = ended(Outcome::kOk, "a\n", 1);
