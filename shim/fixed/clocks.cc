@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
@@ -68,6 +69,17 @@ ZYGO_HOOK clock_t times(tms* into) noexcept {
   constexpr int64_t kTick = kSecond / 100;  // sysconf(_SC_CLK_TCK) of every Linux
   if (into) *into = {fixed::now(CLOCK_PROCESS_CPUTIME_ID) / kTick, 0, 0, 0};
   return fixed::read(CLOCK_MONOTONIC) / kTick;
+}
+
+// Memory is measured here, too.
+ZYGO_HOOK int sysinfo(struct sysinfo* into) noexcept {
+  const long answer = fixed::raw_call(SYS_sysinfo, reinterpret_cast<long>(into));
+  if (answer == 0 && fixed::is_on()) {
+    into->uptime = fixed::read(CLOCK_BOOTTIME) / kSecond;
+    into->loads[0] = into->loads[1] = into->loads[2] = 0;
+    into->procs = 1;
+  }
+  return static_cast<int>(fixed::with_errno(answer));
 }
 
 // Memory is measured; time and what the kernel counts by its own doing are not.

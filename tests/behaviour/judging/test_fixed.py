@@ -554,6 +554,12 @@ class Calls(ZygoTestCase):
         """Two at once, places in one, one that two threads read, one of a child in its parent's memory."""
         self.assertEqual(printed(STREAMS, template="c", policy={"profile": "subprocess"}), "abcde 0 1 1000 7\n")
 
+    def test_the_time_since_the_start_of_the_machine_is_fixed(self) -> None:
+        source = "#include <stdio.h>\n#include <sys/sysinfo.h>\n" + \
+            "int main(void) { struct sysinfo s; return sysinfo(&s) || !printf(\"%ld %lu\\n\", s.uptime, s.loads[0]); }"
+
+        self.assertEqual(printed(source, template="c"), "100000 0\n")
+
     def test_a_null_is_an_error_and_no_crash(self) -> None:
         plain = zygo.run_batch([{"id": "plain", "source": NULLS, "template": "c"}])["plain"]
         self.assertLabel(plain, "OK")
