@@ -165,8 +165,9 @@ bool read_json(JsonReader& in, JobRecord& record) {
   if (!read_members<SaidRecord>(in, kRecord, said)) return false;
   record.job = std::make_shared<const RecordedJob>(std::move(said.job));
   record.origin = nullptr;
-  if (said.has_template)
-    record.origin = std::make_shared<const Origin>(static_cast<const Origin&>(said));
+  const bool says_origin =
+      said.has_template || !said.zygo.empty() || !said.kernel.empty() || !said.machine.empty();
+  if (says_origin) record.origin = std::make_shared<const Origin>(static_cast<const Origin&>(said));
   return true;
 }
 

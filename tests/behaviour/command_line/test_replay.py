@@ -156,8 +156,8 @@ class Places(ReplayTestCase):
                     ended = self.replay(bare, options=("--strict",))
 
                     self.assertEqual(ended.code, 2)
-                    self.assertRegex(ended.stdout, rf"(?m)^recorded under {absent}[^\n]* unknown, here ")
-                    self.assertRegex(ended.stderr, "--strict: recorded under an unknown [^\n]*; nothing was run")
+                    self.assertRegex(ended.stdout, rf"^recorded under {absent}[^\n]* unknown, here ")
+                    self.assertRegex(ended.stderr, rf"--strict: recorded under an unknown {absent}[^\n]*; nothing was run")
                     self.assertEqual(self.replay(bare).stdout.splitlines()[-1], "print: same")
 
     def test_a_record_of_another_template_is_no_strict_match(self) -> None:
