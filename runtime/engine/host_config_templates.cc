@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -116,7 +117,14 @@ std::string HostConfig::fixed_library() const {
 // At level full templates and programs see it in a place of ours. Elsewhere programs have ids of
 // their own when they load it, and so has a template where all jobs have one.
 void HostConfig::try_fixed_library() {
-  if (level_ == sandbox::Level::kFull) return;
+  if (level_ == sandbox::Level::kFull) {
+    for (const std::string& folder : {exec_directory_, shim_directory_}) {
+      const std::string file = folder + '/' + shim::kFixedLibrary;
+      if (::access(file.c_str(), R_OK) < 0)
+        fixed_objection_of_programs_ = sys::Error::from_errno(file).text();
+    }
+    return;
+  }
   const std::string library = fixed_library();
   const bool is_ours = ids_ == Ids::kOwn;
   fixed_objection_of_programs_ =

@@ -632,14 +632,17 @@ class Place(ZygoTestCase):
                 self.check_refused(results[name], str(at.parent))
         self.assertEqual(results["python"]["stdout"]["text"], f"{START}\n")
 
-    def test_without_the_library_starts_no_python(self) -> None:
+    def test_without_the_library_is_refused(self) -> None:
         at = self.copy("zygo")
         for file in at.glob("lib/zygo/*/zygo-fixed.so"):
             file.unlink()
-        result = self.run_in(at, "full")["python"]
+        results = self.run_in(at, "full")
 
-        self.assertLabel(result, "BadJob")
-        self.assertIn("zygo-fixed.so could not be loaded", json.dumps(result["detail"]))
+        for name in ("bash", "children"):
+            with self.subTest(name):
+                self.check_refused(results[name], str(at), "No such file")
+        self.assertLabel(results["python"], "BadJob")
+        self.assertIn("zygo-fixed.so could not be loaded", json.dumps(results["python"]["detail"]))
 
 
 class OtherJobs(ZygoTestCase):
