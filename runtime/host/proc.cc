@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -63,34 +64,39 @@ uint64_t kilobytes(const std::string& text, std::string_view key) {
   return static_cast<uint64_t>(std::max<int64_t>(0, number_of_line(text, key).value_or(0)));
 }
 
-// Bytes of files that are open and have no name any more: no walk over directories finds them.
-uint64_t nameless_bytes_of(int pid, uint64_t device) {
-  uint64_t sum = 0;
-  DIR* directory = ::opendir(in_proc(pid, "fd").c_str());
-  if (!directory) return 0;
-  while (const dirent* entry = ::readdir(directory)) {
-    struct stat about {};
-    if (::fstatat(::dirfd(directory), entry->d_name, &about, 0) < 0) continue;
-    if (S_ISREG(about.st_mode) && about.st_nlink == 0 && about.st_dev == device) {
-      sum += static_cast<uint64_t>(about.st_blocks) * 512;
+// Calls `look` with each file that the processes have open, until it says false. Each thread is
+// looked at: it may have descriptors of its own (clone without CLONE_FILES, unshare), and those of
+// a process whose first thread has ended are found by another only.
+template <typename Look>
+void look_at_open_files(const std::vector<int>& processes, Look look) {
+  for (int process : processes) {
+    for (int thread : threads_of(process)) {
+      DIR* directory = ::opendir(in_proc(thread, "fd").c_str());
+      if (!directory) continue;
+      bool more = true;
+      while (const dirent* entry = more ? ::readdir(directory) : nullptr) {
+        struct stat about {};
+        if (::fstatat(::dirfd(directory), entry->d_name, &about, 0) == 0) more = look(about);
+      }
+      ::closedir(directory);
+      if (!more) return;
     }
   }
-  ::closedir(directory);
-  return sum;
 }
 
-void add_pipes_of(int pid, int thread, uint64_t most, std::set<ino_t>& pipes) {
-  const std::string files = "task/" + std::to_string(thread) + "/fd";
-  DIR* directory = ::opendir(in_proc(pid, files.c_str()).c_str());
-  if (!directory) return;
-  while (const dirent* entry = ::readdir(directory)) {
-    if (pipes.size() >= most) break;
-    struct stat about {};
-    if (::fstatat(::dirfd(directory), entry->d_name, &about, 0) < 0) continue;
-    if (S_ISFIFO(about.st_mode)) pipes.insert(about.st_ino);
+// Of a process whose first thread has ended, what others are left say.
+std::string text_of_a_thread(int pid, const char* file) {
+  std::string text = text_of(pid, file, 8192);
+  if (!text.empty()) return text;
+  for (int thread : threads_of(pid)) {
+    text = text_of(thread, file, 8192);
+    if (!text.empty()) break;
   }
-  ::closedir(directory);
+  return text;
 }
+
+// An ordinary process has so many bytes of page tables; more are counted.
+constexpr uint64_t kUsualTablesKb = 1024;
 
 }  // namespace
 
@@ -135,8 +141,15 @@ int parent_of(int pid) {
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
                            std::optional<uint32_t> reader) {
   sys::FileIdentity as_job(reader);
+  std::map<ino_t, uint64_t> files;
+  look_at_open_files(processes, [&](const struct stat& about) {
+    if (S_ISREG(about.st_mode) && about.st_nlink == 0 && about.st_dev == device) {
+      files[about.st_ino] = static_cast<uint64_t>(about.st_blocks) * 512;
+    }
+    return true;
+  });
   uint64_t sum = 0;
-  for (int process : processes) sum += nameless_bytes_of(process, device);
+  for (const auto& [inode, bytes] : files) sum += bytes;
   return sum;
 }
 
@@ -144,10 +157,10 @@ uint64_t pipes_of(const std::vector<int>& processes, std::optional<uint32_t> rea
                   uint64_t most) {
   sys::FileIdentity as_job(reader);
   std::set<ino_t> pipes;
-  for (int process : processes) {
-    // Threads may have descriptors of their own (unshare, CLONE_FILES).
-    for (int thread : threads_of(process)) add_pipes_of(process, thread, most, pipes);
-  }
+  look_at_open_files(processes, [&](const struct stat& about) {
+    if (S_ISFIFO(about.st_mode)) pipes.insert(about.st_ino);
+    return pipes.size() < most;
+  });
   return pipes.size();
 }
 
@@ -207,8 +220,10 @@ sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> 
   sys::FileIdentity as_job(reader);
   uint64_t sum = 0;
   for (int child : processes) {
-    std::string text = text_of(child, "smaps_rollup", 8192);
+    const std::string text = text_of_a_thread(child, "smaps_rollup");
     sum += kilobytes(text, "Pss_Anon:") + kilobytes(text, "Pss_Shmem:");
+    const uint64_t tables = kilobytes(text_of_a_thread(child, "status"), "VmPTE:");
+    sum += tables - std::min(tables, kUsualTablesKb);
   }
   return sys::Bytes{sum * 1024};
 }

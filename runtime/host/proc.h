@@ -47,10 +47,11 @@ Progress progress_of(const std::vector<int>& processes);
 bool have_met_disk(const std::vector<int>& processes);
 
 // Anonymous and shared memory that they added: a page that several have in common counts once over
-// all of them (smaps_rollup, Linux 4.14; Pss_Anon, 5.4). `reader`: with whose ids to look
-// (sys::FileIdentity).
+// all of them, and page tables beyond the usual (smaps_rollup, Linux 4.14; Pss_Anon, 5.4).
+// `reader`: with whose ids to look (sys::FileIdentity).
 sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader);
-// The bytes that open files without a name occupy on a device.
+// The bytes that open files without a name, which no walk over directories finds, occupy on a
+// device.
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
                            std::optional<uint32_t> reader);
 
