@@ -47,6 +47,9 @@ NOT_RUN = {
     ("docs/deploy.md", "kubectl create namespace zygo"): "needs Kubernetes; test_packaging.py reads the manifests",
     ("docs/deploy.md", "sudo cmake --install build/release --strip --prefix /usr/local   # 6 MB; without --strip 217, with symbols"):
         "changes the host; test_packaging.py installs elsewhere",
+    ("docs/install.md", "tools/package wheel      # dist/zygo-0.1.0-py3-none-manylinux_2_31_x86_64.whl"):
+        "links everything again; test_wheel.py does",
+    ("docs/install.md", "tar -xzf zygo-0.1.0-linux-x86_64.tar.gz"): "needs the tarball; test_wheel.py makes it and runs the same",
     ("docs/install.md", "python3 -m venv env && env/bin/pip install zygo-0.1.0-py3-none-manylinux_2_31_x86_64.whl"):
         "needs the wheel; test_wheel.py makes it and runs the same",
     ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
