@@ -86,14 +86,15 @@ def status_of(pid: int) -> dict[str, list[str]]:
 
 def is_holder(pid: int) -> bool:
     """The process of a cell whose memory its jobs borrow (shim/borrow) has a number that no job has. Without a pid namespace it
-    has a descriptor that a job closes before it runs its program."""
+    has a descriptor, of the list of its parent's children, that a job closes before it runs its program."""
     numbers = numbers_of(pid)
     if len(numbers) > 1:
         return any(number >= FIRST_HOLDER for number in numbers[1:])
     try:
-        return any(os.readlink(entry).endswith("/children") for entry in Path(f"/proc/{pid}/fd").iterdir())
+        links = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return False
+    return any(link.endswith("/children") and link != f"/proc/{pid}/task/{pid}/children" for link in links)
 
 
 def holder_of(cell: int) -> int:
