@@ -1,6 +1,16 @@
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+// Some files that are no TOML meet an assertion of toml++ 3.3 and not an error ("[.a]"): it is one
+// here, whatever NDEBUG would make of it.
+namespace {
+[[noreturn]] void no_toml() { throw std::invalid_argument("this is no TOML"); }
+}  // namespace
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : no_toml())
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <nlohmann/json.hpp>
@@ -118,7 +128,7 @@ Result<Project> project_of(const toml::table& table) {
 
 }  // namespace
 
-Result<std::optional<Project>> parse_project(std::string_view text, ProjectForm form) {
+Result<std::optional<Project>> parse_project(std::string_view text, ProjectForm form) try {
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
@@ -133,6 +143,8 @@ Result<std::optional<Project>> parse_project(std::string_view text, ProjectForm 
     if (table == nullptr) return wrong("tool.zygo", "expected a table");
   }
   return std::optional<Project>(TRY(project_of(*table)));
+} catch (const std::invalid_argument& error) {
+  return Error::because(error.what());
 }
 
 }  // namespace cli

@@ -37,6 +37,7 @@ TEST_CASE("a pyproject.toml that says nothing of zygo is no project", "[project]
 
 TEST_CASE("a mistake in a project's file is named by line or field", "[project]") {
   CHECK(error_of("a = \n").find("line 1: ") == 0);
+  CHECK(error_of("[.a]\n") == "this is no TOML");  // an assertion of the library
   CHECK(error_of("[limits]\nmemory = 1\n") ==
         "unknown field limits.memory; did you mean memory_mb?");
   CHECK(error_of("[limits]\ncpu_ms = 0\n").find("limits.cpu_ms: ") == 0);
