@@ -188,7 +188,8 @@ unsigned Cell::cpus_of_job() const {
 bool Cell::waits_for_cpu(Nanoseconds now) {
   const Progress before = std::exchange(aimed_at_, progress_of(family()));
   if (clock_.has_waited(now, waiting_of(aimed_at_), waiting_of_other_side())) return true;
-  return aimed_at_.is_ready && aimed_at_.ran == before.ran && clock_.still_waits(now);
+  return aimed_at_.is_ready && aimed_at_.ran == before.ran &&
+         clock_.still_waits(now, are_cpus_crowded());
 }
 
 // After waits_for_cpu(). Its processes are looked at only where the machine's disks were slow.

@@ -228,6 +228,12 @@ sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> 
   return sys::Bytes{sum * 1024};
 }
 
+bool are_cpus_crowded() {
+  const sys::Result<std::string> text = sys::read_file("/proc/loadavg", 256);
+  const std::optional<uint64_t> ready = text.ok() ? ready_in_loadavg(*text) : std::nullopt;
+  return ready && *ready > static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN)) + 1;
+}
+
 unsigned usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);

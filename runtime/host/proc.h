@@ -58,6 +58,10 @@ uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
 // The pipes that they have an end of; no more than `most` are looked for.
 uint64_t pipes_of(const std::vector<int>& processes, std::optional<uint32_t> reader, uint64_t most);
 
+// More threads of the machine are ready to run than it has CPUs, the calling one aside
+// (/proc/loadavg); false where that cannot be told.
+bool are_cpus_crowded();
+
 // CPUs this thread may use.
 unsigned usable_cpus();
 

@@ -50,6 +50,13 @@ std::optional<uint64_t> ticks_in_stat(std::string_view text) {
   return ticks;
 }
 
+std::optional<uint64_t> ready_in_loadavg(std::string_view text) {
+  for (int averages = 0; averages < 3; ++averages) (void)next_word(text);
+  const std::string_view counts = next_word(text);  // "3/512"
+  const size_t end = counts.find('/');
+  return end == counts.npos ? std::nullopt : number_in<uint64_t>(counts.substr(0, end));
+}
+
 std::optional<uint64_t> start_in_stat(std::string_view text) {
   if (!skip_to_field(22, text)) return std::nullopt;
   return number_in<uint64_t>(next_word(text));

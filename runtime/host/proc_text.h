@@ -37,6 +37,9 @@ uint64_t disk_faults_in_stat(std::string_view text);
 // wanted here.
 std::optional<uint64_t> stolen_in_stat(std::string_view text, unsigned cpu);
 
+// /proc/loadavg: threads of the machine that run or wait for a CPU.
+std::optional<uint64_t> ready_in_loadavg(std::string_view text);
+
 // /proc/pressure/io: microseconds in which at least one task of the machine waited for a disk.
 std::optional<uint64_t> stalled_in_pressure(std::string_view text);
 

@@ -137,8 +137,9 @@ bool RunClock::has_waited(Nanoseconds now, const Waiting& own, const Waiting& ot
   return due_at(Due::kWall) > now;
 }
 
-bool RunClock::still_waits(Nanoseconds now) {
-  if (waited_ < kBusy || now >= started_at_ + (1 + kMostStretch) * terms_.wall) return false;
+bool RunClock::still_waits(Nanoseconds now, bool is_crowded) {
+  if ((waited_ < kBusy && !is_crowded) || now >= started_at_ + (1 + kMostStretch) * terms_.wall)
+    return false;
   due_at(Due::kAim) = kNever;  // or this look and the next would not be far enough from each other
   due_at(Due::kWall) = now + kSurelyCounted;
   return true;

@@ -47,7 +47,8 @@ class RunClock {
   static constexpr sys::Nanoseconds kSurelyCounted = std::chrono::milliseconds(12);
   // What slows the machine is read once so long after a job's begin: most jobs have ended.
   static constexpr sys::Nanoseconds kBearings = std::chrono::milliseconds(20);
-  // Who has waited less until its deadline is on no busy machine.
+  // Who has waited less until its deadline is on no busy machine, as far as that tells: it may have
+  // slept until now.
   static constexpr sys::Nanoseconds kBusy = std::chrono::milliseconds(10);
 
   struct Terms {
@@ -134,7 +135,8 @@ class RunClock {
   bool has_waited(sys::Nanoseconds now, const Waiting& own, const Waiting& other = {});
   // At the wall deadline the job is ready to run, and has not since the look before: what it waits
   // now, the kernel has not counted yet. True: the deadline is put off, on a busy machine.
-  bool still_waits(sys::Nanoseconds now);
+  // `is_crowded`: more threads are ready to run there than it has CPUs.
+  bool still_waits(sys::Nanoseconds now, bool is_crowded);
   // At the wall deadline nobody was left to be killed: the program has ended, and what is left to
   // wipe is not its time; or pid 1 has not come to fork it yet. Both are soon over.
   enum class Left : uint8_t {

@@ -15,6 +15,7 @@ void process(std::string_view text, std::string_view key) {
   (void)runtime::start_in_stat(text);
   (void)runtime::times_in_schedstat(text);
   (void)runtime::is_ready_in_stat(text);
+  (void)runtime::ready_in_loadavg(text);
   (void)runtime::number_of_line(text, key);
   const auto pids = runtime::pids_in(text);
   VERIFY(pids.size() <= text.size());

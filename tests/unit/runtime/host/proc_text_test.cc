@@ -41,6 +41,13 @@ TEST_CASE("a process began at the tick that its line says, whatever its name", "
   CHECK_FALSE(start_in_stat("17 (python3) S 1 17 17 0 -1 4194304 1 2 0 0 1 1 1 1 20 0 1 0 x"));
 }
 
+TEST_CASE("threads that are ready are the first number of the fourth word", "[proc]") {
+  CHECK(ready_in_loadavg("0.78 2.58 3.56 17/512 9001\n") == 17u);
+  CHECK_FALSE(ready_in_loadavg("0.78 2.58 3.56 17 9001\n"));
+  CHECK_FALSE(ready_in_loadavg("0.78 2.58 3.56 x/512"));
+  CHECK_FALSE(ready_in_loadavg(""));
+}
+
 TEST_CASE("children are the positive numbers up to the first thing that is none", "[proc]") {
   CHECK(pids_in("12 345 6 ") == std::vector<int>{12, 345, 6});
   CHECK(pids_in("").empty());

@@ -190,8 +190,8 @@ TEST_CASE("run clock: a wall deadline comes later by a hundred times the limit a
   RunClock clock = running({.wall = seconds(1), .cpu = seconds(5)});
   CHECK_FALSE(clock.has_waited(at(200'000), {seconds(5000)}));
   CHECK(clock.waited() == seconds(100));
-  CHECK(clock.still_waits(at(100'999)));
-  CHECK_FALSE(clock.still_waits(at(101'000)));
+  CHECK(clock.still_waits(at(100'999), true));
+  CHECK_FALSE(clock.still_waits(at(101'000), true));
 }
 
 TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at once more",
@@ -199,7 +199,7 @@ TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at once
   RunClock clock = running();
   clock.aimed(at(9'996), std::nullopt, {milliseconds(10)});
   turn(clock, at(10'010));
-  REQUIRE(clock.still_waits(at(10'010)));
+  REQUIRE(clock.still_waits(at(10'010), false));
   CHECK(turn(clock, at(10'021)).empty());
   CHECK(turn(clock, at(10'022)) == Dues{Due::kWall});  // not aimed at: the looks are to be apart
 }
@@ -208,7 +208,14 @@ TEST_CASE("run clock: where a job has hardly waited, it does not wait at its dea
           "[run_clock]") {
   RunClock clock = running();
   clock.aimed(at(9'996), std::nullopt, {milliseconds(9)});
-  CHECK_FALSE(clock.still_waits(at(10'009)));
+  CHECK_FALSE(clock.still_waits(at(10'009), false));
+}
+
+TEST_CASE("run clock: who has slept until now may wait for the first time, on a crowded machine",
+          "[run_clock]") {
+  RunClock clock = running();
+  clock.aimed(at(9'996), std::nullopt, {milliseconds(1)});
+  CHECK(clock.still_waits(at(10'001), true));
 }
 
 TEST_CASE("run clock: a job is credited with no time in which a thread of its own had the CPU",
