@@ -84,7 +84,7 @@ void look_at_open_files(const std::vector<int>& processes, Look look) {
   }
 }
 
-// Of a process whose first thread has ended, what others are left say.
+// The first thread that lives answers for its process: the one that began it may have ended.
 std::string text_of_a_thread(int pid, const char* file) {
   std::string text = text_of(pid, file, 8192);
   if (!text.empty()) return text;

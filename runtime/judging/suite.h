@@ -67,8 +67,8 @@ class Suite : public std::enable_shared_from_this<Suite> {
   unsigned room_ = 1;
   size_t next_ = 0, open_ = 0;
   bool stopped_ = false;
-  std::optional<JobResult> whole_;  // an end that all tests share
-  JobResult last_;                  // where they ran: level, layers, template
+  std::optional<JobResult> whole_;      // an end that all tests share
+  JobResult last_;                      // where they ran: level, layers, template
   std::vector<std::string> not_fixed_;  // of any of them
   std::vector<TestResult> results_;
   uint64_t spare_ = 0;  // bytes of output that may be kept beyond the usual

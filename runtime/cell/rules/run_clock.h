@@ -47,8 +47,8 @@ class RunClock {
   static constexpr sys::Nanoseconds kSurelyCounted = std::chrono::milliseconds(12);
   // What slows the machine is read once so long after a job's begin: most jobs have ended.
   static constexpr sys::Nanoseconds kBearings = std::chrono::milliseconds(20);
-  // Who has waited less until its deadline is on no busy machine, as far as that tells: it may have
-  // slept until now.
+  // A job that has waited less until its deadline is taken for one on an idle machine, unless more
+  // threads are ready than there are CPUs: it may have slept until now.
   static constexpr sys::Nanoseconds kBusy = std::chrono::milliseconds(10);
 
   struct Terms {
