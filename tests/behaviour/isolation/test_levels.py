@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import time
 import unittest
@@ -83,26 +84,30 @@ class Forced:
         self.assertIn("--require", refused.stderr)
 
     def test_the_next_job_does_not_begin_before_the_last_is_swept_up(self: Any) -> None:
-        """By its cell's sweeper, which would hit the next job, too: it has the same uid."""
-        endless = {"id": "endless", "source": "while True: pass", "limits": {"cpu_ms": 60000, "wall_ms": 60000}}
-        healthy = {"id": "healthy", "source": "print(1)"}
-        one_cell = ("--workers", "1", "--heap", "plain")
-        with Coprocess(*one_cell, *self.options()) as batch:
-            batch.send(zygo.lines_of([endless, healthy]))
+        """By its cell's sweeper, which would hit the next job, too: it has the same uid. Only what outlives its job is swept up."""
+        left = {"id": "left", "source": "import os, time\nos.fork()\ntime.sleep(60)", "policy": {"profile": "subprocess"}}
+        healthy = {"id": "healthy", "source": "print(1)", "policy": left["policy"]}
+        with Coprocess("--workers", "1", *self.options()) as batch:
+            batch.send(zygo.lines_of([left, healthy]))
             template, cell, job = host.chain_of(batch.process.pid)
+            self.await_child_of(job)
             (sweeper,) = set(host.children(template)) - {cell}
             os.kill(sweeper, signal.SIGSTOP)
             try:
                 host.kill_and_await(job)
-                end_of_watch = time.monotonic() + 0.5  # Nothing gives an event for what does not begin.
-                while time.monotonic() < end_of_watch:
-                    self.assertEqual(host.children(cell), [])
-                    time.sleep(0.01)
+                ended, _, _ = select.select([batch.stdout], [], [], 0.5)
+                self.assertEqual(ended, [])
             finally:
                 os.kill(sweeper, signal.SIGCONT)
             labels = {result["id"]: result["label"] for result in (batch.result(), batch.result())}
 
-        self.assertEqual(labels, {"endless": "Signalled", "healthy": "OK"})
+        self.assertEqual(labels, {"left": "Signalled", "healthy": "OK"})
+
+    def await_child_of(self: Any, job: int) -> None:
+        deadline = time.monotonic() + 20 * zygo.PATIENCE
+        while not host.children(job):
+            self.assertLess(time.monotonic(), deadline, "the job started no process")
+            time.sleep(0.01)  # /proc gives no event for a new process.
 
 
 class LevelContained(Forced, ZygoTestCase):
