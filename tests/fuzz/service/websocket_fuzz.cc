@@ -88,14 +88,17 @@ std::vector<std::string> understand(std::string_view bytes, size_t piece, bool p
   return seen;
 }
 
-// wslay checks the reason of a close only as far as it came in one piece, so one that is not text
-// is refused before its end or at it. Empty pongs complete it, and mean nothing elsewhere.
-bool is_same(const std::vector<std::string>& whole, std::string_view bytes, size_t piece,
-             bool piston) {
-  if (understand(bytes, piece, piston) == whole) return true;
+// wslay leaves out two bytes of each piece when it checks the reason of a close, so one that is cut
+// may be refused earlier or later, but not after its end. Empty pongs complete it, and mean nothing
+// elsewhere.
+bool is_same(std::string_view bytes, size_t piece, bool piston) {
+  const auto understood = [&](std::string_view all, size_t step) {
+    return understand(all, step, piston);
+  };
+  if (understood(bytes, bytes.size() + 1) == understood(bytes, piece)) return true;
   std::string completed(bytes);
   for (int i = 0; i < 25; ++i) completed += "\x8a\x80\x8a\x80\x8a\x80";
-  return whole.back() == "closed" && understand(completed, piece, piston) == whole;
+  return understood(completed, completed.size()) == understood(completed, piece);
 }
 
 }  // namespace
@@ -111,6 +114,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (has_request) VERIFY(upgrade(cut, piece) == upgraded);
   if (!upgraded) return 0;
   const std::string_view frames = has_request ? whole : rest;
-  VERIFY(is_same(understand(frames, frames.size() + 1, piston), frames, piece, piston));
+  VERIFY(is_same(frames, piece, piston));
   return 0;
 }
