@@ -9,7 +9,8 @@ using sys::Nanoseconds;
 
 namespace {
 
-constexpr unsigned kRunsToLose = 8;
+// With others beside it, a task is ended for what they use as much as for what it uses itself.
+constexpr unsigned kRunsToLoseAlone = 8, kRunsToLose = 32;
 // A template that the kernel ends takes cells along, which are heard of one by one.
 constexpr Nanoseconds kSameOom = std::chrono::seconds(2);
 
@@ -48,7 +49,7 @@ bool Shortage::memory_ran_out() {
 // Null: the task waits in front of the queue. Else its time to wait is over, or it may not wait.
 TaskPtr Shortage::await_room(TaskPtr task, const Evidence::Fault& fault) {
   const Nanoseconds now = machine_.now();
-  capacity_.shrink(fault.name_of_step(), fault.error, now);
+  capacity_.shrink(fault.name_of_step(), fault.error, now, task->lost_alone);
   refused_ = true;
   machine_.wake();
   peers_.ask_back();
@@ -62,7 +63,10 @@ TaskPtr Shortage::await_room(TaskPtr task, const Evidence::Fault& fault) {
 
 TaskPtr Shortage::run_again(TaskPtr task, const Evidence::Fault& fault, bool ran) {
   if (!is_shortage(fault.error)) return task;
-  if (!task->can_begin_anew() || (ran && ++task->runs_lost >= kRunsToLose)) {
+  if (ran) ++task->runs_lost;
+  if (ran && capacity_.is_alone()) ++task->lost_alone;
+  const bool too_often = task->lost_alone >= kRunsToLoseAlone || task->runs_lost >= kRunsToLose;
+  if (!task->can_begin_anew() || (ran && too_often)) {
     capacity_.shrink(fault.name_of_step(), fault.error, machine_.now());
     return task;
   }

@@ -4,9 +4,9 @@
 //
 // Such a task never runs with less isolation, and its program is never blamed. One that had not
 // begun waits in its place at the head of the queue; one that was ended in the middle is run again
-// from the start, a few times, if what it reads can be given to it again. The pool becomes narrower
-// meanwhile (capacity.h), and what is idle in it is given back. Only where not a single job could
-// be run for a minute does a task end as a SandboxError, which says what was refused.
+// from the start, a few times alone, if what it reads can be given to it again. The pool becomes
+// narrower meanwhile (capacity.h), and what is idle in it is given back. Only where not a single
+// job could be run for a minute does a task end as a SandboxError, which says what was refused.
 
 #include <utility>
 

@@ -34,7 +34,9 @@ struct Task {
   std::unique_ptr<Job> build;
   const RuntimeSpec* language = nullptr;  // of a command that is one of a runtime's programs
   bool compiled_here = false;             // by this task, not taken from the store
-  unsigned runs_lost = 0;                 // ended because the machine had no room: shortage.h
+  // Runs that ended because the machine had no room, and those of them that the task had alone in
+  // the pool: shortage.h.
+  unsigned runs_lost = 0, lost_alone = 0;
   unsigned starts_lost = 0;  // its template or its cell was killed before it began: placement.h
   // It was judged anew so often, and the runs before took so much CPU time: retrial.h.
   unsigned reruns = 0;

@@ -79,7 +79,7 @@ void Capacity::serve() {
   starved_since_ = {};
 }
 
-void Capacity::shrink(std::string_view step, int error, Nanoseconds now) {
+void Capacity::shrink(std::string_view step, int error, Nanoseconds now, unsigned before) {
   std::lock_guard lock(mutex_);
   const unsigned others = inside_ - 1;
   if (others == 0) {
@@ -87,7 +87,7 @@ void Capacity::shrink(std::string_view step, int error, Nanoseconds now) {
       starved_since_ = now;
       refusals_ = 0;
     }
-    closed_until_ = now + kClosed * (1 << std::min(refusals_++, kMostDoublings));
+    closed_until_ = now + kClosed * (1 << std::min(std::max(refusals_++, before), kMostDoublings));
     starved_at_ = now;
   }
   if (now - shrunk_at_ > 2 * kLongestPause) pause_ = kGrowPause;
@@ -105,6 +105,11 @@ void Capacity::shrink(std::string_view step, int error, Nanoseconds now) {
 bool Capacity::is_narrow() const {
   std::lock_guard lock(mutex_);
   return width_ < full_;
+}
+
+bool Capacity::is_alone() const {
+  std::lock_guard lock(mutex_);
+  return inside_ == 1;
 }
 
 unsigned Capacity::width() const {

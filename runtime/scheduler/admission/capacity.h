@@ -32,10 +32,12 @@ class Capacity {
 
   void serve();  // a job was run
 
-  // One of those inside was refused something; it is about to leave. `step`: at which station.
-  void shrink(std::string_view step, int error, sys::Nanoseconds now);
+  // One of those inside was refused something; it is about to leave. `step`: at which station;
+  // `before`: how often it was refused something alone.
+  void shrink(std::string_view step, int error, sys::Nanoseconds now, unsigned before = 0);
 
   bool is_narrow() const;
+  bool is_alone() const;  // who is inside
   unsigned width() const;
   // For a minute, not even a single job could be run: waiting longer is no help.
   bool is_hopeless(sys::Nanoseconds now) const;

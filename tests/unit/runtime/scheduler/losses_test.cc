@@ -104,6 +104,41 @@ TEST_CASE("a job that the kernel ended for want of memory is run again", "[sched
   CHECK(bench.label("a") == "OK");
 }
 
+TEST_CASE("a job that the kernel ends again and again is given up", "[scheduler]") {
+  Bench bench;
+  const auto lose = [&bench] {
+    ++bench.machine.ooms;
+    bench.machine.cells.back()->die();
+    bench.turn();
+    return bench.label("a");
+  };
+  SECTION("after eight runs that it had alone, with longer and longer pauses") {
+    bench.run("a");
+    sys::Nanoseconds last{};
+    for (int run = 1; run < 8; ++run) {
+      REQUIRE(lose().empty());
+      bench.pass(20ms);  // a step of the pool is told
+      const sys::Nanoseconds pause = bench.capacity.patience(bench.machine.time);
+      CHECK((pause > last || pause >= 3s));
+      last = pause;
+      bench.pass(4s);
+      bench.ready_cell();
+      bench.capacity.serve();  // another shard's
+    }
+    CHECK(lose() == "SandboxError");
+  }
+  SECTION("after more where others were beside it, for what they use is not its fault") {
+    bench.run("b");
+    bench.run("a");
+    for (int run = 1; run < 32; ++run) {
+      REQUIRE(lose().empty());
+      bench.pass(40s);
+      bench.ready_cell();
+    }
+    CHECK(lose() == "SandboxError");
+  }
+}
+
 TEST_CASE("a job whose input cannot be given again is not run again", "[scheduler]") {
   Bench bench;
   Job job = Bench::job("a");
