@@ -22,6 +22,7 @@
 #include "runtime/cell/memory/shared_memory.h"
 #include "runtime/cell/observer.h"
 #include "runtime/cell/output_files.h"
+#include "runtime/cell/rules/borrowed_part.h"
 #include "runtime/cell/rules/cell_life.h"
 #include "runtime/cell/rules/memory_account.h"
 #include "runtime/cell/rules/pipe_count.h"
@@ -204,6 +205,7 @@ class Cell : public CellHandle {
   void count_refused_processes();
   void fail_rollback(bool job_ended_with_holder);
   bool memory_limit_is_far() const;
+  bool measures_borrowed_part() const;
   struct Reading;  // the answer is being read
   void read_answer(bool clean);
   void on_answer_read(Reading& reading, bool clean);
@@ -228,7 +230,8 @@ class Cell : public CellHandle {
   std::optional<Observer> observer_;
   MemoryAccount memory_;
   MemoryAccount::Ended ended_with_;
-  sys::Bytes inherited_data_;  // writable mappings of pid 1, which every job begins with
+  BorrowedPart borrowed_part_;  // where no control group counts
+  sys::Bytes inherited_data_;   // writable mappings of pid 1, which every job begins with
   std::optional<sys::Bytes> memory_limit_;  // in force
   std::optional<uint32_t> pids_limit_;
 
@@ -239,7 +242,7 @@ class Cell : public CellHandle {
   uint64_t nonce_ = 0;
   sys::Nanoseconds sent_at_{}, cpu_base_{};
   uint64_t oom_base_ = 0, refused_base_ = 0;  // as they were when the last job had ended
-  uint64_t outer_oom_base_ = 0, watched_peak_ = 0;
+  uint64_t outer_oom_base_ = 0, watched_peak_ = 0, resident_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup
   PipeCount pipes_{0};
   int holder_pid_ = 0;  // of the process whose memory its jobs borrow; 0: there is none

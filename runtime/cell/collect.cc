@@ -241,13 +241,20 @@ void Cell::measure(const shim::JobDone& done) {
   result_.timing.run = micros(end - confined);
   result_.timing.collect = micros(sys::monotonic_now() - end);
   if (done.rollback != shim::Rollback::kNone) result_.timing.rollback = done.rollback_ns / 1000;
+  resident_peak_ = static_cast<uint64_t>(done.max_rss_kb) * 1024;
+  if (measures_borrowed_part()) {
+    resident_peak_ = borrowed_part_
+                         .of_peak({resident_peak_}, residence_of(holder_pid_),
+                                  {done.unused_warm_pages * kPageBytes})
+                         .count;
+  }
   ended_with_ = {.unused_warm = {done.unused_warm_pages * kPageBytes},
                  .warm = {done.warm_pages * kPageBytes}};
 }
 
 // After all that zygo itself had to do for the job.
 void Cell::measure_memory() {
-  sys::Bytes own{std::max(watched_peak_, static_cast<uint64_t>(result_.usage.max_rss_kb) * 1024)};
+  sys::Bytes own{std::max(watched_peak_, resident_peak_)};
   if (const std::optional<sys::Bytes> peak = cgroup_.peak()) {
     ended_with_.peak = *peak;
     ended_with_.used = cgroup_.usage().value_or(sys::Bytes{0});
@@ -256,6 +263,10 @@ void Cell::measure_memory() {
   own = std::min(own, order_.job->limits.memory);
   result_.usage.memory_peak_bytes = static_cast<int64_t>(own.count);
   result_.evidence.memory_peak_bytes = result_.usage.memory_peak_bytes;
+}
+
+bool Cell::measures_borrowed_part() const {
+  return holder_pid_ != 0 && !layers_.has(Layer::kCgroupMemory);
 }
 
 bool Cell::memory_limit_is_far() const {

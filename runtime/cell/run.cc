@@ -45,6 +45,7 @@ void Cell::run(const RunOrder& order) {
   nonce_ = random_nonce();
   outer_oom_base_ = outer_oom_kills();
   cgroup_.reset_peak();
+  if (measures_borrowed_part()) borrowed_part_.begin(residence_of(holder_pid_), ended_with_.warm);
   sent_at_ = sys::monotonic_now();
   clock_.order(terms(), sent_at_);
   Result<void> sent = send_order();

@@ -334,7 +334,7 @@ struct Cell::Sight {
   Household household;
   std::optional<uint32_t> reader;
   bool memory_counts = false;
-  sys::Bytes warm{};  // of the holder's, which it has in common with the job
+  BorrowedPart borrowed_part;
   sys::OwnedFd scratch;
   uint64_t scratch_device = 0, most_entries = 0;
 
@@ -345,8 +345,10 @@ struct Cell::Sight {
   void look() {
     const Nanoseconds began = sys::monotonic_now();
     const std::vector<int> family = household.jobs();
-    if (memory_counts) memory = memory_of(family, reader);
-    memory.count -= std::min(memory.count, warm.count);
+    if (memory_counts && household.holder_pid == 0) memory = memory_of(family, reader);
+    if (memory_counts && household.holder_pid != 0) {
+      for (int process : family) memory.count += borrowed_part.of(residence_of(process)).count;
+    }
     if (scratch) {
       held = Scratch::measure(scratch.get(), most_entries);
       held.bytes += nameless_bytes_of(family, scratch_device, reader);
@@ -360,7 +362,7 @@ struct Cell::Sight {
 void Cell::watch() {
   auto sight = std::make_shared<Sight>();
   sight->household = household();
-  sight->warm = ended_with_.warm;
+  sight->borrowed_part = borrowed_part_;
   sight->reader = plan_.ids.reader;
   sight->memory_counts = !layers_.has(Layer::kCgroupMemory);
   sight->scratch_device = view_.scratch_device;

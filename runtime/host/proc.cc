@@ -222,10 +222,28 @@ sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> 
   for (int child : processes) {
     const std::string text = text_of_a_thread(child, "smaps_rollup");
     sum += kilobytes(text, "Pss_Anon:") + kilobytes(text, "Pss_Shmem:");
-    const uint64_t tables = kilobytes(text_of_a_thread(child, "status"), "VmPTE:");
+    const uint64_t tables = residence_of(child).tables.count / 1024;
     sum += tables - std::min(tables, kUsualTablesKb);
   }
   return sys::Bytes{sum * 1024};
+}
+
+// A first thread that has ended has a status without these lines.
+Residence residence_of(int pid) {
+  const auto has_memory = [](const std::string& text) {
+    return text.find("VmRSS:") != std::string::npos;
+  };
+  std::string text = text_of(pid, "status");
+  if (!has_memory(text)) {
+    for (int thread : threads_of(pid)) {
+      text = text_of(thread, "status");
+      if (has_memory(text)) break;
+    }
+  }
+  const auto bytes = [&text](std::string_view name) {
+    return sys::Bytes{kilobytes(text, name) * 1024};
+  };
+  return {.all = bytes("VmRSS:"), .files = bytes("RssFile:"), .tables = bytes("VmPTE:")};
 }
 
 bool are_cpus_crowded() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/host/residence.h"
 #include "sandbox/sys/units.h"
 
 namespace runtime {
@@ -50,6 +51,8 @@ bool have_met_disk(const std::vector<int>& processes);
 // all of them, and page tables beyond the usual (smaps_rollup, Linux 4.14; Pss_Anon, 5.4).
 // `reader`: with whose ids to look (sys::FileIdentity).
 sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> reader);
+// Of a process; zeros where that cannot be told (/proc/PID/status).
+Residence residence_of(int pid);
 // The bytes that open files without a name, which no walk over directories finds, occupy on a
 // device.
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
