@@ -16,9 +16,8 @@ using sandbox::Layer;
 namespace {
 
 // The job that is a copy of a holder takes its id, and has the holder chosen its pid.
-constexpr sandbox::CapMask kHolderCapabilities = sandbox::cap_bit(CAP_SETUID) |
-                                                 sandbox::cap_bit(CAP_SETGID) |
-                                                 sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE */);
+constexpr sandbox::CapMask kChoosesPids = sandbox::cap_bit(40 /* CAP_CHECKPOINT_RESTORE */);
+constexpr sandbox::CapMask kChangesId = sandbox::cap_bit(CAP_SETUID) | sandbox::cap_bit(CAP_SETGID);
 
 // Without a user namespace of the cell's own a capability would be one outside of it, too, and a
 // job begins with what its holder has. So a holder has none: its effective ids are the job's, so
@@ -42,7 +41,8 @@ void confine_holder(void* context) {
   const HolderOrder& to = *static_cast<const HolderOrder*>(context);
   deny_new_code(to.order);
   if (to.cell.reach == Reach::kNamespace) {
-    drop_privileges(to.setup, to.cell, kHolderCapabilities);
+    drop_privileges(to.setup, to.cell, kChoosesPids | (to.cell.two_ids ? kChangesId : 0));
+    if (!to.cell.two_ids) to.setup.require(Step::kRuleset, sandbox::restrict_self(kFdRuleset));
   } else {
     if (to.cell.reach == Reach::kUser) take_two_identities(to.setup, to.order);
     drop_privileges(to.setup, to.cell, 0);
@@ -51,6 +51,8 @@ void confine_holder(void* context) {
   const sys::OwnedFd listener = load_filter(to.setup, to.order, to.filter, FilterFor::kBorrowers);
   to.setup.require_call(Step::kFilter, ::dup2(listener.get(), kFdListener));
 }
+
+constexpr int kScopesSignals = 6;  // the first ABI of Landlock that does, of Linux 6.12
 
 // What keeps a job from its holder is what keeps it from pid 1: another uid, or, where all have the
 // same, Landlock, and a filter that asks the daemon about each signal (SECURITY.md, the levels).
@@ -64,7 +66,10 @@ bool is_fenced_off(const Cell& cell) {
   };
   if (!has_all({Layer::kSeccomp, Layer::kDescriptors, Layer::kNoNewPrivs})) return false;
   if (cell.reach == Reach::kGroup) return has_all({Layer::kLandlock, Layer::kCaps});
-  if (!cell.two_ids || !has_all({Layer::kUid})) return false;
+  if (!cell.two_ids) {
+    return has_all({Layer::kLandlock, Layer::kCaps}) && sandbox::landlock_abi() >= kScopesSignals;
+  }
+  if (!has_all({Layer::kUid})) return false;
   return cell.reach == Reach::kNamespace || has_all({Layer::kLandlock, Layer::kCaps});
 }
 

@@ -364,9 +364,7 @@ std::string HostConfig::unmet(const std::vector<std::string>& required) const {
 }
 
 bool HostConfig::borrows_memory(const TemplateSpec& spec, const CellShape& shape) const {
-  // On the lesser levels a watch counts for a borrower what it would count for a fork.
-  const bool counts_memory = level_ != sandbox::Level::kFull || layers_.has(Layer::kCgroupMemory);
-  return borrows_memory_ && counts_memory && shape.may_borrow &&
+  return borrows_memory_ && shape.may_borrow &&
          (spec.runtime || !makes_code(spec)) && !shape.runs_programs() && !shape.observe &&
          rollbacks_.is_trusted(spec.name, sys::monotonic_now());
 }

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from typing import Any
+from unittest import mock
 
+import zygo
 from address_space import NATIVE
 from containers import environments, seccomp
+from isolation.test_unprivileged import OrdinaryUser, as_user
 from pool import test_borrowed_memory as memory
 from pool.test_borrowed_memory import UNVERIFIED, was_borrowed
+from zygo import Job, Result
 
 CLONE3, USERFAULTFD = "435", "323"
 
@@ -27,6 +32,18 @@ class InDocker:
 class InARestrictedPod:
     level = "minimal"
     refused = refused_by_docker(frozenset())
+
+
+class AsAnOrdinaryUser:
+    """Job and holder have one uid; no control group counts."""
+
+    level = "full"
+
+    @classmethod
+    def batch(cls: Any, jobs: Sequence[Job], *options: str, **how: Any) -> dict[str, Result]:
+        its_own = zygo.environment(HOME=cls.home, TMPDIR=cls.home)
+        with mock.patch.object(zygo, "BINARY", cls.binary):
+            return zygo.run_batch(jobs, "--level", cls.level, *options, around=as_user(), env=its_own, cwd=cls.home, **how)
 
 
 class TheNextJobInDocker(InDocker, memory.TheNextJob):
@@ -48,6 +65,18 @@ class EveryProgramInDocker(InDocker, memory.EveryProgram):
 
 
 class EveryProgramInARestrictedPod(InARestrictedPod, memory.EveryProgram):
+    pass
+
+
+class TheNextJobOfAnOrdinaryUser(AsAnOrdinaryUser, memory.TheNextJob, OrdinaryUser):
+    pass
+
+
+class TheNextJobOfAnOrdinaryUserInAPod(TheNextJobOfAnOrdinaryUser):
+    level = "minimal"
+
+
+class EveryProgramOfAnOrdinaryUser(AsAnOrdinaryUser, memory.EveryProgram, OrdinaryUser):
     pass
 
 
