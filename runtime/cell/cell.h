@@ -186,6 +186,7 @@ class Cell : public CellHandle {
   bool take_up_lookout();
   void ask_next();
   void on_answer(const Question& question);
+  bool tells_of_unfixed_child(const sandbox::Notice& notice) const;
   std::optional<sandbox::Ruling> rule(const sandbox::Notice& notice);
   sandbox::Ruling decide(const sandbox::Notice& notice, const sandbox::Ruling& asked);
   bool has_room_for_process();

@@ -42,7 +42,8 @@ struct RunResult {
   std::vector<ObservedCall> observed;
   Evidence evidence;
   Testimony testimony;
-  bool ran = false;  // the program was reached; exit is meaningful
+  bool ran = false;                // the program was reached; exit is meaningful
+  bool had_unfixed_child = false;  // fixed mode: it executed what does not load our library
   Output out, err;
   OutputFiles files;
   std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count

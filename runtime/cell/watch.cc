@@ -15,6 +15,8 @@
 #include "runtime/cell/cell.h"
 #include "runtime/host/proc.h"
 #include "sandbox/notify/files.h"
+#include "sandbox/seccomp/report.h"
+#include "sandbox/seccomp/syscall_names.h"
 
 namespace runtime {
 
@@ -189,8 +191,18 @@ bool Cell::becomes_its_program(const Notice& notice) {
   return executed_ = is_call(notice, SYS_execve) || is_call(notice, SYS_execveat);
 }
 
+// Registers alone: no job can make us wait by it.
+bool Cell::tells_of_unfixed_child(const Notice& notice) const {
+  return life_.is_running() && order_.job->fixed.on && sandbox::is_native(notice.arch, notice.nr) &&
+         is_call(notice, sandbox::kTrapReportCall) && notice.args[0] == sandbox::kNotFixedOption;
+}
+
 // Without a look at the job itself: nothing if that is not enough.
 std::optional<Ruling> Cell::rule(const Notice& notice) {
+  if (tells_of_unfixed_child(notice)) {
+    result_.had_unfixed_child = true;
+    return sandbox::fail_quietly(EINVAL);
+  }
   if (becomes_its_program(notice)) return sandbox::go_on();
   if (observer_) {
     if (std::optional<Ruling> settled = observer_->settle(notice)) return settled;

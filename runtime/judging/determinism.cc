@@ -38,7 +38,8 @@ std::vector<std::string> not_fixed(const FixedFacts& facts) {
   if (!facts.has_own_view) words.emplace_back("paths");
   if (!facts.has_own_pids) words.emplace_back("pid");
   if (facts.is_executed) words.emplace_back("rdtsc");
-  if (facts.is_executed && !facts.is_preloaded) words.emplace_back("static program");
+  if ((facts.is_executed && !facts.is_preloaded) || facts.had_unfixed_child)
+    words.emplace_back("static program");
   if (facts.had_company || !facts.has_own_pids) words.emplace_back("thread order");
   if (!facts.has_own_view) words.emplace_back("uid");
   return words;

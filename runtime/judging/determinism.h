@@ -18,12 +18,13 @@ void compare_runs(JobResult& first, const JobResult& later, unsigned runs);
 
 // Of a job in fixed mode.
 struct FixedFacts {
-  bool is_executed = false;   // a program of its own, not one that our interpreter runs
-  bool is_preloaded = true;   // the library that fixes time and chance could be loaded into it
-  bool has_own_pids = true;   // a namespace
-  bool has_addresses = true;  // memory can be had at the same addresses
-  bool had_company = false;   // there was more than one thread or process
-  bool has_own_view = true;   // files and ids as they are in every cell, not the host's
+  bool is_executed = false;        // a program of its own, not one that our interpreter runs
+  bool is_preloaded = true;        // the library that fixes time and chance could be loaded into it
+  bool has_own_pids = true;        // a namespace
+  bool has_addresses = true;       // memory can be had at the same addresses
+  bool had_company = false;        // there was more than one thread or process
+  bool had_unfixed_child = false;  // that library was not loaded into a program that it executed
+  bool has_own_view = true;        // files and ids as they are in every cell, not the host's
 };
 // What may differ between runs all the same, in the words of docs/determinism.md; sorted.
 std::vector<std::string> not_fixed(const FixedFacts& facts);

@@ -272,7 +272,8 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
 }
 
 DeterminismReport Scheduler::report_of_fixed(const Task& task, const CellSlot& slot,
-                                             const JobResult& result) const {
+                                             const JobResult& result,
+                                             bool had_unfixed_child) const {
   const TemplateSpec* spec = catalogue_.find_template(task.job.template_name);
   DeterminismReport report;
   report.fixed = true;
@@ -282,18 +283,21 @@ DeterminismReport Scheduler::report_of_fixed(const Task& task, const CellSlot& s
                                 .has_own_pids = slot.cell->layers().has(sandbox::Layer::kPidNs),
                                 .has_addresses = catalogue_.fixes_addresses(),
                                 .had_company = result.usage.pids_peak > 1,
+                                .had_unfixed_child = had_unfixed_child,
                                 .has_own_view = catalogue_.level() == sandbox::Level::kFull});
   return report;
 }
 
 JobResult Scheduler::assemble(const Task& task, const CellSlot& slot, RunResult run) {
   const Nanoseconds begin = machine_.now();
+  const bool had_unfixed_child = run.had_unfixed_child;
   JobResult result = result_of(task, std::move(run));
   result.enforced = slot.cell->layers();
   result.level = catalogue_.level();
   if (const TemplateSlot* zygote = templates_.find(slot.zygote))
     result.template_id = zygote->zygote->identity();
-  if (task.job.fixed.on && !task.build) result.determinism = report_of_fixed(task, slot, result);
+  if (task.job.fixed.on && !task.build)
+    result.determinism = report_of_fixed(task, slot, result, had_unfixed_child);
   result.timing.judge = micros(machine_.now() - begin);
   return result;
 }

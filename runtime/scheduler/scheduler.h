@@ -95,8 +95,8 @@ class Scheduler : public Peer {
   void start_pairs();
   void begin_retrial();
   void give_up_cell(Slot slot, const sys::Error& error);
-  DeterminismReport report_of_fixed(const Task& task, const CellSlot& slot,
-                                    const JobResult& result) const;
+  DeterminismReport report_of_fixed(const Task& task, const CellSlot& slot, const JobResult& result,
+                                    bool had_unfixed_child) const;
   JobResult assemble(const Task& task, const CellSlot& slot, RunResult run);
 
   Machine& machine_;

@@ -17,6 +17,9 @@ namespace sandbox {
 
 inline constexpr int kTrapReportCall = SYS_prctl;
 inline constexpr uint32_t kTrapReportOption = 0x7a79676f;  // "zygo"
+// By this option the library of fixed mode says that a child is not fixed (shim/fixed/programs.h).
+// A forged word adds to the result of the job that forged it; in other jobs it is a violation.
+inline constexpr uint32_t kNotFixedOption = 0x7a79676e;
 // SECCOMP_RET_DATA of our traps: si_errno of the signal. Another filter's traps have another one.
 inline constexpr uint16_t kTrapMark = 0x7a67;
 

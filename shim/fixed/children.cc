@@ -4,6 +4,7 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 
 #include "shim/fixed/fixed.h"
+#include "shim/fixed/programs.h"
 #include "shim/fixed/state.h"
 
 namespace {
@@ -49,7 +51,7 @@ void look_up(Function*& into, const char* name) {
 }
 
 constexpr const char* kPreload = "LD_PRELOAD=";
-// 64 KiB of the stack. Who gives a child more than that has it as it is.
+// 64 KiB of the stack. Who gives a child more than that has it as it is, and not fixed.
 constexpr size_t kMostEntries = 8192;
 
 using Words = char* const*;
@@ -118,11 +120,14 @@ void complete(const Given& given, Words env, char** into, char* preload) {
     auto* const entries = static_cast<char**>(::alloca((given.count + 3) * sizeof(char*)));     \
     complete(given, env, entries, static_cast<char*>(::alloca(length_of_preload(given, env)))); \
     whole = entries;                                                                            \
+  } else if (given.count > kMostEntries && fixed::is_on()) {                                    \
+    fixed::tell_of_unfixed_child();                                                             \
   }
 
 ZYGO_HOOK int execve(const char* path, Words argv, Words env) noexcept {
   look_up_all();
   ZYGO_WHOLE(env);
+  fixed::look_at_program(AT_FDCWD, path);
   return real.execve(path, argv, whole);
 }
 ZYGO_HOOK int execv(const char* path, Words argv) noexcept { return execve(path, argv, environ); }
@@ -130,6 +135,7 @@ ZYGO_HOOK int execv(const char* path, Words argv) noexcept { return execve(path,
 ZYGO_HOOK int execvpe(const char* file, Words argv, Words env) noexcept {
   look_up_all();
   ZYGO_WHOLE(env);
+  fixed::look_for_program(file);
   return real.execvpe(file, argv, whole);
 }
 ZYGO_HOOK int execvp(const char* file, Words argv) noexcept { return execvpe(file, argv, environ); }
@@ -137,11 +143,13 @@ ZYGO_HOOK int execvp(const char* file, Words argv) noexcept { return execvpe(fil
 ZYGO_HOOK int fexecve(int fd, Words argv, Words env) noexcept {
   look_up_all();
   ZYGO_WHOLE(env);
+  fixed::look_at_program(fd, "");
   return real.fexecve(fd, argv, whole);
 }
 ZYGO_HOOK int execveat(int directory, const char* path, Words argv, Words env, int flags) noexcept {
   look_up_all();
   ZYGO_WHOLE(env);
+  fixed::look_at_program(directory, path);
   return real.execveat(directory, path, argv, whole, flags);
 }
 
@@ -149,12 +157,14 @@ ZYGO_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_a
                           const posix_spawnattr_t* attributes, Words argv, Words env) {
   look_up_all();
   ZYGO_WHOLE(env);
+  fixed::look_at_program(AT_FDCWD, path);
   return real.posix_spawn(pid, path, actions, attributes, argv, whole);
 }
 ZYGO_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, Words argv, Words env) {
   look_up_all();
   ZYGO_WHOLE(env);
+  fixed::look_for_program(file);
   return real.posix_spawnp(pid, file, actions, attributes, argv, whole);
 }
 
@@ -206,6 +216,7 @@ namespace {
 template <typename Result, typename Start>
 Result with_whole_environment(Start start) {
   ZYGO_WHOLE(environ);
+  fixed::look_at_program(AT_FDCWD, "/bin/sh");
   char** const before = environ;
   environ = const_cast<char**>(whole);
   const Result result = start();

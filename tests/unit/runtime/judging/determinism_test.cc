@@ -68,6 +68,7 @@ TEST_CASE("what fixed mode does not reach is named, by what the program is and w
   CHECK(not_fixed({.is_executed = true}) == Words{"file metadata", "rdtsc"});
   CHECK(not_fixed({.is_executed = true, .is_preloaded = false}) ==
         Words{"file metadata", "rdtsc", "static program"});
+  CHECK(not_fixed({.had_unfixed_child = true}) == Words{"file metadata", "static program"});
   CHECK(not_fixed({.is_executed = true,
                    .is_preloaded = false,
                    .has_own_pids = false,
