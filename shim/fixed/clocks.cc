@@ -12,8 +12,22 @@
 
 using fixed::kSecond;
 
+namespace {
+
+// These are read in the program's own process (vDSO): a bad pointer is a crash there, too.
+bool is_read_without_kernel(clockid_t clock) {
+  return !fixed::counts_cpu(clock) && clock != CLOCK_REALTIME_ALARM &&
+         clock != CLOCK_BOOTTIME_ALARM;
+}
+
+}  // namespace
+
 ZYGO_HOOK int clock_gettime(clockid_t clock, timespec* into) noexcept {
   if (fixed::is_on() && fixed::is_known(clock)) {
+    if (!is_read_without_kernel(clock)) {
+      if (const long error = fixed::try_clock(clock, into); error < 0)
+        return static_cast<int>(fixed::with_errno(error));
+    }
     *into = fixed::to_timespec(fixed::read(clock));
     return 0;
   }

@@ -10,26 +10,41 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "shim/fixed/state.h"
 
+namespace {
+
+// What the kernel says of flags and of where the bytes are to go. It fills so many in any case.
+constexpr size_t kNeverInterrupted = 256;
+long real_answer(void* at, size_t size, unsigned flags) {
+  return fixed::raw_call(SYS_getrandom, reinterpret_cast<long>(at),
+                         static_cast<long>(std::min(size, kNeverInterrupted)), flags);
+}
+
+}  // namespace
+
 ZYGO_HOOK ssize_t getrandom(void* at, size_t size, unsigned flags) {
-  if (!fixed::is_on() || !at) {
+  if (!fixed::is_on()) {
     ZYGO_NEXT(getrandom);
     return real(at, size, flags);
   }
+  if (const long error = real_answer(at, size, flags); error < 0) return fixed::with_errno(error);
   fixed::fill_random(at, size);
   return static_cast<ssize_t>(size);
 }
 
 ZYGO_HOOK int getentropy(void* at, size_t size) {
   constexpr size_t kMost = 256;  // getentropy(3)
-  if (!fixed::is_on() || !at || size > kMost) {
+  if (!fixed::is_on() || size > kMost) {
     ZYGO_NEXT(getentropy);
     return real(at, size);
   }
+  if (const long error = real_answer(at, size, 0); error < 0)
+    return static_cast<int>(fixed::with_errno(error));
   fixed::fill_random(at, size);
   return 0;
 }
@@ -115,7 +130,7 @@ bool is_noted_device(int fd) {
 }
 
 bool is_device(const char* path) {
-  return path && fixed::is_on() &&
+  return fixed::is_on() && fixed::can_read(path) &&
          (std::strcmp(path, "/dev/urandom") == 0 || std::strcmp(path, "/dev/random") == 0);
 }
 

@@ -57,7 +57,7 @@ int wait_at_most(int64_t wanted, Wait wait) {
 }
 
 // What is not, the kernel refuses.
-bool is_valid(const timespec* time) { return time && fixed::is_valid(*time); }
+bool is_valid(const timespec* time) { return fixed::can_read(time) && fixed::is_valid(*time); }
 
 int64_t of_milliseconds(int ms) { return int64_t{ms} * (kSecond / 1000); }
 int64_t of_timespec(const timespec* time) { return time ? fixed::to_ns(*time) : -1; }
@@ -135,6 +135,7 @@ ZYGO_HOOK int epoll_pwait(int fd, epoll_event* events, int most, int ms, const s
 ZYGO_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* time,
                            const sigset_t* mask) {
   ZYGO_NEXT(epoll_pwait2);
+  if (time && !fixed::can_read(time)) return real(fd, events, most, time, mask);
   return wait_at_most(of_timespec(time), [=] { return real(fd, events, most, time, mask); });
 }
 
@@ -153,7 +154,7 @@ ZYGO_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* time, const
 
 ZYGO_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* time) {
   ZYGO_NEXT(sigtimedwait);
-  if (!fixed::is_on()) return real(set, info, time);
+  if (!fixed::is_on() || !fixed::can_read(time)) return real(set, info, time);
   const TimedWait timed(of_timespec(time));
   const int answer = real(set, info, time);
   timed.end(answer >= 0       ? End::kElse

@@ -141,6 +141,13 @@ void fill_random(void* at, size_t size) {
   }
 }
 
+// rt_sigprocmask(2) copies the set before it looks at `how`, which no kernel knows.
+bool can_read(const void* at) {
+  constexpr long kNoHow = 99;
+  return at && raw_call(SYS_rt_sigprocmask, kNoHow, reinterpret_cast<long>(at), 0,
+                        sizeof(uint64_t)) != -EFAULT;
+}
+
 timespec to_timespec(int64_t ns) { return {ns / kSecond, ns % kSecond}; }
 
 int64_t to_ns(const timespec& time) {
@@ -154,6 +161,11 @@ int64_t real_now(clockid_t clock) {
   timespec time{};
   raw_call(SYS_clock_gettime, clock, reinterpret_cast<long>(&time));
   return to_ns(time);
+}
+
+long try_clock(clockid_t clock, timespec* into) {
+  const clockid_t asked = counts_cpu(clock) ? clock : CLOCK_BOOTTIME;
+  return raw_call(SYS_clock_gettime, asked, reinterpret_cast<long>(into));
 }
 
 long raw_call(long number, long a, long b, long c, long d, long e, long f) {

@@ -26,6 +26,9 @@ bool is_known(clockid_t clock);
 bool counts_cpu(clockid_t clock);
 
 int64_t real_now(clockid_t clock);
+// The kernel's word on the pointer, and on clocks of processes that may not be there: 0 or -errno.
+// That it has clocks of alarms depends on the machine, and is not asked.
+long try_clock(clockid_t clock, timespec* into);
 
 // What a program that is started needs to be fixed as this one is: the file of this library, or ""
 // where that cannot be told, and the variable's "NAME=VALUE".
@@ -53,6 +56,10 @@ class TimedWait {
 
 uint64_t random_word();
 void fill_random(void* at, size_t size);
+
+// A pointer of the program's is bad where the kernel would say EFAULT, and a crash would be ours.
+// False for a null, too. Looks at eight bytes.
+bool can_read(const void* at);
 
 timespec to_timespec(int64_t ns);
 // At most some 146 years.

@@ -169,7 +169,8 @@ long futex(const long* words) {
                            words[4], words[5]);
   };
   const auto end_of = [](long answer) { return end_with(static_cast<int>(-answer)); };
-  if (operation == FUTEX_WAIT && time) {
+  if (!fixed::can_read(time)) return call(time);  // a number, a null, or what is EFAULT
+  if (operation == FUTEX_WAIT) {
     const fixed::TimedWait timed(fixed::to_ns(*time));
     const long answer = call(time);
     timed.end(end_of(answer));
@@ -194,16 +195,20 @@ extern "C" __attribute__((visibility("hidden"))) long zygo_fixed_call(long numbe
         return fixed::with_errno(futex(words));
       }
       case SYS_clock_gettime:
-        if (b == 0 || !fixed::is_known(static_cast<clockid_t>(a))) break;
+        if (!fixed::is_known(static_cast<clockid_t>(a)) ||
+            fixed::try_clock(static_cast<clockid_t>(a), reinterpret_cast<timespec*>(b)) < 0)
+          break;
         *reinterpret_cast<timespec*>(b) =
             fixed::to_timespec(fixed::read(static_cast<clockid_t>(a)));
         return 0;
       case SYS_time: {
+        if (fixed::raw_call(number, a) < 0) break;
         const long seconds = fixed::read(CLOCK_REALTIME) / fixed::kSecond;
         if (a != 0) *reinterpret_cast<long*>(a) = seconds;
         return seconds;
       }
       case SYS_gettimeofday: {
+        if (fixed::raw_call(number, a, b) < 0) break;
         const int64_t ns = fixed::read(CLOCK_REALTIME);
         if (a != 0) {
           reinterpret_cast<long*>(a)[0] = ns / fixed::kSecond;
@@ -212,9 +217,8 @@ extern "C" __attribute__((visibility("hidden"))) long zygo_fixed_call(long numbe
         return 0;
       }
       case SYS_getrandom:
-        if (a == 0) break;
-        fixed::fill_random(reinterpret_cast<void*>(a), static_cast<size_t>(b));
-        return b;
+        return ::getrandom(reinterpret_cast<void*>(a), static_cast<size_t>(b),
+                           static_cast<unsigned>(c));
       case SYS_nanosleep:
         return ::nanosleep(reinterpret_cast<const timespec*>(a), reinterpret_cast<timespec*>(b));
       case SYS_clock_nanosleep: {
