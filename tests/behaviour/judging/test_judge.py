@@ -197,7 +197,7 @@ class ASubmission(WithACopy):
 
 
 class AFolder(WithACopy):
-    """One program in several files."""
+    """One program in several files. How long its runtime takes to start is not the question, so the time limit is long."""
 
     MAIN = "int main() { long long a, b; std::cin >> a >> b; std::cout << add(a, b) << std::endl; }\n"
     ADD = "long long add(long long a, long long b) { return a + b; }\n"
@@ -205,7 +205,10 @@ class AFolder(WithACopy):
     def verdict(self, files: dict[str, str], package: str = "sum") -> dict[str, Any]:
         for name, source in files.items():
             self.submission("many/" + name, source)
-        result = objects(judge("--json", PACKAGES / package, self.folder / "many"))[0]
+        if not (self.folder / package).exists():
+            (self.copy(package, submissions=False) / ".timelimit").write_text("30\n")
+        result = objects(judge("--json", self.folder / package, self.folder / "many"))[0]
+        self.assertEqual(result["time_limit_ms"], 30_000)
         self.assertEqual(result["submission"], str(self.folder / "many"))
         return result
 
