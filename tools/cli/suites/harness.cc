@@ -31,18 +31,18 @@ double seconds(sys::Milliseconds time) { return static_cast<double>(time.count()
 }  // namespace
 
 std::string program_side() {
-  return source_of({"operators", "wire", "program_side"}, {{"script", nullptr}});
+  return source_of({"operators", "streams", "wire", "program_side"}, {{"script", nullptr}});
 }
 
 std::string tests_side(const SuitePlan& plan) {
   const json suite = {
       {"program", plan.program}, {"given", plan.tests}, {"framework", plan.framework}};
-  return source_of(
-      {"operators", "wire", "proxies", "session", "report", "frameworks", "plan", "tests_side"},
-      {{"strict", plan.strict},
-       {"wall", seconds(plan.wall)},
-       {"cpu", seconds(plan.cpu)},
-       {"suite", suite}});
+  return source_of({"operators", "streams", "wire", "proxies", "session", "report", "frameworks",
+                    "plan", "tests_side"},
+                   {{"strict", plan.strict},
+                    {"wall", seconds(plan.wall)},
+                    {"cpu", seconds(plan.cpu)},
+                    {"suite", suite}});
 }
 
 }  // namespace cli

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple
 
 _HERE = Path(__file__).resolve().parent
-_PROGRAM_SIDE = ("operators", "wire", "program_side")
-_TESTS_SIDE = ("operators", "wire", "proxies", "session", "report", "tests_side")
-_SUITE_SIDE = ("operators", "wire", "proxies", "session", "report", "frameworks", "plan", "tests_side")
+_PROGRAM_SIDE = ("operators", "streams", "wire", "program_side")
+_TESTS_SIDE = ("operators", "streams", "wire", "proxies", "session", "report", "tests_side")
+_SUITE_SIDE = ("operators", "streams", "wire", "proxies", "session", "report", "frameworks", "plan", "tests_side")
 # What a pool can preload, so that the tests' cells of its jobs have the harness already.
 HARNESS = tuple(f"{__package__}.{name}" for name in _SUITE_SIDE)
 _WALL_BEYOND_CPU_MS = 2000

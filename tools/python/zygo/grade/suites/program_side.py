@@ -11,8 +11,10 @@ import os
 import sys
 import threading
 import types
-from typing import Any, BinaryIO, Dict, List, Optional, Tuple
+import weakref
+from typing import AbstractSet, Any, BinaryIO, Dict, List, MutableMapping, Optional, Tuple
 
+from . import streams
 from .operators import OPERATORS
 from .wire import ERRORS, MOST_NESTED, Closed, Codec, dump, is_flat, read_frame
 
@@ -20,15 +22,16 @@ _MOST_TEXT = 10_000
 _MOST_NAME = 200
 _ERROR_NAMES = {kind: name for name, kind in ERRORS.items()}
 _PLAIN: Tuple[Any, ...] = (list, tuple, dict, set, frozenset, bytearray, int, float, str, bytes, complex)
-_MUTABLE_TAGS = frozenset("dsBqoC")
+_MUTABLE_TAGS = frozenset("dsBqoCy")
 
 
 class Foreign:
     """An object of the tests, which can be handed back, and called or iterated if that is what it is for."""
 
-    def __init__(self, server: Server, number: int, name: str) -> None:
-        self._zygo = server, number
-        self.__name__ = self.__qualname__ = name
+    _zygo: Tuple[Any, int]  # the server, and the object's number in the tests
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"an object of the tests has no attribute {name!r} that the program can reach")
 
 
 def _foreign_call(self: Foreign, *args: Any, **kwargs: Any) -> Any:
@@ -63,12 +66,18 @@ class Server(Codec):
         self._news: List[Any] = []  # classes that the tests have not been told of
         self._foreign: Dict[int, Any] = {}
         self._kinds: Dict[str, type] = {}
+        self._arrived: Dict[int, Any] = {}  # copies of streams that came with one line
+        self._copies: MutableMapping[Any, int] = weakref.WeakKeyDictionary()  # all of them, with their numbers
+        self._in_full: AbstractSet[int] = frozenset()  # those that are packed with what is in them
 
     # References
 
     def export(self, value: Any) -> Any:
         if isinstance(value, Foreign):
             return {"k": value._zygo[1]}
+        if streams.is_stream(value) and value in self._copies:
+            number = self._copies[value]
+            return {"y": [number, *streams.state_of(value)]} if number in self._in_full else {"k": number}
         if isinstance(value, type):
             return {"K": self._number_of_class(value)}
         if isinstance(value, types.ModuleType):
@@ -113,12 +122,32 @@ class Server(Codec):
             return sys.modules[body]
         if tag == "e":
             return self._error_of_tests(body)
+        if tag == "y":
+            return self._copy_of_stream(*body)
         number, abilities, name = body
         if number not in self._foreign:
             if abilities not in self._kinds:
-                self._kinds[abilities] = type("Foreign", (Foreign,), dict(_ABILITIES[one] for one in abilities))
-            self._foreign[number] = self._kinds[abilities](self, number, name)
+                self._kinds[abilities] = type("TestsObject", (Foreign,), dict(_ABILITIES[one] for one in abilities))
+            self._foreign[number] = one = self._kinds[abilities]()
+            one._zygo, one.__name__, one.__qualname__ = (self, number), name, name
         return self._foreign[number]
+
+    def _copy_of_stream(self, number: int, kind: str, rest: str, place: int) -> Any:
+        if number not in self._arrived:
+            self._arrived[number] = streams.copy_of(kind, rest)
+            self._copies[self._arrived[number]] = number
+        return self._arrived[number]
+
+    def _unpack_line(self, items: List[Any]) -> List[Any]:
+        self._arrived = {}
+        return [self.unpack(item) for item in items]
+
+    def _pack_in_full(self, value: Any, numbers: AbstractSet[int]) -> Any:
+        self._in_full = numbers
+        try:
+            return self.pack(value)
+        finally:
+            self._in_full = frozenset()
 
     # Exceptions
 
@@ -182,8 +211,9 @@ class Server(Codec):
             self._send(["error", self.describe(error), []])
 
     def _perform(self, what: str, operands: List[Any]) -> List[Any]:
-        given = [self.unpack(operand) for operand in operands]
-        before = [(place, value, packed if is_flat(packed) else self.pack(value))
+        given = self._unpack_line(operands)
+        arrived = self._arrived
+        before = [(place, value, packed if is_flat(packed) else self._pack_in_full(value, arrived.keys()))
                   for place, value, packed in _mutable(operands, given)]
         try:
             answer = ["ok", self._pack_or_refer(getattr(self, "do_" + what)(*given))]
@@ -191,7 +221,7 @@ class Server(Codec):
             answer = ["stop"] if what == "next" else ["error", self.describe(error)]
         except BaseException as error:
             answer = ["error", self.describe(error)]
-        return [*answer, self._changed(before)]
+        return [*answer, self._changed(before, arrived.keys())]
 
     def _pack_or_refer(self, value: Any) -> Any:
         try:
@@ -199,12 +229,12 @@ class Server(Codec):
         except RecursionError:  # nested too deeply to be copied
             return {"h": self._reference(value)}
 
-    def _changed(self, before: List[Any]) -> List[Any]:
+    def _changed(self, before: List[Any], arrived: AbstractSet[int]) -> List[Any]:
         found = []
         for place, value, packed_before in before:
             if is_flat(packed_before) and _are_same(value, packed_before):
                 continue
-            packed = self.pack(value)
+            packed = self._pack_in_full(value, arrived)
             if not _are_same(packed, packed_before):
                 found.append([*place, packed])
         return found
@@ -219,7 +249,7 @@ class Server(Codec):
         while True:
             frame = read_frame(self._calls)
             if frame[0] == "ok":
-                return self.unpack(frame[1])
+                return self._unpack_line(frame[1:2])[0]
             if frame[0] == "stop":
                 raise StopIteration
             if frame[0] == "error":

@@ -10,9 +10,9 @@ import types
 import weakref
 from typing import Any, BinaryIO, Counter, Dict, List, Optional, Set, Tuple
 
-from . import proxies
+from . import proxies, streams
 from .operators import ARITHMETIC, COMPARISONS
-from .wire import ERRORS, MOST_NESTED, Closed, Codec, WireError, dump, read_frame, whole
+from .wire import ERRORS, MOST_NESTED, Closed, Codec, WireError, dump, merged, read_frame, whole
 
 _MOST_CLASSES = 10_000
 _MOST_OBJECTS = 1_000_000  # that live at once
@@ -63,6 +63,8 @@ class Session(Codec):
         self._released: List[List[int]] = []
         self._exports: List[Tuple[Any, str]] = []
         self._export_numbers: Dict[int, int] = {}
+        self._lent: Dict[int, streams.Loan] = {}  # streams that were packed since the last question
+        self._due: Optional[Dict[int, streams.Loan]] = None  # those that may come back now
         self._raised: Set[int] = set()  # exceptions of callbacks, by number, that the present call may end with
         self.broken: Optional[str] = None  # a label, or "": the program's own end has it
         self.why = ""
@@ -78,10 +80,12 @@ class Session(Codec):
                 raise RecursionError("program and tests call each other too deeply")
             if self._depth == 0:
                 self._raised.clear()
+            self._lent = {}
             packed = [self.pack(operand) for operand in operands]
+            lent = self._lent
             released, self._released = self._released, []
             line = dump([what, packed, released])
-            return self._take(what, self._exchange(line), changed)
+            return self._take(what, self._exchange(line), changed, lent)
 
     def _exchange(self, line: bytes) -> List[Any]:
         try:
@@ -131,14 +135,14 @@ class Session(Codec):
                 continue
             return frame
 
-    def _take(self, what: str, answer: List[Any], changed: Tuple[Any, ...]) -> Any:
+    def _take(self, what: str, answer: List[Any], changed: Tuple[Any, ...], lent: Dict[int, streams.Loan]) -> Any:
         try:
             if answer[0] == "stop" and what == "next":
                 error: Optional[BaseException] = StopIteration()
             else:
                 if answer[0] not in ("ok", "error") or len(answer) != 4:
                     raise WireError("an answer that is none")
-                self._apply(answer[2], changed)
+                self._apply(answer[2], changed, lent)
                 error = self._error(answer[1]) if answer[0] == "error" else None
                 value = None if error else self.unpack(answer[1])
         except WireError as wrong:
@@ -213,7 +217,12 @@ class Session(Codec):
         kind = type(value)
         abilities = "".join(letter for letter, name in (("c", "__call__"), ("i", "__iter__"), ("n", "__next__"))
                             if getattr(kind, name, None) is not None)
-        return {"k": [self._number_of(value, abilities), abilities, str(getattr(value, "__name__", kind.__name__))]}
+        number = self._number_of(value, abilities)
+        rest = streams.rest_of(value) if streams.is_stream(value) else None
+        if rest is not None:
+            self._lent.setdefault(number, streams.Loan(value))
+            return {"y": [number, *rest, 0]}
+        return {"k": [number, abilities, str(getattr(value, "__name__", kind.__name__))]}
 
     def _number_of(self, value: Any, abilities: str) -> int:
         number = self._export_numbers.get(id(value))
@@ -235,7 +244,18 @@ class Session(Codec):
             return self._error(body)
         if tag == "k" and type(body) is int and 0 <= body < len(self._exports):
             return self._exports[body][0]
+        if tag == "y" and self._due is not None and type(body) is list and len(body) == 4:
+            return self._take_back(*body)
         raise WireError("a reference to nothing")
+
+    def _take_back(self, number: Any, kind: Any, text: Any, place: Any) -> Any:
+        loan = (self._due or {}).get(whole(number))
+        if loan is None:
+            raise WireError("a stream that was not given")
+        try:
+            return loan.take_back(kind, text, place)
+        except (TypeError, ValueError) as error:
+            raise WireError(str(error)) from None
 
     def module(self, name: str) -> RemoteModule:
         module = RemoteModule(name)
@@ -347,7 +367,14 @@ class Session(Codec):
 
     # What the program changed in the tests' own arguments
 
-    def _apply(self, changes: Any, changed: Tuple[Any, ...]) -> None:
+    def _apply(self, changes: Any, changed: Tuple[Any, ...], lent: Dict[int, streams.Loan]) -> None:
+        self._due = lent
+        try:
+            self._apply_all(changes, changed)
+        finally:
+            self._due = None
+
+    def _apply_all(self, changes: Any, changed: Tuple[Any, ...]) -> None:
         if type(changes) is not list:
             raise WireError("changes that are none")
         for change in changes:
@@ -357,28 +384,3 @@ class Session(Codec):
             except (TypeError, ValueError, LookupError):
                 raise WireError("a change of what was not given") from None
             merged(old, self.unpack(body))
-
-
-def merged(old: Any, new: Any) -> Any:
-    """`old`, changed in place to be equal to `new` as far as it can be, or else `new`."""
-    if type(old) is not type(new):
-        return new
-    if isinstance(old, tuple):
-        parts = [merged(mine, other) for mine, other in zip(old, new)]
-        return old if len(old) == len(new) and all(part is mine for part, mine in zip(parts, old)) else new
-    if isinstance(old, (list, collections.deque)):
-        items = [merged(mine, other) for mine, other in zip(old, new)] + list(new)[len(old):]
-        old.clear()
-        old.extend(items)
-    elif isinstance(old, dict):
-        pairs = {key: merged(old[key], item) if key in old else item for key, item in new.items()}
-        old.clear()
-        old.update(pairs)
-    elif isinstance(old, set):
-        old.clear()
-        old.update(new)
-    elif isinstance(old, bytearray):
-        old[:] = new
-    else:
-        return new
-    return old

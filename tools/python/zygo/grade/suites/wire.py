@@ -310,3 +310,28 @@ _READERS: Dict[str, Callable[[Codec, Any, int], Any]] = {
     "N": lambda c, b, d: c.record_class(b[0], b[1], b[2], d),
     "T": lambda c, b, d: NAMED[b],
 }
+
+
+def merged(old: Any, new: Any) -> Any:
+    """`old`, changed in place to be equal to `new` as far as it can be, or else `new`."""
+    if type(old) is not type(new):
+        return new
+    if isinstance(old, tuple):
+        parts = [merged(mine, other) for mine, other in zip(old, new)]
+        return old if len(old) == len(new) and all(part is mine for part, mine in zip(parts, old)) else new
+    if isinstance(old, (list, collections.deque)):
+        items = [merged(mine, other) for mine, other in zip(old, new)] + list(new)[len(old):]
+        old.clear()
+        old.extend(items)
+    elif isinstance(old, dict):
+        pairs = {key: merged(old[key], item) if key in old else item for key, item in new.items()}
+        old.clear()
+        old.update(pairs)
+    elif isinstance(old, set):
+        old.clear()
+        old.update(new)
+    elif isinstance(old, bytearray):
+        old[:] = new
+    else:
+        return new
+    return old
