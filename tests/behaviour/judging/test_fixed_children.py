@@ -111,6 +111,16 @@ class StaticChild(ZygoTestCase):
             with self.subTest(name):
                 self.assertNotIn("static program", words_of(result))
 
+    def test_is_named_at_every_level(self) -> None:
+        jobs = [fixed(name, MAKE + programs["run"], policy=SUBPROCESS)
+                for name, programs in (("static", STATIC), ("dynamic", DYNAMIC))]
+        for level in ("contained", "minimal"):
+            with self.subTest(level):
+                results = zygo.run_batch(jobs, "--level", level)
+
+                self.assertIn("static program", words_of(results["static"]))
+                self.assertNotIn("static program", words_of(results["dynamic"]))
+
     def test_of_c_and_cpp_is_named(self) -> None:
         """One that is started by a system call of the program's own is not: it deceives itself."""
         for template in ("c", "cpp"):
