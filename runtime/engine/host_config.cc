@@ -364,8 +364,8 @@ std::string HostConfig::unmet(const std::vector<std::string>& required) const {
 }
 
 bool HostConfig::borrows_memory(const TemplateSpec& spec, const CellShape& shape) const {
-  return borrows_memory_ && shape.may_borrow &&
-         (spec.runtime || !makes_code(spec)) && !shape.runs_programs() && !shape.observe &&
+  return borrows_memory_ && shape.may_borrow && (spec.runtime || !makes_code(spec)) &&
+         !shape.runs_programs() && !shape.observe &&
          rollbacks_.is_trusted(spec.name, sys::monotonic_now());
 }
 
