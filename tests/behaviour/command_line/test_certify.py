@@ -58,6 +58,16 @@ class Certify(CertifyTestCase):
             self.assertEqual(each["interval"][0], 0)
         self.assertEqual(report["total"]["jobs"], 60 * len(rounds))
 
+    def test_tells_a_flip_when_it_is_seen(self) -> None:
+        wrong: Job = {"id": "wrong", "source": "[][3]", "label": "KeyError"}
+        corpus = self.corpus((wrong,))
+
+        told = self.certify(corpus, "--loads", "1", "--jobs", "4").stderr
+        quiet = self.certify(corpus, "--loads", "1", "--jobs", "4", "--quiet").stderr
+
+        self.assertEqual(told.count(f"zygo certify: wrong ({corpus}:1), load 1: expected KeyError, got IndexError"), 4, told)
+        self.assertEqual(quiet, "")
+
     def test_leaves_nothing_on_the_host_after_kills(self) -> None:
         if not FAULTS:
             self.skipTest("processes of another uid are to be killed: needs root")

@@ -29,6 +29,7 @@ struct Certificate {
 };
 std::string certificate_head(const Certificate& certificate);  // what is run, and the table's head
 std::string certificate_row(const LoadRow& row, const Style& style);
+std::string flip_line(const Flip& flip);
 // The flips, and the summary as the last line.
 std::string certificate_end(const Certificate& certificate, const Style& style);
 std::string certificate_json(const Certificate& certificate);

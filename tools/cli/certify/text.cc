@@ -27,15 +27,6 @@ std::string interval_text(const LoadRow& row) {
   return fmt::format("{} to {} %", percent(interval.low), percent(interval.high));
 }
 
-std::string flip_lines(const Flip& flip) {
-  auto plain = [](const std::string& text) { return escape_controls(text, Lines::kEscape); };
-  std::string head = clip(plain(flip.id), kWidestId);
-  if (!flip.place.empty()) head += " (" + plain(flip.place) + ")";
-  return fmt::format("{}, load {}{}{}: expected {}, got {}", head, flip.load,
-                     flip.faults ? " with faults" : "", flip.contended ? ", contended" : "",
-                     plain(fmt::format("{}", fmt::join(flip.expected, " or "))), flip.seen);
-}
-
 ordered_json detail_json(const runtime::Detail& detail) {
   ordered_json object = ordered_json::object();
   for (const auto& [key, value] : detail)
@@ -74,6 +65,15 @@ ordered_json flip_json(const Flip& flip) {
 }
 
 }  // namespace
+
+std::string flip_line(const Flip& flip) {
+  auto plain = [](const std::string& text) { return escape_controls(text, Lines::kEscape); };
+  std::string head = clip(plain(flip.id), kWidestId);
+  if (!flip.place.empty()) head += " (" + plain(flip.place) + ")";
+  return fmt::format("{}, load {}{}{}: expected {}, got {}", head, flip.load,
+                     flip.faults ? " with faults" : "", flip.contended ? ", contended" : "",
+                     plain(fmt::format("{}", fmt::join(flip.expected, " or "))), flip.seen);
+}
 
 LoadRow Certificate::total() const {
   LoadRow sum;
@@ -114,7 +114,7 @@ std::string certificate_row(const LoadRow& row, const Style& style) {
 std::string certificate_end(const Certificate& certificate, const Style& style) {
   std::string text;
   for (size_t i = 0; i < std::min(certificate.flips.size(), kShownFlips); ++i)
-    text += flip_lines(certificate.flips[i]) + "\n";
+    text += flip_line(certificate.flips[i]) + "\n";
   if (certificate.flips.size() > kShownFlips)
     text += fmt::format("... and {} more\n", certificate.flips.size() - kShownFlips);
   const LoadRow sum = certificate.total();

@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "tools/cli/certify/certify.h"
+#include "tools/cli/text.h"
+
 namespace cli {
 namespace {
 
@@ -45,7 +48,11 @@ void Trial::take(const Arrival& arrival, Scorer& scorer) {
       scorer.add_lost();
       return for_the_end_.push_back(arrival.index);
   }
-  tally_.add(word_of(scorer.add(corpus_[arrival.index], arrival.result)), Tally::Kind::kVerdict);
+  const Likeness likeness = scorer.add(corpus_[arrival.index], arrival.result);
+  tally_.add(word_of(likeness), Tally::Kind::kVerdict);
+  if (likeness != Likeness::kFlip || !progress_.period()) return;
+  progress_.clear();
+  write_error_line("zygo certify: " + flip_line(scorer.flips().back()));
 }
 
 bool Trial::run_all(const std::vector<size_t>& order, Scorer& scorer) {
