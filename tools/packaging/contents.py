@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 # Linked in as archives, compiled in from headers or sources, embedded as text, or beside the programs.
 PACKAGES = ("libarchive-dev", "libseccomp-dev", "libcap-dev", "libuv1-dev", "libsqlite3-dev", "libssl-dev", "libyaml-cpp-dev",
@@ -43,7 +43,8 @@ def _spdx_package(name: str, identity: str, version: str, license_: str) -> Dict
             "licenseConcluded": license_, "licenseDeclared": license_, "copyrightText": "NOASSERTION"}
 
 
-def spdx(version: str, files: Dict[str, bytes], parts_: List[Part], epoch: int) -> bytes:
+def spdx(version: str, files: Dict[str, bytes], parts_: List[Part], epoch: int, base: Sequence[Part] = ()) -> bytes:
+    """`base`: what lies below the files, in an image."""
     listed = [{"SPDXID": f"SPDXRef-File-{number}", "fileName": f"./{path}",
                "checksums": [{"algorithm": name.upper(), "checksumValue": hashlib.new(name, content).hexdigest()}
                              for name in ("sha1", "sha256")],
@@ -53,8 +54,8 @@ def spdx(version: str, files: Dict[str, bytes], parts_: List[Part], epoch: int) 
     root = "SPDXRef-Package-zygo"
     packages = [_spdx_package("zygo", root, version, "Apache-2.0")]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", root)]
-    for part in parts_:
-        identity = "SPDXRef-Package-" + part.package.replace("+", "p")
+    for kind, part in [*(("Package", part) for part in parts_), *(("Base", part) for part in base)]:
+        identity = f"SPDXRef-{kind}-" + part.package.replace("+", "p")
         package = _spdx_package(part.package, identity, part.version, "NOASSERTION")
         reference = f"pkg:deb/debian/{part.package}@{part.version}?arch=amd64"
         package["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": reference}]

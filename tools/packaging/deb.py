@@ -53,8 +53,9 @@ def _packed(text: bytes) -> bytes:
     return gzip.compress(text, 9, mtime=0)
 
 
-def _layout(tree: Dict[str, Content], package: Dict[str, bytes], units: Dict[str, bytes],
-            shared: Dict[str, bytes]) -> Dict[str, Content]:
+def layout(tree: Dict[str, Content], package: Dict[str, bytes], units: Dict[str, bytes],
+           shared: Dict[str, bytes]) -> Dict[str, Content]:
+    """All files by their places. `shared`: the documents."""
     found: Dict[str, Content] = {}
     for path, (content, executable) in tree.items():
         manual = path.startswith("share/man/")
@@ -76,10 +77,7 @@ def documents(version: str, maintainer: str, epoch: int, notices: Dict[str, byte
             "changelog.Debian.gz": _packed(CHANGES.format(version=version, maintainer=maintainer, date=date).encode())}
 
 
-def make(folder: Path, version: str, maintainer: str, epoch: int, tree: Dict[str, Content], package: Dict[str, bytes],
-         units: Dict[str, bytes], shared: Dict[str, bytes]) -> Path:
-    """`shared`: the documents."""
-    files = _layout(tree, package, units, shared)
+def make(folder: Path, version: str, maintainer: str, epoch: int, files: Dict[str, Content]) -> Path:
     path = folder / f"zygo_{version}-1_amd64.deb"
     with tempfile.TemporaryDirectory(prefix="zygo-deb-") as holder:
         root = Path(holder) / "root"

@@ -52,6 +52,7 @@ NOT_RUN = {
     ("docs/install.md", "tar -xzf zygo-0.1.0-linux-x86_64.tar.gz"): "needs the tarball; test_wheel.py makes it and runs the same",
     ("docs/install.md", "python3 -m venv env && env/bin/pip install zygo-0.1.0-py3-none-manylinux_2_31_x86_64.whl"):
         "needs the wheel; test_wheel.py makes it and runs the same",
+    ("docs/install.md", "tools/package image"): "needs docker; test_packed_image.py makes a small one, tools/package --check image runs it",
     ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
 }
 
