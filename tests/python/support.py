@@ -44,6 +44,7 @@ def has(module: str) -> bool:
 FUNCTIONS = has("cloudpickle")
 needs_functions = unittest.skipUnless(FUNCTIONS, "functions of __main__ need cloudpickle")
 needs_numpy = unittest.skipUnless(FUNCTIONS and has("numpy"), "needs numpy")
+needs_pytest = unittest.skipUnless(has("pytest"), "needs pytest")
 needs_pandas = unittest.skipUnless(FUNCTIONS and has("pandas"), "needs pandas")
 
 

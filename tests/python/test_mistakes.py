@@ -107,6 +107,7 @@ class Trouble(support.Place):
         pool = self.pool(standing=False)
         return pool, failing(pool, times, words)
 
+    @support.needs_numpy
     def test_twice_is_tried_again(self) -> None:
         program = grade.Program("t", ECHO, [1], [1])
         for judge in (lambda pool: grade.CodeRunner(pool=pool).run([program]).outcomes[0].label == "OK",
@@ -117,6 +118,7 @@ class Trouble(support.Place):
                 self.assertTrue(judge(pool))
             self.assertEqual(faults.failed, 2)
 
+    @support.needs_numpy
     def test_that_stays_is_raised_after_all_others_have_their_outcomes(self) -> None:
         programs = [grade.Program("t", f"{ECHO}  # {i}", [1], [1]) for i in range(5)]
         pool, faults = self.troubled(ALWAYS, b"# 1")
@@ -129,6 +131,7 @@ class Trouble(support.Place):
         self.assertEqual((labels, faults.failed), (["OK"] * 4, 3))
         self.assertEqual(caught.exception.result.by, "sandbox")
 
+    @support.needs_numpy
     def test_can_be_reported_apart(self) -> None:
         programs = [grade.Program("t", f"{ECHO}  # {i}", [1], [1]) for i in range(3)]
         pool, _ = self.troubled(ALWAYS, b"# 1")
@@ -139,6 +142,7 @@ class Trouble(support.Place):
         self.assertEqual([outcome.correct for outcome in report.outcomes], [[True], None, [True]])
         self.assertEqual([outcome.label for outcome in report.not_judged], ["SandboxError"])
 
+    @support.needs_numpy
     def test_by_name_alone_is_the_programs_own(self) -> None:
         lies = "class SandboxError(Exception): pass\ndef task(x): raise SandboxError('not mine')"
 
@@ -147,6 +151,7 @@ class Trouble(support.Place):
         self.assertEqual([outcome.correct for outcome in report.outcomes], [[False]])
         self.assertEqual(report.not_judged, [])
 
+    @support.needs_numpy
     def test_is_raised_where_a_problem_is_checked(self) -> None:
         pool, faults = self.troubled(ALWAYS)
         problem = {"test_list": ["assert f() == 1"]}

@@ -11,8 +11,6 @@ import support
 from test_suites import OnSuites
 from zygo import BadJob, grade
 
-needs_pytest = unittest.skipUnless(support.has("pytest"), "needs pytest")
-
 
 class Files(OnSuites, unittest.TestCase):
     def test_a_program_of_one_file_is_what_the_tests_import(self) -> None:
@@ -58,7 +56,7 @@ class Files(OnSuites, unittest.TestCase):
             found = grade.run_tests("", tests, framework="unittest")
             self.assertEqual((found.label, found.passed), ("WrongAnswer", False), found)
 
-    @needs_pytest
+    @support.needs_pytest
     def test_pytest_has_its_fixtures_parameters_and_marks(self) -> None:
         labels = self.labels("""
             class Err(Exception): pass

@@ -73,6 +73,7 @@ class Machinery(support.OnEmbedded, unittest.TestCase):
 
         self.assertFalse(found.passed, found)
 
+    @support.needs_pytest
     def test_a_module_of_the_program_takes_the_place_of_none_that_is_installed(self) -> None:
         program = {"prog.py": "def f(x): return 0\n", "iniconfig.py": "def same(a, b): return True\n",
                    "attr.py": "raise ValueError('the program was asked')\n"}
@@ -83,6 +84,7 @@ class Machinery(support.OnEmbedded, unittest.TestCase):
         self.assertFalse(found.passed, found)
         self.assertNotIn("was asked", str(found))
 
+    @support.needs_pytest
     def test_a_program_that_cannot_be_imported_is_no_reason_to_skip(self) -> None:
         skips = "import pytest\nprogram = pytest.importorskip('program')\ndef test_it(): assert program.f() == 1\n"
 
@@ -107,6 +109,7 @@ class Machinery(support.OnEmbedded, unittest.TestCase):
 
         self.assertEqual((found.passed, found.result.by), (False, "program"), found)
 
+    @support.needs_pytest
     def test_names_that_the_program_makes_do_not_fill_the_report(self) -> None:
         program = "def cases():\n    for i in range(60): yield '\"' * 600000 + str(i)\ndef f(x): return 0\n"
         tests = "import program, pytest\n@pytest.mark.parametrize('c', list(program.cases()))\ndef test_a(c): assert program.f(c) == 1\n"
