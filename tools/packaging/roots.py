@@ -3,19 +3,22 @@ and clean roots with nothing but python3 and pip, in which packages are tried.""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import List
+from typing import Any, Dict, List
 
 NO_ROOT = 77  # exit code, where no root can be made: the mirror cannot be reached, mostly
 RELEASES = {"11": "bullseye", "12": "bookworm", "13": "trixie"}
+CLEAN = ("python3", "python3-pip", "python3-venv")
+WANTED = ("python3-numpy", "python3-cloudpickle", "python3-pytest", "python3-joblib")  # by the programs of the ARC set, and tests
 EARLIEST = "315532800"  # 1980: what zip archives begin with
 HERE = Path(__file__).resolve().parent
-INSIDE = HERE / "inside.py"
+INSIDE, OUTSIDE = HERE / "inside.py", HERE / "outside.py"
 
 
 def say(text: str) -> None:
@@ -54,12 +57,13 @@ def make_sysroot(folder: Path) -> None:
     fresh.rename(folder)
 
 
-def _archive(release: str, kept: Path) -> Path:
-    path = kept / f"debian-{release}.tar"
+def archive(release: str, kept: Path, *further: str) -> Path:
+    """A clean root with python3 and pip, and with these packages."""
+    path = kept / ("-".join([f"debian-{release}", *further]) + ".tar")
     if not path.exists():
-        say(f"making a clean root of Debian {release}")
+        say(f"making a clean root of Debian {release}{' with ' if further else ''}{', '.join(further)}")
         kept.mkdir(parents=True, exist_ok=True)
-        _mmdebstrap("--variant=minbase", "--format=tar", "--include=python3,python3-pip,python3-venv", RELEASES[release],
+        _mmdebstrap("--variant=minbase", "--format=tar", "--include=" + ",".join([*CLEAN, *further]), RELEASES[release],
                     f"{path}.new")
         os.rename(f"{path}.new", path)
     return path
@@ -84,14 +88,51 @@ def base(kept: Path) -> Path:
     return path
 
 
+def copy_tests(checkout: Path, place: Path) -> None:
+    """What the Python tests and the ARC grader want beside them, without the package and the program."""
+    for folder in ("tests/python", "tests/data/arc", "tools/graders", "docs"):
+        shutil.copytree(checkout / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(checkout / "tools/python", place / "tools/python",
+                    ignore=lambda folder, _: {"zygo"} if Path(folder) == checkout / "tools/python" else set())
+    shutil.copy(OUTSIDE, place)
+
+
+def _outside(checkout: Path, wheel: Path, packed: Path, *tried: str) -> Dict[str, Any] | None:
+    """The report of the ARC set, or nothing; None where something failed."""
+    with tempfile.TemporaryDirectory(prefix="zygo-root-", dir="/var/tmp") as holder:
+        subprocess.run(["tar", "-C", holder, "-xf", packed], check=True)
+        place = Path(holder) / "opt/outside"
+        copy_tests(checkout, place)
+        shutil.copy(wheel, place)
+        codes = [subprocess.run([HERE / "enter", holder, "/usr/bin/python3", "-B", f"/opt/outside/{OUTSIDE.name}",
+                                 f"/opt/outside/{wheel.name}", what], check=False).returncode for what in tried]
+        told = place / "arc.json"
+        return None if any(codes) else json.loads(told.read_bytes()) if told.exists() else {}
+
+
+def check_outside(checkout: Path, wheel: Path, kept: Path) -> int:
+    """0 when the Python tests pass against the installed wheel, and the ARC set has the labels that the checkout's zygo gives."""
+    print("Debian 12, outside of the checkout", flush=True)
+    bare = _outside(checkout, wheel, archive("12", kept), "tests")
+    print(f"Debian 12 with {', '.join(WANTED)}, outside of the checkout", flush=True)
+    ours = _outside(checkout, wheel, archive("12", kept, *WANTED), "tests", "arc")
+    if bare is None or ours is None:
+        return 1
+    theirs = json.loads(subprocess.run([checkout / "tools/graders/arc", "--json", "--quiet", "--expected"], check=False,
+                                       stdout=subprocess.PIPE).stdout or "{}")
+    equal = all(ours[name] == theirs.get(name) for name in ("counts", "MEAN", "differences"))
+    print(f"  {'the ARC set by the checkout: the same':<44} {'ok' if equal else f'FAILED {theirs}'}", flush=True)
+    return int(not equal)
+
+
 def check(wheel: Path, deb: Path, releases: List[str], kept: Path) -> int:
     """0 when both did in each root what `inside.py` asks of them."""
     failed = 0
     for release in releases:
-        archive = _archive(release, kept)
+        packed = archive(release, kept)
         with tempfile.TemporaryDirectory(prefix="zygo-root-", dir="/var/tmp") as holder:
             root = Path(holder)
-            subprocess.run(["tar", "-C", holder, "-xf", archive], check=True)
+            subprocess.run(["tar", "-C", holder, "-xf", packed], check=True)
             shutil.copy(wheel, root / "opt")
             shutil.copy(deb, root / "opt")
             shutil.copy(INSIDE, root / "opt/inside.py")

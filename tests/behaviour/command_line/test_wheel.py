@@ -18,6 +18,10 @@ from typing import ClassVar
 import zygo
 from zygo import CHECKOUT, ZygoTestCase
 
+sys.path.insert(0, str(CHECKOUT / "tools/packaging"))
+
+import roots  # noqa: E402
+
 BUILD = zygo.BINARY.parent.parent
 CHECK_SYMBOLS = str(CHECKOUT / "tools/check_symbols")
 RELEASE = "13"  # of Debian: the oldest, 11, is what packages are linked against, and 12 is where they are made
@@ -122,6 +126,17 @@ class TheWheel(ZygoTestCase):
                                  env={**environment(), "PATH": "/usr/bin:/bin"}, cwd="/")
         self.assertIn("zygo: IndexError", ended.stderr)
         self.assertEqual(ended.code, 1)
+
+    def test_the_tests_of_the_package_pass_outside_of_the_checkout(self) -> None:
+        """Two files of them; tools/package --check outside runs all."""
+        place = self.folder()
+        roots.copy_tests(CHECKOUT, place)
+        python = self.installed() / "bin/python"
+
+        for name in ("test_client.py", "test_limits.py"):
+            with self.subTest(name):
+                ended = zygo.run_command([str(python), "-B", str(place / "tests/python" / name)], env=environment(), cwd="/")
+                self.assertEqual(ended.code, 0, ended.stderr)
 
     def test_the_setup_code_of_services_is_still_printed(self) -> None:
         ended = zygo.run_command([str(self.installed() / "bin/python"), "-m", "zygo", "setup"], env=environment(), cwd="/")
