@@ -7,11 +7,13 @@ import errno
 import os
 import signal
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
 
 import host
+import reach
 import zygo
 from address_space import NATIVE
 from pool.test_borrowed_levels import InARestrictedPod, InDocker
@@ -208,10 +210,15 @@ def counted_domains(result: Result) -> int:
     return int(number)
 
 
+STAYS = NATIVE + "import time\nname = ctypes.create_string_buffer(b'stays')\ncall(157, 15, ctypes.addressof(name), 0, 0)\ntime.sleep(60)\n"  # PR_SET_NAME
+
+
 def holder_that_waits(batch: Coprocess) -> int:
     """Of a cell whose job has ended, and was rolled back."""
-    batch.send(zygo.lines_of([{"id": "sleeps", "source": "import time\ntime.sleep(60)"}]))
-    _, cell, job = host.chain_of(batch.process.pid)
+    batch.send(zygo.lines_of([{"id": "stays", "source": STAYS}]))
+    while not (found := reach.job_that_says(batch.process.pid, "", "stays")):
+        time.sleep(0.01)  # /proc gives no event for a new name.
+    job, cell = found
     holder = host.holder_of(cell)
     os.kill(job, signal.SIGKILL)
     batch.result(30)
@@ -300,7 +307,7 @@ class AJob(BorrowedMemory):
 class Verification(BorrowedMemory):
     @unittest.skipUnless(os.geteuid() == 0, "only root writes to the memory of others")
     def test_notices_a_page_that_the_rollback_has_missed(self) -> None:
-        """A page that another process writes to is no fault of the job's, and so is not looked for."""
+        """A page that another process writes to is no fault of the job's, and so is not looked for. The cell ends with it."""
         for options, label in ((ONE_CELL, "SandboxError"), (UNVERIFIED, "OK")):
             with Coprocess(*options, "--level", self.level) as batch:
                 holder = holder_that_waits(batch)
@@ -311,10 +318,12 @@ class Verification(BorrowedMemory):
                 with open(f"/proc/{holder}/mem", "r+b", buffering=0) as memory:
                     memory.seek(int(stack.partition("-")[0], 16) + (1 << 16))
                     memory.write(b"left")
+                watched = os.pidfd_open(holder)
                 batch.send(zygo.lines_of([{"id": "next", "source": "pass"}]))
                 result = batch.result(30)
+                ended = host.ends(watched, patience=20 if label == "SandboxError" else 0)
 
-            self.assertEqual(result["label"], label, zygo.brief(result))
+            self.assertEqual((result["label"], ended), (label, label == "SandboxError"), zygo.brief(result))
 
 
 class WithoutALayer(BorrowedMemory):

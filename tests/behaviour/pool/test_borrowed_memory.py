@@ -430,10 +430,14 @@ class TheNextJob(BorrowedMemory):
         """The break moved and its area gone: that cannot be rolled back, and the cell ends."""
         move = NATIVE + ("import os\nend = call(12, 0)\ncall(12, end + (1 << 20))\nprint(call(11, (end + 4095) & ~4095, 1 << 20), flush=True)\n"
                          "os.kill(os.getpid(), 9)\n")
-        results = self.batch([{"id": "breaks", "source": move}, {"id": "next", "source": "print(7)"}], *UNVERIFIED)
+        look = NATIVE + "print(call(12, 0))\n"
+        jobs: list[Job] = [{"id": "first", "source": look}, {"id": "breaks", "source": move}, {"id": "next", "source": look}]
+
+        results = self.batch(jobs, *UNVERIFIED)
 
         self.assertEqual((results["breaks"]["label"], results["breaks"]["stdout"]["text"]), ("Signalled", "0\n"))
         self.assertLabel(results["next"], "OK")
+        self.assertEqual(results["next"]["stdout"]["text"], results["first"]["stdout"]["text"])
 
 
 class TheDefault(BorrowedMemory):
