@@ -7,6 +7,7 @@
 // why. layers() is what may be reported as enforced.
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <array>
 #include <optional>
@@ -73,8 +74,19 @@ class CgroupRoot {
   sys::Result<void> hand_down(const CgroupLayout& own, const Controller& directory,
                               const std::string& home, const std::string& group);
 
+  // At the end, too: processes of a daemon that was killed may have outlived our beginning.
+  struct Homes {
+    Homes() = default;
+    Homes(Homes&&) = default;
+    Homes& operator=(Homes&&) = delete;
+    ~Homes();
+    pid_t owner = ::getpid();
+    std::vector<std::string> paths;
+  };
+
   CgroupLayout layout_;
   std::array<std::string, 3> obstacles_;
+  Homes homes_;
   std::vector<GroupDirectory> groups_;
   DaemonLeaf leaf_;  // after groups_: the daemon leaves before its group can be removed
 };

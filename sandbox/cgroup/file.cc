@@ -54,7 +54,7 @@ bool is_still_at(const OwnedFd& directory, const std::string& path) {
          held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-constexpr int kRemovalTries = 20;
+constexpr int kRemovalTries = 20, kRemovalTriesOfClaimed = 2000;
 constexpr timespec kRemovalPause{.tv_sec = 0, .tv_nsec = 1'000'000};
 
 }  // namespace
@@ -141,11 +141,12 @@ GroupDirectory::~GroupDirectory() {
 }
 
 Result<void> GroupDirectory::remove() {
+  const int most = lock_ ? kRemovalTriesOfClaimed : kRemovalTries;
   for (int attempt = 0;; ++attempt) {
     if (::rmdir(path_.c_str()) == 0 || errno == ENOENT) break;
     Result<void> removed = remove_group_tree(path_);
     if (removed || removed.error().code() == ENOENT) break;
-    if (removed.error().code() != EBUSY || attempt == kRemovalTries) return removed;
+    if (removed.error().code() != EBUSY || attempt == most) return removed;
     // Without cgroup.kill, the end of a cell's pid 1 took its whole pid namespace along, and only
     // the last steps of its exit are awaited.
     if (leftovers_ == Leftovers::kKilled) (void)sys::write_control(path_ + "/cgroup.kill", "1");

@@ -40,7 +40,8 @@ std::optional<uint64_t> field_of(std::string_view text, std::string_view key);
 enum class Leftovers : uint8_t { kSpared, kKilled };
 
 // Sole owner of one group's directory, which the destructor removes with the empty groups below it:
-// at most 20 ms of waiting for exiting processes. A process forked from the owner removes nothing.
+// at most 20 ms of waiting for exiting processes, or two seconds for one that was claimed, of which
+// nobody else may be left. A process forked from the owner removes nothing.
 class GroupDirectory {
  public:
   static sys::Result<GroupDirectory> create(std::string path, Leftovers leftovers);

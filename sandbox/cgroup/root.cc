@@ -90,6 +90,11 @@ int sweep_cgroups(const std::string& own_group) {
   return removed;
 }
 
+CgroupRoot::Homes::~Homes() {
+  if (owner != ::getpid()) return;
+  for (const std::string& path : paths) sweep_cgroups(path);
+}
+
 CgroupRoot CgroupRoot::create() {
   Result<CgroupLayout> own = detect_own_cgroups();
   if (own) return create_in(*own, name_for_this_daemon());
@@ -119,6 +124,7 @@ Result<void> CgroupRoot::use(const CgroupLayout& own, const Controller& director
                              const std::string& name) {
   std::string home = directory.v2 ? home_of(own, directory) : directory.path;
   sweep_cgroups(home);
+  homes_.paths.push_back(home);
   GroupDirectory group = TRY(make_group(home + "/" + name));
   Controller ours{group.path(), directory.v2};
   if (directory.v2) {

@@ -197,6 +197,16 @@ TEST_CASE("a sweep removes the groups of daemons that nobody claims", "[cgroup]"
   for (const char* other : {"zygote", "zygo-x", "zygo-", "zygo-12x"}) CHECK(tree.has(other));
 }
 
+TEST_CASE("a daemon sweeps when it ends, too", "[cgroup]") {
+  FakeTree tree;
+  const std::string gone = "zygo-" + std::to_string(dead_pid()) + "-77";
+  {
+    const CgroupRoot root = CgroupRoot::create_in(all_v2(tree.top()), "zygo-7");
+    tree.dir(gone + "/cell-1");  // its processes have ended meanwhile
+  }
+  CHECK_FALSE(tree.has(gone));
+}
+
 TEST_CASE("a sweep leaves alone what a daemon claims whose pid means nothing here", "[cgroup]") {
   FakeTree tree;
   const std::string name = "zygo-" + std::to_string(dead_pid());
