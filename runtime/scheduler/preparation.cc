@@ -173,15 +173,31 @@ bool suits_warm_interpreter(const Job& job) {
          std::none_of(job.run_files.begin(), job.run_files.end(), is_hidden);
 }
 
+// The program, or a file beside it.
+template <typename Look>
+bool any_text(const Job& job, Look look) {
+  auto is_such = [&](const InputFile& file) { return look(file.content); };
+  return look(job.source) || std::any_of(job.files.begin(), job.files.end(), is_such) ||
+         std::any_of(job.run_files.begin(), job.run_files.end(), is_such);
+}
+
 // A compacting collector protects the pages that it moves objects from, and borrowed memory is
 // sealed against that (Ruby's GC.compact).
 bool moves_its_heap(const Job& job) {
-  auto mentions_it = [](std::string_view text) {
+  return any_text(job, [](std::string_view text) {
     return text.find("GC") != text.npos && text.find("compact") != text.npos;
-  };
-  auto is_such = [&](const InputFile& file) { return mentions_it(file.content); };
-  return mentions_it(job.source) || std::any_of(job.files.begin(), job.files.end(), is_such) ||
-         std::any_of(job.run_files.begin(), job.run_files.end(), is_such);
+  });
+}
+
+// The filter of borrowers has other answers for process groups and for madvise. Where nothing is
+// borrowed anyway, all jobs share their cells.
+bool is_answered_otherwise(const Job& job) {
+  if (job.policy.profile >= Profile::kSubprocess) return false;
+  return any_text(job, [](std::string_view text) {
+    constexpr std::string_view kWords[] = {"killpg", "setpgrp", "setpgid", "setsid", ".madvise"};
+    return std::any_of(std::begin(kWords), std::end(kWords),
+                       [text](std::string_view word) { return text.find(word) != text.npos; });
+  });
 }
 
 // Into the program that came with the job, or else into that of the image.
@@ -241,7 +257,7 @@ std::string objection_to(const Catalogue& catalogue, const TemplateSpec& spec, J
 
 std::string make_request(const Catalogue& catalogue, const TemplateSpec& spec, Task& task) {
   const Job& job = task.job;
-  task.may_borrow = !spec.runtime;
+  task.may_borrow = !spec.runtime && !is_answered_otherwise(job);
   if (!spec.runtime) {
     Environment of_children;
     if (job.policy.profile >= Profile::kSubprocess)

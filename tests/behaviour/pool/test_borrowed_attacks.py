@@ -55,7 +55,7 @@ for pid in sorted(others):
     tries("sched_setparam", 142, pid, at)
     tries("sched_setattr", 314, pid, at, 0)
     tries("sched_setaffinity", 203, pid, 8, at)
-    tries("setpgid", 109, pid, pid)
+    tries("its group", 109, pid, pid)
     tries("ptrace", 101, 16, pid, 0, 0)
     tries("ptrace", 101, 0x4206, pid, 0, 0)
     tries("process_vm_readv", 310, pid, ctypes.addressof(vector), 1, ctypes.addressof(vector), 1, 0)

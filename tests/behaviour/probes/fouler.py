@@ -63,8 +63,9 @@ def foul_process():
     os.umask(0o777)
     os.chdir("/usr")
     os.nice(19)
-    quietly(os.setpgid, 0, 0)
-    quietly(os.setsid)
+    # By names that are not there whole: who names them borrows no memory, and is in another cell.
+    quietly(getattr(os, "set" + "pgid"), 0, 0)
+    quietly(getattr(os, "set" + "sid"))
     for kind in range(16):
         if kind != resource.RLIMIT_AS:
             quietly(resource.setrlimit, kind, (0, 0))

@@ -53,5 +53,16 @@ TEST_CASE("a job that names its collector's compaction borrows no memory", "[sch
   CHECK_FALSE(may_borrow(interpreter(), job));
 }
 
+TEST_CASE("a Python job that names calls that borrowers are refused borrows none", "[scheduler]") {
+  Job job;
+  job.source = "import os; os.getpgid(0)";
+  CHECK(may_borrow({"python", {}, ""}, job));
+  SECTION("process groups") { job.source = "import os; os.setpgrp(); os.killpg(0, 15)"; }
+  SECTION("madvise, in a file") { job.files.push_back({"a.py", "m.madvise(mmap.MADV_FREE)"}); }
+  CHECK_FALSE(may_borrow({"python", {}, ""}, job));
+  job.policy.profile = sandbox::Profile::kSubprocess;  // shares its cells with others
+  CHECK(may_borrow({"python", {}, ""}, job));
+}
+
 }  // namespace
 }  // namespace runtime
