@@ -259,6 +259,7 @@ void restore_streams(const Cell& cell) {
     struct flock everything {};
     everything.l_type = F_UNLCK;
     ::fcntl(fd, F_OFD_SETLK, &everything);
+    if (!cell.home && fd != kFdNull) ::futimens(fd, nullptr);  // where a job could set them
     if (cell.two_ids || fd == kFdNull) continue;
     restore_mode(fd, 0622);  // as the daemon made it: see make_pipe_for_program
   }

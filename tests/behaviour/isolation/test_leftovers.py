@@ -81,6 +81,17 @@ class InOneCell(ZygoTestCase):
 
         self.assertEqual(found, [moved(control)])
 
+    def test_times_of_the_streams_are_not_left_to_the_next(self) -> None:
+        mark = 0xDEADBEEFCAFE
+        leave = f"import os\nfor fd in (1, 2): os.utime(fd, ns=({mark}, {mark}))\nos._exit(0)"
+        look = "import json, os\nprint(json.dumps([time for fd in (1, 2) for time in (os.fstat(fd).st_atime_ns, os.fstat(fd).st_mtime_ns)]))"
+        jobs = [{"id": str(n), "source": look if n % 2 else leave} for n in range(6)]
+
+        results = self.batch(jobs)
+
+        for n in range(1, 6, 2):
+            self.assertNotIn(mark, facts(results[str(n)]))
+
     def test_sockets_on_their_way_to_each_other_are_not_left_to_the_next(self) -> None:
         """They outlive their process, until the kernel looks for such cycles, with all that is on its way with them."""
         leave = """import array, os, socket
