@@ -220,6 +220,7 @@ void load_filter_and_report(const Setup& setup, const CellOrder& order, int filt
     setup.require_call(Step::kReady, holder.get());
     fds[count++] = holder.get();
     ready.has_listener = ready.has_holder = 1;
+    ready.image_bytes = cell.holder->image_bytes();
   } else if (cell.layers.has(Layer::kSeccomp)) {
     listener = load_filter(setup, order, filter, FilterFor::kForks);
     fds[count++] = listener.get();

@@ -130,6 +130,7 @@ struct CellReady {
   uint64_t scratch_device = 0;
   uint32_t has_listener = 0;
   uint32_t has_holder = 0;  // its pidfd comes last
+  uint64_t image_bytes = 0;  // areas of files in memory that the holder has
 };
 
 // kRelease: what the job left in its scratch has been read; the cell may wipe it. kSignal: for the

@@ -177,6 +177,7 @@ void Cell::on_ready(const shim::CellReady& ready, std::vector<OwnedFd> fds) {
   root_ = std::move(fds[0]);
   if (ready.has_holder) holder_ = std::move(fds.back());
   plan_.variant.borrows_memory = ready.has_holder;
+  borrowed_part_ = BorrowedPart(sys::Bytes{ready.image_bytes});
   if (ready.has_listener) {
     listener_ = std::move(fds[1]);
     (void)sandbox::prepare_listener(listener_.get());

@@ -13,6 +13,7 @@ constexpr int32_t kLargestErrno = 4095;  // what a system call can return, see <
 constexpr int32_t kLargestSignal = 64;
 constexpr int64_t kMostNanoseconds = int64_t{10} * 366 * 86400 * 1'000'000'000;  // ten years
 constexpr int64_t kMostKilobytes = int64_t{1} << 40;
+constexpr uint64_t kMostAddresses = uint64_t{1} << 56;
 
 bool in_range(int64_t value, int64_t least, int64_t most) {
   return value >= least && value <= most;
@@ -52,6 +53,7 @@ bool possible(const shim::CellBorn& born, size_t descriptors) {
 
 bool possible(const shim::CellReady& ready, size_t descriptors) {
   if (!possible(ready.failure) || !all_flags({ready.has_listener, ready.has_holder})) return false;
+  if (ready.image_bytes > kMostAddresses) return false;
   return descriptors ==
          (failed(ready.failure) ? 0 : 1 + size_t{ready.has_listener} + ready.has_holder);
 }

@@ -60,6 +60,9 @@ std::string text_of(int pid, const std::string& file, size_t most = 4096) {
   return text.ok() ? std::move(*text) : std::string();
 }
 
+// Its fields follow the groups of the process, of which there may be 65,536 (limits.h).
+std::string status_of(int pid) { return text_of(pid, "status", size_t{1} << 20); }
+
 uint64_t kilobytes(const std::string& text, std::string_view key) {
   return static_cast<uint64_t>(std::max<int64_t>(0, number_of_line(text, key).value_or(0)));
 }
@@ -131,11 +134,11 @@ uint64_t tasks_of(const std::vector<int>& processes) {
 }
 
 int process_of_thread(int tid) {
-  return static_cast<int>(number_of_line(text_of(tid, "status"), "Tgid:").value_or(-1));
+  return static_cast<int>(number_of_line(status_of(tid), "Tgid:").value_or(-1));
 }
 
 int parent_of(int pid) {
-  return static_cast<int>(number_of_line(text_of(pid, "status"), "PPid:").value_or(-1));
+  return static_cast<int>(number_of_line(status_of(pid), "PPid:").value_or(-1));
 }
 
 uint64_t nameless_bytes_of(const std::vector<int>& processes, uint64_t device,
@@ -181,7 +184,7 @@ std::optional<sys::Nanoseconds> start_of(int pid) {
   return std::min(now, now - (since_boot - started));  // the tick may not be over
 }
 
-sys::Bytes data_of(int pid) { return {kilobytes(text_of(pid, "status"), "VmData:") * 1024}; }
+sys::Bytes data_of(int pid) { return {kilobytes(status_of(pid), "VmData:") * 1024}; }
 
 sys::Nanoseconds cpu_of(const std::vector<int>& processes) {
   uint64_t ticks = 0;
@@ -231,19 +234,23 @@ sys::Bytes memory_of(const std::vector<int>& processes, std::optional<uint32_t> 
 // A first thread that has ended has a status without these lines.
 Residence residence_of(int pid) {
   const auto has_memory = [](const std::string& text) {
-    return text.find("VmRSS:") != std::string::npos;
+    return number_of_line(text, "VmRSS:").has_value();
   };
-  std::string text = text_of(pid, "status");
+  std::string text = status_of(pid);
   if (!has_memory(text)) {
     for (int thread : threads_of(pid)) {
-      text = text_of(thread, "status");
+      text = status_of(thread);
       if (has_memory(text)) break;
     }
   }
   const auto bytes = [&text](std::string_view name) {
     return sys::Bytes{kilobytes(text, name) * 1024};
   };
-  return {.all = bytes("VmRSS:"), .files = bytes("RssFile:"), .tables = bytes("VmPTE:")};
+  return {.all = bytes("VmRSS:"),
+          .anonymous = bytes("RssAnon:"),
+          .files = bytes("RssFile:"),
+          .shared = bytes("RssShmem:"),
+          .tables = bytes("VmPTE:")};
 }
 
 bool are_cpus_crowded() {

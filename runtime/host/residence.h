@@ -6,9 +6,11 @@
 namespace runtime {
 
 struct Residence {
-  sys::Bytes all;     // but page tables
-  sys::Bytes files;   // of it, pages of files that are mapped
-  sys::Bytes tables;  // page tables
+  sys::Bytes all;        // but page tables
+  sys::Bytes anonymous;  // of it, pages of no file, or changed ones of a private mapping
+  sys::Bytes files;      // pages of files that are mapped
+  sys::Bytes shared;     // pages of files in memory, and of shared memory
+  sys::Bytes tables;     // page tables
 };
 
 }  // namespace runtime

@@ -180,6 +180,7 @@ bool Holder::read_layout() {
     if (area.end > end_of_addresses() || areas_ == kMostAreas || gaps_ + 1 == kMostGaps) break;
     if (area.begin > last) gap_[gaps_++] = {last, area.begin};
     last = area.end;
+    if (area.is_in_memory()) image_bytes_ += area.end - area.begin;
     if (!area.is_private) continue;
     if (area.prot & PROT_WRITE) {
       area_[areas_++] = {area.begin, area.end};

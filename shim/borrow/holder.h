@@ -58,6 +58,9 @@ class Holder {
   // that the last one found and has not changed.
   size_t warm_pages() const { return kept_ - first_kept_; }
   size_t unused_warm_pages() const { return unused_warm_; }
+  // Areas whose pages are those of files in memory: the image of the heap, and what is shared with
+  // pid 1 and the daemon.
+  size_t image_bytes() const { return image_bytes_; }
 
  private:
   static constexpr pid_t kJobPid = 2;
@@ -121,6 +124,7 @@ class Holder {
   size_t most_kept_ = kMostKept;  // as many as the vault has room for
   size_t first_kept_ = 0;         // those that were there from the start
   size_t unused_warm_ = 0;
+  size_t image_bytes_ = 0;
   size_t warm_ = 0;
   uintptr_t warm_pages_[kMostWarmPagesOfOthers];  // to be kept after this rollback
   struct Seen {

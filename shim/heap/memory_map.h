@@ -22,6 +22,8 @@ struct Area {
   bool is_object = false;   // an ELF object's file: a program or a shared library
   // Once there is one: nothing else maps files privately.
   bool is_of_image() const { return is_private && !is_special && !is_anonymous; }
+  // Its pages are those of a file in memory, or shared.
+  bool is_in_memory() const { return !is_private || (is_of_image() && !is_object); }
 };
 
 // Working memory for one reading; shared, so that it is no part of the image.

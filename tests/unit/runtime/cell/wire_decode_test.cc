@@ -92,6 +92,8 @@ TEST_CASE("a frame comes with the descriptors of its kind, no fewer and no more"
   ready.has_holder = 1;  // its pidfd comes, too
   for (size_t count = 0; count < 5; ++count)
     CHECK(decode_cell_frame(sys::bytes_of(ready), count, kNow).has_value() == (count == 3));
+  ready.image_bytes = uint64_t{1} << 60;
+  CHECK_FALSE(decode_cell_frame(sys::bytes_of(ready), 3, kNow));
 }
 
 TEST_CASE("a failure names a step that exists and an error that the kernel knows", "[frames]") {
