@@ -21,6 +21,7 @@
 #include "sandbox/probe/filter.h"
 #include "sandbox/probe/ids.h"
 #include "sandbox/probe/probe.h"
+#include "sandbox/requirements.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/sys/file.h"
 #include "shim/protocol.h"
@@ -354,13 +355,7 @@ Result<void> HostConfig::choose_layers(const EngineOptions& options,
 }
 
 std::string HostConfig::unmet(const std::vector<std::string>& required) const {
-  for (const std::string& name : required) {
-    if (std::optional<Layer> layer = sandbox::layer_named(name); layer && !layers_.has(*layer))
-      return "layer " + name;
-    if (std::optional<sandbox::Level> level = sandbox::level_named(name); level && level_ > *level)
-      return "level " + name;
-  }
-  return {};
+  return sandbox::unmet(level_, layers_, required);
 }
 
 bool HostConfig::borrows_memory(const TemplateSpec& spec, const CellShape& shape) const {
