@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "images/sha256.h"
@@ -114,6 +115,18 @@ Result<void> BlobStore::fill_in(Job& job) const {
   if (job.checker) TRY(fill_in(job.checker->files, "checker.files"));
   if (job.interactor) TRY(fill_in(job.interactor->files, "interactor.files"));
   return {};
+}
+
+bool names_blobs(const Job& job) {
+  const auto named = [](const std::vector<InputFile>& files) {
+    return std::any_of(files.begin(), files.end(),
+                       [](const InputFile& file) { return !file.blob.empty(); });
+  };
+  const bool in_tests = std::any_of(job.tests.begin(), job.tests.end(),
+                                    [&named](const TestCase& test) { return named(test.files); });
+  const bool in_judge = (job.checker && named(job.checker->files)) ||
+                        (job.interactor && named(job.interactor->files));
+  return !job.source_blob.empty() || named(job.files) || in_tests || in_judge;
 }
 
 }  // namespace runtime

@@ -23,6 +23,9 @@ struct Blob {
   int64_t used_ns = 0;  // when it was put or read last, by the system's clock
 };
 
+// Tells whether any content of it is a digest.
+bool names_blobs(const Job& job);
+
 class BlobStore {
  public:
   static constexpr sys::Bytes kCapacity = sys::mebibytes(4096);

@@ -119,16 +119,7 @@ class PooledEngine : public Engine {
   // Contents in the place of digests.
   Result<void> fill_in(Job& job) const {
     if (blobs_) return blobs_->of(job.tenant).fill_in(job);
-    auto named = [](const std::vector<InputFile>& files) {
-      return std::any_of(files.begin(), files.end(),
-                         [](const InputFile& file) { return !file.blob.empty(); });
-    };
-    const bool in_tests = std::any_of(job.tests.begin(), job.tests.end(),
-                                      [&named](const TestCase& test) { return named(test.files); });
-    const bool in_judge = (job.checker && named(job.checker->files)) ||
-                          (job.interactor && named(job.interactor->files));
-    if (!job.source_blob.empty() || named(job.files) || in_tests || in_judge)
-      return sys::Error::because("blob: this engine has no store of blobs");
+    if (names_blobs(job)) return sys::Error::because("blob: this engine has no store of blobs");
     return {};
   }
 

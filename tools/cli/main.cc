@@ -4,6 +4,7 @@
 #include "runtime/engine/engine.h"
 #include "tools/cli/batch/batch.h"
 #include "tools/cli/certify/certify.h"
+#include "tools/cli/cluster/route.h"
 #include "tools/cli/command_line/command_line.h"
 #include "tools/cli/command_line/documents.h"
 #include "tools/cli/doctor/doctor.h"
