@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "runtime/builds/artefact.h"
-#include "runtime/host/host_pressure.h"
 #include "runtime/judging/judge.h"
+#include "runtime/remote/held_result.h"
 #include "runtime/remote/job_wire.h"
 #include "sandbox/sys/file.h"
 
@@ -52,17 +52,6 @@ JobResult could_not_send(const std::string& id, const std::string& tag, const Er
   seen.fault = Evidence::Fault{shim::Step::kInput, error.code(), error.text()};
   result.verdict = judge(seen, {});
   return result;
-}
-
-// Counted for whoever sent the job, as in the engine's process; or given up.
-void hold(JobResult& result, const std::shared_ptr<Holding>& holding) {
-  if (!holding) return;
-  auto held = std::make_shared<HeldBytes>(holding);
-  if (held->grow(bytes_made(result))) {
-    result.held = std::move(held);
-    return;
-  }
-  give_up(result, held_too_much());
 }
 
 }  // namespace
@@ -297,27 +286,36 @@ void EngineClient::tell(ServiceState state) {
   send(std::move(out));
 }
 
-Result<Answer> EngineClient::ask(Question question) {
-  std::future<Result<Answer>> answer;
+Result<Answer> EngineClient::ask(Question question) { return TRY(put(question, 0)).answer; }
+
+Result<sys::OwnedFd> EngineClient::dial(uint32_t index) {
+  Reply reply = TRY(put(Question::kDial, index));
+  if (reply.fds.size() != 1) return Error::because("the engine's answer is no connection");
+  return std::move(reply.fds.front());
+}
+
+Result<EngineClient::Reply> EngineClient::put(Question question, uint32_t index) {
+  std::future<Result<Reply>> reply;
   {
     std::lock_guard lock(questions_mutex_);
     if (left_) return Error::because("the service is ending");
     const uint64_t number = ++last_question_;
-    answer = questions_[number].get_future();
+    reply = questions_[number].get_future();
     WireWriter out = message(MessageKind::kAsk, number);
     out(question);
+    if (question == Question::kDial) out(index);
     // Without a wakeup the client has not joined its loop yet, and join() sends what waits.
     if (!channel_->send(Packet{out.take(), {}}) && wakeup_) wakeup_->wake();
   }
-  Answer said = TRY(answer.get());
-  if (!said.ok) return Error::because(std::move(said.text));
+  Reply said = TRY(reply.get());
+  if (!said.answer.ok) return Error::because(std::move(said.answer.text));
   return said;
 }
 
-void EngineClient::answer(uint64_t number, Answer answer) {
+void EngineClient::answer(uint64_t number, Reply reply) {
   std::lock_guard lock(questions_mutex_);
   auto waiting = questions_.extract(number);
-  if (waiting) waiting.mapped().set_value(std::move(answer));
+  if (waiting) waiting.mapped().set_value(std::move(reply));
 }
 
 // The next one. If more wait, the loop comes back: looking for one that is not there costs more.
@@ -340,8 +338,9 @@ void EngineClient::handle(Channel::Message message) {
     case MessageKind::kNews:
       return take_news(number, in);
     case MessageKind::kAnswer: {
-      Answer said;
-      in(said);
+      Reply said;
+      in(said.answer);
+      said.fds = std::move(message.fds);
       return answer(number, std::move(said));
     }
     case MessageKind::kStop:

@@ -48,6 +48,9 @@ class EngineClient : public Engine {
 
   // Blocks until the engine's process has answered; any thread but the loop's.
   sys::Result<Answer> ask(Question question);
+  // The same: a connection to the operator's address of this index, that the engine's process has
+  // made, because this one may make none.
+  sys::Result<sys::OwnedFd> dial(uint32_t index);
   void tell(ServiceState state);
 
  private:
@@ -84,7 +87,12 @@ class EngineClient : public Engine {
   void take_result(uint64_t number, WireReader& in);
   void read_aside(uint64_t number, Channel::Message message);
   void deliver(uint64_t number, bool started, JobResult result);
-  void answer(uint64_t number, Answer answer);
+  struct Reply {
+    Answer answer;
+    std::vector<sys::OwnedFd> fds;
+  };
+  sys::Result<Reply> put(Question question, uint32_t index);
+  void answer(uint64_t number, Reply reply);
 
   const std::unique_ptr<Channel> channel_;
   const unsigned workers_;
@@ -100,7 +108,7 @@ class EngineClient : public Engine {
   std::vector<uint32_t> free_seats_;
   uint64_t last_ = 0;
   std::mutex questions_mutex_;
-  std::unordered_map<uint64_t, std::promise<sys::Result<Answer>>> questions_;
+  std::unordered_map<uint64_t, std::promise<sys::Result<Reply>>> questions_;
   uint64_t last_question_ = 0;
   bool left_ = false;
 };

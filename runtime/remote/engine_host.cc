@@ -121,6 +121,7 @@ void EngineHost::handle(Channel::Message message) {
   if (!in.ok() || !message.fds.empty()) return break_off("what is no message of a front");
   int32_t signal_number = 0;
   Question question{};
+  uint32_t index = 0;
   ServiceState state{};
   switch (kind) {
     case MessageKind::kSignal:
@@ -128,6 +129,7 @@ void EngineHost::handle(Channel::Message message) {
       break;
     case MessageKind::kAsk:
       in(question);
+      if (question == Question::kDial) in(index);
       break;
     case MessageKind::kTell:
       in(state);
@@ -144,7 +146,7 @@ void EngineHost::handle(Channel::Message message) {
     case MessageKind::kCancelAll:
       return engine_.cancel_all();
     case MessageKind::kAsk:
-      return take_question(number, question);
+      return take_question(number, question, index);
     case MessageKind::kTell:
       return options_.tell(state);
     default:
@@ -251,24 +253,39 @@ void EngineHost::withdraw(uint64_t number) {
   engine_.cancel_withdrawn();
 }
 
-void EngineHost::take_question(uint64_t number, Question question) {
+void EngineHost::take_question(uint64_t number, Question question, uint32_t index) {
   if (questions_ == kMostQuestions) return break_off("too many questions");
   ++questions_;
-  auto found = std::make_shared<Result<Answer>>(Error::because("there is no room for a thread"));
-  const bool is_aside =
-      options_.aside([found, question, answer = options_.answer] { *found = answer(question); },
-                     [this, desk = desk_, found, number] {
-                       if (desk->wakeup) send_answer(number, std::move(*found));
-                     });
+  auto found = std::make_shared<Result<Reply>>(Error::because("there is no room for a thread"));
+  std::function<void()> find = [found, question, answer = options_.answer] {
+    Result<Answer> said = answer(question);
+    *found = said ? Result<Reply>(Reply{std::move(*said), {}}) : std::move(said).error();
+  };
+  if (question == Question::kDial) {
+    find = [found, index, dial = options_.dial] {
+      Result<sys::OwnedFd> connected =
+          dial ? dial(index) : Error::because("there is nothing to dial");
+      if (!connected) {
+        *found = std::move(connected).error();
+        return;
+      }
+      Reply reply;
+      reply.fds.push_back(std::move(*connected));
+      *found = std::move(reply);
+    };
+  }
+  const bool is_aside = options_.aside(std::move(find), [this, desk = desk_, found, number] {
+    if (desk->wakeup) send_answer(number, std::move(*found));
+  });
   if (!is_aside) send_answer(number, std::move(*found));
 }
 
-void EngineHost::send_answer(uint64_t number, Result<Answer> found) {
+void EngineHost::send_answer(uint64_t number, Result<Reply> found) {
   --questions_;
-  Answer said = found ? std::move(*found) : Answer{false, false, found.error().text()};
+  Reply reply = found ? std::move(*found) : Reply{{false, false, found.error().text()}, {}};
   WireWriter out = message(MessageKind::kAnswer, number);
-  out(said);
-  Result<Packet> packet = Channel::packed(out.take());
+  out(reply.answer);
+  Result<Packet> packet = Channel::packed(out.take(), std::move(reply.fds));
   if (!packet) return break_off("no room for an answer");
   desk_->channel.send(std::move(*packet));
   watch_for_room();

@@ -26,7 +26,10 @@ class EngineHost {
     std::function<std::shared_ptr<Holding>(const std::string& client)> holding_for = {};
     // Why there is no such job, empty: there is. May put it in order.
     std::function<std::string(Job&)> objection;
-    std::function<sys::Result<Answer>(Question)> answer;  // aside
+    std::function<sys::Result<Answer>(Question)> answer;  // aside; all but kDial
+    // Connects to one of the operator's addresses, aside; none: there is nothing to dial. The index
+    // is the front's: it may name no address.
+    std::function<sys::Result<sys::OwnedFd>(uint32_t index)> dial = {};
     // Does the first on another thread and then the second in the loop, perhaps when the host is
     // no more. False: there is no room for a thread, and neither is done.
     std::function<bool(std::function<void()>, std::function<void()>)> aside;
@@ -55,8 +58,12 @@ class EngineHost {
   bool admit(const SubmittedJob& submitted);
   void signal(uint64_t number, int signal);
   void withdraw(uint64_t number);
-  void take_question(uint64_t number, Question question);
-  void send_answer(uint64_t number, sys::Result<Answer> found);
+  struct Reply {
+    Answer answer;
+    std::vector<sys::OwnedFd> fds;
+  };
+  void take_question(uint64_t number, Question question, uint32_t index);
+  void send_answer(uint64_t number, sys::Result<Reply> found);
   void work();
   void tell_counts();
   void watch_for_room();

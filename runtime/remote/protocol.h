@@ -26,8 +26,8 @@ enum class MessageKind : uint8_t {
   kNews,        // engine: of a live job: stage, stdout, stderr
   kResult,      // engine: whether it has started, counts, result
   kCounts,      // engine: counts
-  kAsk,         // front: a Question
-  kAnswer,      // engine: Answer
+  kAsk,         // front: a Question; with kDial, an index
+  kAnswer,      // engine: Answer; with the connection that kDial asked for
   kTell,        // front: a ServiceState
   kReload,      // engine: the configuration is to be read again
   kStop,        // engine: take nothing new, and end when all is answered
@@ -42,11 +42,12 @@ struct WireEnd<LiveIo::Stage> {
   static constexpr auto kLast = LiveIo::Stage::kRunning;
 };
 
-// The front asks these, for it cannot know or do them itself.
-enum class Question : uint8_t { kRuntimes, kSelfcheck, kConfiguration };
+// The front asks these, for it cannot know or do them itself. kDial names one of the addresses that
+// the operator gave by its index: whoever has the front can have nothing else dialled.
+enum class Question : uint8_t { kRuntimes, kSelfcheck, kConfiguration, kDial };
 template <>
 struct WireEnd<Question> {
-  static constexpr auto kLast = Question::kConfiguration;
+  static constexpr auto kLast = Question::kDial;
 };
 
 // The states that the supervisor of the service is to be told (sd_notify(3)).

@@ -62,10 +62,10 @@ struct Ends {
   int stops = 0, reloads = 0;
   bool answers = true;  // else no work aside is ever done
   std::unique_ptr<EngineHost> host;
-  sys::OwnedFd theirs;
+  sys::OwnedFd theirs, router;
   std::unique_ptr<EngineClient> client;
 
-  explicit Ends(bool with_client = true) {
+  explicit Ends(bool with_client = true, bool with_addresses = true) {
     sys::SocketPair pair = std::move(sys::seqpacket_pair()).value();
     EngineHost::Options options;
     options.objection = [this](Job&) { return objection; };
@@ -82,6 +82,14 @@ struct Ends {
       breach = why;
       loop.stop();
     };
+    if (with_addresses) {
+      options.dial = [this](uint32_t index) -> sys::Result<sys::OwnedFd> {
+        if (index != 1) return sys::Error::because("no such address");
+        sys::SocketPair made = TRY(sys::seqpacket_pair());
+        router = std::move(made.theirs);
+        return std::move(made.ours);
+      };
+    }
     host = std::move(EngineHost::start(engine, loop, std::move(pair.ours), options)).value();
     theirs = std::move(pair.theirs);
     if (!with_client) return;
@@ -314,6 +322,84 @@ TEST_CASE("the front asks, tells, and hears what the engine wants", "[remote]") 
   CHECK(ends.told.front() == ServiceState::kReady);
 }
 
+namespace {
+
+// What the front gets, while the loop runs.
+sys::Result<sys::OwnedFd> dialled(Ends& ends, uint32_t index) {
+  sys::Result<sys::OwnedFd> found = sys::Error::because("not asked");
+  std::atomic<bool> done{false};
+  std::thread asks([&] {
+    found = ends.client->dial(index);
+    done = true;
+  });
+  ends.until([&] { return done.load(); });
+  asks.join();
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the engine dials for the front, and hands the connection over", "[remote]") {
+  Ends ends;
+  const auto connection = dialled(ends, 1);
+  REQUIRE(connection);
+  CHECK((::fcntl(connection->get(), F_GETFD) & FD_CLOEXEC) != 0);
+  const std::string said = "hello";
+  REQUIRE(sys::send_message(connection->get(), std::as_bytes(std::span(said))));
+  std::string heard(16, '\0');
+  const auto received =
+      sys::receive_message(ends.router.get(), std::as_writable_bytes(std::span(heard)));
+  REQUIRE(received);
+  CHECK(heard.substr(0, received->size) == said);
+}
+
+TEST_CASE("what cannot be dialled is answered with the reason", "[remote]") {
+  Ends ends;
+  for (const uint32_t index : {0u, 2u, ~0u}) {
+    const auto refused = dialled(ends, index);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text() == "no such address");
+  }
+  CHECK(ends.breach == "none");
+  CHECK(dialled(ends, 1));  // the front goes on
+}
+
+TEST_CASE("a front whose operator gave no address dials nothing", "[remote]") {
+  Ends ends(true, false);
+  const auto refused = dialled(ends, 0);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text() == "there is nothing to dial");
+}
+
+TEST_CASE("an answer without a connection is none to who dials", "[remote]") {
+  sys::SocketPair pair = std::move(sys::seqpacket_pair()).value();
+  Channel engine(std::move(pair.ours));
+  WireWriter hello = message(MessageKind::kHello);
+  Hello first{1, 0, 0};
+  hello(first);
+  Packet greeting{hello.take(), {}};
+  greeting.fds.push_back(std::move(sys::memfd("board", kSeats)).value());
+  engine.send(std::move(greeting));
+  Ends ends(false);
+  ends.client = std::move(EngineClient::connect(std::move(pair.theirs))).value();
+  ends.client->join(ends.loop, {[] {}, [] {}});
+  const size_t brought = GENERATE(0, 2);
+  WireWriter out = message(MessageKind::kAnswer, 1);
+  Answer empty;
+  out(empty);
+  Packet answer{out.take(), {}};
+  for (size_t i = 0; i < brought; ++i)
+    answer.fds.push_back(std::move(sys::open("/dev/null", O_RDONLY)).value());
+  std::thread answers([&] {
+    REQUIRE(engine.await());
+    engine.send(std::move(answer));
+  });
+  const auto none = dialled(ends, 0);
+  answers.join();
+  REQUIRE_FALSE(none);
+  CHECK(none.error().text() == "the engine's answer is no connection");
+}
+
 TEST_CASE("who waits for an answer hears that the service ends", "[remote]") {
   Ends ends(false);
   auto client = std::move(EngineClient::connect(std::move(ends.theirs))).value();
@@ -412,6 +498,16 @@ TEST_CASE("whoever says what no front says is ended", "[remote]") {
   SECTION("a question that does not exist") {
     WireWriter out = message(MessageKind::kAsk, 1);
     out(uint8_t{9});
+    ends.send(std::move(out));
+  }
+  SECTION("a dial without an index") {
+    WireWriter out = message(MessageKind::kAsk, 1);
+    out(Question::kDial);
+    ends.send(std::move(out));
+  }
+  SECTION("an index where none belongs") {
+    WireWriter out = message(MessageKind::kAsk, 1);
+    out(Question::kSelfcheck, uint32_t{0});
     ends.send(std::move(out));
   }
   SECTION("a descriptor too many") {
