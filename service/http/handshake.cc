@@ -52,6 +52,15 @@ const std::string* only(const Request& request, std::string_view name) {
   return count == 1 ? request.header(name) : nullptr;
 }
 
+Response upgrade_required(std::string_view message) {
+  Response response = error_response(426, "websocket", message);
+  response.headers = {
+      {"Upgrade", "websocket"}, {"Connection", "Upgrade"}, {"Sec-WebSocket-Version", "13"}};
+  return response;
+}
+
+}  // namespace
+
 std::string accept_of(std::string_view key) {
   const std::string text = std::string(key) + std::string(kGuid);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
@@ -61,15 +70,6 @@ std::string accept_of(std::string_view key) {
   runtime::append_base64({reinterpret_cast<const char*>(digest.data()), size}, encoded);
   return encoded;
 }
-
-Response upgrade_required(std::string_view message) {
-  Response response = error_response(426, "websocket", message);
-  response.headers = {
-      {"Upgrade", "websocket"}, {"Connection", "Upgrade"}, {"Sec-WebSocket-Version", "13"}};
-  return response;
-}
-
-}  // namespace
 
 std::variant<Headers, Response> shake_hands(const Request& request, std::string_view protocol) {
   if (request.http_1_0 || !lists(request, "upgrade", "websocket") ||

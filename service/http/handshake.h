@@ -14,6 +14,9 @@ namespace service {
 // The headers of the 101, or why not. `protocol` is named in the answer if the client offers it.
 std::variant<Headers, Response> shake_hands(const Request& request, std::string_view protocol = "");
 
+// The Sec-WebSocket-Accept that belongs to a Sec-WebSocket-Key: it shows that a server understood.
+std::string accept_of(std::string_view key);
+
 // The token that a page in a browser offers as a subprotocol, because it can set no header of a
 // handshake: "zygo.token." and the token in base64url, without padding. Empty when that is not
 // base64url; nothing when no such subprotocol is offered.

@@ -1,7 +1,9 @@
 // A hostile client's whole connection: the request, its upgrade, frames, and what the messages mean
-// in either API. The first byte says which API, and whether the request is among the bytes; the
-// second how long the pieces are: what is understood must not depend on how the network cut it.
+// in either API; or a hostile server's frames. The first byte says which API, whether the request
+// is among the bytes, and whether it is a server's; the second how long the pieces are: what is
+// understood must not depend on how the network cut it.
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,6 +21,7 @@ using service::Frames;
 using service::Heard;
 
 constexpr size_t kMostMessage = 1024;
+constexpr std::string_view kClientsPong = "\x8a\x80", kServersPong{"\x8a\0", 2};
 constexpr std::string_view kRequest =
     "GET /v1/attach HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
@@ -88,16 +91,39 @@ std::vector<std::string> understand(std::string_view bytes, size_t piece, bool p
   return seen;
 }
 
+// What a client understands of a server. A server understands all that the client says, and hears
+// of its end.
+std::vector<std::string> understand_as_client(std::string_view bytes, size_t piece) {
+  std::vector<std::string> seen;
+  Frames client(kMostMessage, Frames::Side::kClient), server(kMostMessage);
+  while (!bytes.empty() && !client.is_closed()) {
+    const std::string_view given = bytes.substr(0, piece);
+    bytes.remove_prefix(given.size());
+    client.feed(given);
+    while (auto message = client.take()) {
+      VERIFY(message->bytes.size() <= kMostMessage);
+      seen.push_back(message->bytes);
+      message->is_text ? client.send(message->bytes) : client.send_bytes(message->bytes);
+    }
+    VERIFY(client.held() <= 2 * kMostMessage);
+    server.feed(client.take_output());
+    while (server.take()) continue;
+  }
+  (void)server.take_output();
+  VERIFY(server.is_closed() == client.is_closed());
+  seen.emplace_back(client.is_closed() ? "closed" : "open");
+  return seen;
+}
+
 // wslay leaves out two bytes of each piece when it checks the reason of a close, so one that is cut
 // may be refused earlier or later, but not after its end. Empty pongs complete it, and mean nothing
 // elsewhere.
-bool is_same(std::string_view bytes, size_t piece, bool piston) {
-  const auto understood = [&](std::string_view all, size_t step) {
-    return understand(all, step, piston);
-  };
+using Understand = std::function<std::vector<std::string>(std::string_view, size_t)>;
+bool is_same(std::string_view bytes, size_t piece, const Understand& understood,
+             std::string_view pong) {
   if (understood(bytes, bytes.size() + 1) == understood(bytes, piece)) return true;
   std::string completed(bytes);
-  for (int i = 0; i < 25; ++i) completed += "\x8a\x80\x8a\x80\x8a\x80";
+  for (int i = 0; i < 75; ++i) completed += pong;
   return understood(completed, completed.size()) == understood(completed, piece);
 }
 
@@ -109,11 +135,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool piston = (kind & 1) != 0, has_request = (kind & 2) != 0;
   const size_t piece = size_t{1} + input.byte() % 32;
   const std::string_view rest = input.rest().substr(0, 4096);
+  if ((kind & 4) != 0) {
+    VERIFY(is_same(rest, piece, understand_as_client, kServersPong));
+    return 0;
+  }
   std::string_view whole = has_request ? rest : kRequest, cut = whole;
   const bool upgraded = upgrade(whole, whole.size() + 1);
   if (has_request) VERIFY(upgrade(cut, piece) == upgraded);
   if (!upgraded) return 0;
   const std::string_view frames = has_request ? whole : rest;
-  VERIFY(is_same(frames, piece, piston));
+  const auto understood = [piston](std::string_view all, size_t step) {
+    return understand(all, step, piston);
+  };
+  VERIFY(is_same(frames, piece, understood, kClientsPong));
   return 0;
 }

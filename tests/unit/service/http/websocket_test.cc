@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "service/apis/native/attach_protocol.h"
 #include "service/apis/piston/connect.h"
@@ -170,6 +171,105 @@ TEST_CASE("close is said once", "[service][websocket]") {
   answering.feed(frame(kFin | kClose, "\x0f\xa0"));
   CHECK(answering.take_output() == close_frame(4000));
   CHECK(answering.closed_by_peer_with() == 4000);
+}
+
+namespace {
+
+// Each has fed the other until neither says anything more.
+void talk(Frames& one, Frames& other) {
+  for (;;) {
+    const std::string there = one.take_output();
+    other.feed(there);
+    const std::string back = other.take_output();
+    one.feed(back);
+    if (there.empty() && back.empty()) return;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a client and a server understand each other", "[service][websocket]") {
+  const size_t length = GENERATE(size_t{0}, size_t{125}, size_t{126}, size_t{65'535},
+                                 size_t{65'536}, size_t{3} << 20);
+  Frames client(size_t{4} << 20, Frames::Side::kClient), server(size_t{4} << 20);
+  std::string bytes(length, '\0');
+  for (size_t i = 0; i < length; ++i) bytes[i] = static_cast<char>(i * 31 + i / 251);
+  client.send_bytes(bytes);
+  client.send("to the server");
+  server.send_bytes(bytes);
+  server.ping();
+  client.ping();
+  talk(client, server);
+  for (Frames* each : {&client, &server}) {
+    const auto first = each->take();
+    REQUIRE(first);
+    CHECK_FALSE(first->is_text);
+    CHECK(first->bytes == bytes);
+  }
+  CHECK(server.take()->bytes == "to the server");
+  CHECK_FALSE(client.is_closed());
+  client.close(1001, "leaving");
+  talk(client, server);
+  CHECK(server.closed_by_peer_with() == 1001);
+  CHECK(server.reason_of_peer() == "leaving");
+  CHECK(server.is_closed());
+}
+
+TEST_CASE("a client hears the close of a server, and answers it", "[service][websocket]") {
+  Frames client(16, Frames::Side::kClient), server(16);
+  server.close(4001, "why");
+  talk(server, client);
+  CHECK(client.is_closed());
+  CHECK(client.closed_by_peer_with() == 4001);
+  CHECK(client.reason_of_peer() == "why");
+}
+
+TEST_CASE("a client masks each frame anew", "[service][websocket]") {
+  Frames client(16, Frames::Side::kClient);
+  constexpr size_t kFrame = 2 + 4 + 1;
+  std::set<std::string> masks;
+  for (int i = 0; i < 1000; ++i) client.send_bytes("x");
+  const std::string said = client.take_output();
+  REQUIRE(said.size() == 1000 * kFrame);
+  for (size_t at = 0; at < said.size(); at += kFrame) {
+    REQUIRE(said.substr(at, 2) == "\x82\x81");
+    masks.insert(said.substr(at + 2, 4));
+    REQUIRE((said[at + 6] ^ said[at + 2]) == 'x');
+  }
+  CHECK(masks.size() > 990);  // of 32 bits each
+}
+
+TEST_CASE("a client masks even what it says of malformed frames", "[service][websocket]") {
+  Frames client(16, Frames::Side::kClient), server(16);
+  // Bits that mean nothing; a length that could be shorter.
+  const std::string malformed =
+      GENERATE(as<std::string>{}, "\xf2\x01x", std::string("\x82\x7e\0\1x", 5));
+  client.feed(malformed);
+  const std::string said = client.take_output();
+  REQUIRE(said.size() == 8);
+  CHECK(said.substr(0, 2) == "\x88\x82");
+  server.feed(said);
+  CHECK(server.closed_by_peer_with() == 1002);
+}
+
+TEST_CASE("neither side takes the frames of its own", "[service][websocket]") {
+  Frames client(16, Frames::Side::kClient), server(16);
+  client.feed(frame(kFin | kText, "masked"));
+  CHECK_FALSE(client.take());
+  CHECK_FALSE(client.take_output().empty());
+  CHECK(client.is_closed());
+  server.feed("\x81\x01x");
+  CHECK_FALSE(server.take());
+  CHECK_FALSE(server.take_output().empty());
+  CHECK(server.is_closed());
+}
+
+TEST_CASE("a client refuses a message that is too long", "[service][websocket]") {
+  Frames client(4, Frames::Side::kClient), server(64);
+  server.send_bytes("12345");
+  talk(server, client);
+  CHECK_FALSE(client.take());
+  CHECK(server.closed_by_peer_with() == kCloseTooBig);
 }
 
 TEST_CASE("an attached job is run once, whatever the service's defaults say", "[service][attach]") {
