@@ -38,6 +38,7 @@ struct ServiceOptions {
   std::string blobs;                  // root of the store; empty: there is none
   std::vector<const KnownApi*> apis;  // of others
   ApiOptions api_options;
+  std::vector<ApiMaker> parts;  // of the service, beside what it has always
   Cors cors;
   Hosts hosts;       // names that it may be called by where no token is asked for
   bool page = true;  // for people, at /
@@ -57,6 +58,8 @@ struct Facts {
   std::function<sys::Result<ReloadableConfig>()> reread = {};
   // Called with the service's loop before its first turn. Empty: not called.
   std::function<void(runtime::Loop&)> join = {};
+  // Why the service cannot serve yet, though it has begun; empty: it can. Empty: it always can.
+  std::function<std::string()> lack = {};
   // Reports the state of the service to its starter. Empty: not reported.
   std::function<void(runtime::ServiceState)> tell = {};
 };

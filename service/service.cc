@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "service/admission/encoded_body.h"
 #include "service/page/page.h"
 
@@ -138,12 +140,15 @@ void Service::add_apis() {
                            .most_held = options_.held,
                            .knows_clients = knows_clients,
                            .websocket = options_.websocket,
-                           .head_time = options_.http.limits.head};
-  for (const KnownApi* known : options_.apis) {
-    Api& api = *apis_.emplace_back(known->make(context, options_.api_options));
+                           .head_time = options_.http.limits.head,
+                           .rested = [this] { end_if_idle(); }};
+  const auto add = [this](std::unique_ptr<Api> made) {
+    Api& api = *apis_.emplace_back(std::move(made));
     router_.add(api.routes());
     if (!api.token_header().empty()) guard_.accept_token_in(std::string(api.token_header()));
-  }
+  };
+  for (const KnownApi* known : options_.apis) add(known->make(context, options_.api_options));
+  for (const ApiMaker& make : options_.parts) add(make(context));
 }
 
 // Connections first: what they lose, the dispatcher withdraws.
@@ -232,8 +237,10 @@ void Service::cancel_rest() {
 
 void Service::end_if_idle() {
   if (phase_ != Phase::kEnding) return;
-  if (dispatcher_.queued() > 0 || dispatcher_.running() > 0 || server_->busy()) return;
-  if (native_.durable().busy()) return;
+  if (dispatcher_.queued() > 0 || dispatcher_.running() > 0 || native_.durable().busy()) return;
+  if (std::ranges::any_of(apis_, [](const auto& api) { return api->is_busy(); })) return;
+  for (const auto& api : apis_) api->close_rest();
+  if (server_->busy()) return;
   phase_ = Phase::kEnded;
   loop_.stop();
 }
@@ -271,6 +278,7 @@ Gauges Service::gauges() const {
           .running = dispatcher_.running(),
           .workers = engine_.workers(),
           .connections = server_->connections(),
+          .estimated_wait = dispatcher_.estimated_wait(),
           .held_bytes = held_.held(),
           .most_held_bytes = held_.most(),
           .durable_waiting = durable.waiting(),

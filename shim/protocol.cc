@@ -92,6 +92,8 @@ const char* name_of(Step step) {
       return "memory";
     case Step::kHold:
       return "hold";
+    case Step::kPilot:
+      return "pilot";
   }
   return "unknown";
 }

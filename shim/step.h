@@ -52,7 +52,8 @@ enum class Step : uint32_t {
   kProgram,  // that a command brings along
   kMemory,   // limits around zygo: these two
   kProcesses,
-  kHold,  // what one client may hold
+  kHold,   // what one client may hold
+  kPilot,  // it was lost
 };
 const char* name_of(Step step);
 

@@ -132,7 +132,6 @@ Dispatcher::Dispatcher(runtime::Engine& engine, runtime::Loop& loop, Deadlines& 
       deadlines_(deadlines),
       held_(held),
       options_(std::move(options)),
-      workers_(std::max(1u, engine.workers())),
       rate_(engine.workers()),
       wakeup_(loop, [this] { collect(); }),
       soon_(loop, [this] { collect(); }),
@@ -146,6 +145,19 @@ Dispatcher::~Dispatcher() {
   inbox_->wakeup = nullptr;
 }
 
+Milliseconds Dispatcher::estimated_wait() const {
+  const size_t before = queue_.size() + running_;
+  if (before == 0) return Milliseconds(0);
+  if (workers() == 0) return kNoWorker;
+  if (before < workers()) return Milliseconds(0);
+  return rate_.wait_behind(before + 1 - workers()).value_or(Milliseconds(0));
+}
+
+void Dispatcher::workers_changed() {
+  rate_.set_workers(engine_.workers());
+  pump();
+}
+
 bool Dispatcher::has_room_for(const std::string& client) const {
   return has_room() && leaves_room(queue_.size_of(client) + 1, options_.queue - queue_.size() - 1);
 }
@@ -157,12 +169,12 @@ std::optional<Dispatcher::Busy> Dispatcher::refusal(const std::string& client,
                             queue_.size(), queue_.size_of(client)),
                 rate_.retry_after(queue_.size())};
   const size_t before = queue_.size() + running_;
-  if (!patience || before < workers_) return std::nullopt;
-  const auto wait = rate_.wait_behind(before + 1 - workers_);
+  if (!patience || before < workers()) return std::nullopt;
+  const auto wait = rate_.wait_behind(before + 1 - workers());
   if (!wait || *wait <= *patience) return std::nullopt;
   return Busy{fmt::format("it would start in some {} ms; the caller waits {} ms", wait->count(),
                           patience->count()),
-              rate_.retry_after(before + 1 - workers_)};
+              rate_.retry_after(before + 1 - workers())};
 }
 
 std::variant<Dispatcher::Ticket, Dispatcher::Busy> Dispatcher::submit(Order order) {
@@ -216,14 +228,14 @@ void Dispatcher::end_unrun(Ticket ticket, Entry& entry, Finished finished) {
 // Jobs with the engine at most. It wakes up once for all that it is given together, so it gets
 // several where they are short; they are its queue then, for kBurst.
 size_t Dispatcher::window() const {
-  return workers_ * kAhead + std::min(rate_.within(kBurst), workers_ * kMostInBurst);
+  return workers() * kAhead + std::min(rate_.within(kBurst), workers() * kMostInBurst);
 }
 
 // The engine keeps workers for clients that have no job there, so their first one is always given
 // to it.
 void Dispatcher::pump() {
   const auto has_none = [this](const std::string& client) { return !given_.contains(client); };
-  const size_t most = running_ < workers_ * kAhead ? window() : 0;
+  const size_t most = running_ < workers() * kAhead ? window() : 0;
   for (;;) {
     const bool full = running_ >= most;
     const std::optional<Ticket> next = full ? queue_.pop(has_none) : queue_.pop();

@@ -97,11 +97,15 @@ class Dispatcher {
   void withdraw(Ticket ticket);
   void cancel_all();                               // and whatever comes later
   void pass_signals() { engine_.pass_signals(); }  // of live jobs
+  void workers_changed();                          // the engine has more or fewer
 
   bool has_room() const { return queue_.size() < options_.queue; }
   bool has_room_for(const std::string& client) const;
   bool has_started(Ticket ticket) const;
   size_t queued() const { return queue_.size(); }
+  // Until a job that comes now would start; where jobs wait and there is no worker, kNoWorker.
+  sys::Milliseconds estimated_wait() const;
+  static constexpr sys::Milliseconds kNoWorker{600'000};
   size_t running() const { return running_; }  // or about to
   size_t most_queued() const { return options_.queue; }
   void set_most_queued(size_t jobs) { options_.queue = jobs; }
@@ -131,6 +135,7 @@ class Dispatcher {
     void wake();  // with the mutex held
   };
 
+  size_t workers() const { return engine_.workers(); }  // it may get more, and fewer
   size_t window() const;
   void pump();
   void start(Ticket ticket, Entry& entry);
@@ -150,7 +155,6 @@ class Dispatcher {
   Deadlines& deadlines_;
   const Allowance& held_;
   Options options_;
-  const size_t workers_;
   FairQueue queue_;
   ServiceRate rate_;
   std::unordered_map<Ticket, Entry> entries_;

@@ -16,7 +16,7 @@ size_t ServiceRate::within(sys::Microseconds time) const {
 }
 
 std::optional<sys::Milliseconds> ServiceRate::wait_behind(size_t jobs) const {
-  if (!mean_us_) return std::nullopt;
+  if (!mean_us_ || workers_ == 0) return std::nullopt;
   const double us = static_cast<double>(jobs) * *mean_us_ / workers_;
   return sys::Milliseconds(static_cast<int64_t>(std::min(us / 1000, 1e12)));
 }

@@ -16,8 +16,8 @@ using sys::Result;
 namespace {
 
 constexpr size_t kShortestToken = 16;
-constexpr std::array kScopes{Scope::kInfo,    Scope::kJobs,  Scope::kBlobs,
-                             Scope::kMetrics, Scope::kAdmin, Scope::kTenant};
+constexpr std::array kScopes{Scope::kInfo,  Scope::kJobs,   Scope::kBlobs, Scope::kMetrics,
+                             Scope::kAdmin, Scope::kTenant, Scope::kPilot};
 
 constexpr unsigned bit(Scope scope) { return 1u << static_cast<unsigned>(scope); }
 
@@ -38,7 +38,8 @@ Result<unsigned> scopes_in(std::string_view text) {
                               [word](Scope each) { return name_of(each) == word; });
     if (scope == kScopes.end())
       return Error::because(fmt::format(
-          "\"{}\" is no scope; there are info, jobs, blobs, metrics, admin and tenant", word));
+          "\"{}\" is no scope; there are info, jobs, blobs, metrics, admin, tenant and pilot",
+          word));
     scopes |= bit(*scope);
   }
   return scopes;
@@ -61,9 +62,11 @@ std::string_view name_of(Scope scope) {
     case Scope::kAdmin:
       return "admin";
     case Scope::kTenant:
+      return "tenant";
+    case Scope::kPilot:
       break;
   }
-  return "tenant";
+  return "pilot";
 }
 
 Result<Tokens> Tokens::parse(std::string_view text) {

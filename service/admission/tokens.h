@@ -19,8 +19,9 @@ enum class Scope : uint8_t {
   kBlobs,
   kMetrics,
   kAdmin,
-  kTenant  // says whose its jobs are; never given without being named
-};         // kOpen: no token is needed
+  kTenant,  // says whose its jobs are
+  kPilot,   // joins a router and runs its jobs
+};          // kOpen: no token is needed; the last two are never given without being named
 std::string_view name_of(Scope scope);
 
 class Tokens {

@@ -4,6 +4,7 @@
 // own words, lets the service run their jobs, and answers in its own words. Loop thread only.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,13 +33,18 @@ struct ApiContext {
   Allowance& held;
   const Guard& guard;
   const runtime::JobDefaults& defaults;
-  sandbox::Layers layers;       // in force
-  std::string version;          // zygo's
-  uint64_t most_held = 0;       // bytes of all requests together
-  bool knows_clients = false;   // clients are told apart, so what one keeps is its own
-  WebSocket::Limits websocket;  // of one that the API opens itself
-  sys::Milliseconds head_time;  // within which a client must have said what it wants
+  sandbox::Layers layers;             // in force
+  std::string version;                // zygo's
+  uint64_t most_held = 0;             // bytes of all requests together
+  bool knows_clients = false;         // clients are told apart, so what one keeps is its own
+  WebSocket::Limits websocket;        // of one that the API opens itself
+  sys::Milliseconds head_time;        // within which a client must have said what it wants
+  std::function<void()> rested = {};  // see Api::is_busy()
 };
+
+class Api;
+// Makes one that is no foreign API, but lives in the service as they do.
+using ApiMaker = std::function<std::unique_ptr<Api>(const ApiContext&)>;
 
 class Api {
  public:
@@ -52,8 +58,13 @@ class Api {
   }
   // The name of a header, in lower case, that brings a client's token; empty: none.
   virtual std::string_view token_header() const { return ""; }
-  // The service ends: nothing new is taken.
+  // The service ends: nothing new is taken. It ends when nothing is_busy() any more, or its grace
+  // is over; whoever was busy calls ApiContext::rested.
   virtual void begin_end() {}
+  virtual bool is_busy() const { return false; }
+  // Everything that was accepted is answered, and nobody is busy: connections that it keeps may
+  // close now. May be called again.
+  virtual void close_rest() {}
 };
 
 }  // namespace service

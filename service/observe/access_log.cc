@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <ctime>
 
@@ -46,12 +47,20 @@ bool is_good_probe(const Exchange& exchange) {
   return exchange.status() == 200 && (path == "/healthz" || path == "/readyz");
 }
 
+// One line, whatever others are called.
+std::string on_one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(
+      line, [](unsigned char each) { return each < 0x20 || each == 0x7f; }, '?');
+  return line;
+}
+
 }  // namespace
 
-std::string noted(LogFormat format, std::string_view what) {
+std::string noted(LogFormat format, std::string_view what, std::string_view command) {
   return format == LogFormat::kJson
              ? fmt::format(R"({{"time":"{}","note":{}}})", time_text(), quoted(what))
-             : fmt::format("{} zygo serve: {}", time_text(), what);
+             : fmt::format("{} zygo {}: {}", time_text(), command, on_one_line(what));
 }
 
 void AccessLog::answered(const Exchange& exchange) {

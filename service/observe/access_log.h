@@ -14,7 +14,7 @@ namespace service {
 enum class LogFormat : uint8_t { kOff, kText, kJson };
 
 // The line for what the service has to say of itself, in every format; with its time.
-std::string noted(LogFormat format, std::string_view what);
+std::string noted(LogFormat format, std::string_view what, std::string_view command = "serve");
 
 class AccessLog {
  public:

@@ -139,6 +139,10 @@ std::string Metrics::text(const Gauges& now) const {
     out += fmt::format("zygo_http_responses_total{{status=\"{}\"}} {}\n", status, count);
   gauge(out, "zygo_queue_jobs", "Jobs that wait.", now.queued);
   gauge(out, "zygo_queue_limit", "Jobs that may wait.", now.most_queued);
+  describe(out, "zygo_estimated_wait_seconds", "gauge",
+           "Until a job that comes now would start, at the rate of the last jobs.");
+  out += fmt::format("zygo_estimated_wait_seconds {:.3f}\n",
+                     static_cast<double>(now.estimated_wait.count()) / 1e3);
   gauge(out, "zygo_engine_jobs", "Jobs that run or are about to.", now.running);
   gauge(out, "zygo_cells", "Cells that may run a job at once.", now.workers);
   gauge(out, "zygo_connections", "Open connections.", now.connections);

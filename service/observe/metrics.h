@@ -17,6 +17,7 @@ namespace service {
 
 struct Gauges {
   size_t queued = 0, most_queued = 0, running = 0, workers = 0, connections = 0;
+  sys::Milliseconds estimated_wait{0};  // until a job that comes now would start
   size_t held_bytes = 0, most_held_bytes = 0;
   size_t durable_waiting = 0, durable_unwritten = 0;
   runtime::Engine::Counts engine = {};

@@ -148,8 +148,9 @@ void FactsApi::get_health(const ExchangePtr& exchange, const std::string&) {
 }
 
 void FactsApi::get_ready(const ExchangePtr& exchange, const std::string&) {
-  if (context_.phase == Phase::kReady) return exchange->answer(fine());
-  exchange->answer(busy_response(503, "not_ready", name_of(context_.phase), 1));
+  std::string lack(name_of(context_.phase));
+  if (context_.phase == Phase::kReady) lack = context_.facts.lack ? context_.facts.lack() : "";
+  exchange->answer(lack.empty() ? fine() : busy_response(503, "not_ready", lack, 1));
 }
 
 void FactsApi::get_metrics(const ExchangePtr& exchange, const std::string&) {
