@@ -39,15 +39,15 @@ class Service:
     """Started and warm when it is made; ended by the test's clean-up, by SIGTERM."""
 
     def __init__(self, *options: str, listen: tuple[str, ...] = ("127.0.0.1:0",), before: tuple[str, ...] = (),
-                 pass_fds: tuple[int, ...] = (), **extra: str) -> None:
+                 pass_fds: tuple[int, ...] = (), command: str = "serve", **extra: str) -> None:
         arguments = [part for address in listen for part in ("--listen", address)]
-        self.process = subprocess.Popen([*before, str(zygo.BINARY), "serve", "--json", *arguments, *options],
+        self.process = subprocess.Popen([*before, str(zygo.BINARY), command, "--json", *arguments, *options],
                                         env=zygo.environment(**extra), stdin=subprocess.DEVNULL, pass_fds=pass_fds,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.process.stdout
         line = self.process.stdout.readline()
         if not line:
-            raise AssertionError(f"zygo serve did not start: {self.stop()[1]}")
+            raise AssertionError(f"zygo {command} did not start: {self.stop()[1]}")
         self.ready: dict[str, Any] = json.loads(line)
         self.port = next((int(name.rsplit(":", 1)[1]) for name in self.ready["listening"]
                           if name.startswith("http:")), 0)

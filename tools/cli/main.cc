@@ -18,6 +18,7 @@
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck/selfcheck.h"
 #include "tools/cli/serve/front.h"
+#include "tools/cli/cluster/route.h"
 #include "tools/cli/serve/health.h"
 #include "tools/cli/serve/serve.h"
 #include "tools/cli/suites/suites.h"
@@ -34,7 +35,10 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
     case cli::Command::kBatch:
       return cli::batch_command(line, parts);
     case cli::Command::kServe:
+    case cli::Command::kPilot:
       return cli::serve_command(line, parts);
+    case cli::Command::kRoute:
+      return cli::route_command(line, parts);
     case cli::Command::kJudge:
       return cli::judge_command(line, parts);
     case cli::Command::kTest:

@@ -186,6 +186,27 @@ struct ServeOptions {
   std::string file_source;  // a directory; empty: none
 };
 
+struct PilotOptions {
+  std::vector<std::string> join;                         // URLs of routers; empty: this is no pilot
+  std::string token_file, ca_file, cert_file, key_file;  // empty: not used
+  std::string name;                                      // empty: by its slot
+  std::string engine;                                    // what has started it; by its slot
+  int64_t until = 0;                                     // seconds since 1970; 0: by its slot
+  sys::Milliseconds drain_before{60'000};                // that end
+  // What --print prints, and for which slots; empty: nothing is printed.
+  std::string print;
+  unsigned pilots = 1, most_pilots = 0, cpus = 1;
+  sys::Bytes memory = sys::mebibytes(4096);
+  sys::Milliseconds slot_time{0};  // 0: without an end
+  std::vector<std::string> hosts;
+  std::string pod_image = "zygo", pod_namespace = "zygo";
+};
+
+struct RouteOptions {
+  std::string name;  // empty: the host's
+  sys::Milliseconds lease{10'000};
+};
+
 struct TopOptions {
   std::string url;         // empty: http://kDefaultListen
   std::string token_file;  // empty: no token is sent
@@ -197,6 +218,8 @@ enum class Command {
   kRun,
   kBatch,
   kServe,
+  kPilot,
+  kRoute,
   kJudge,
   kTest,
   kDoctor,
@@ -226,6 +249,8 @@ struct CommandLine {
   RunOptions run;
   BatchOptions batch;
   ServeOptions serve;
+  PilotOptions pilot;
+  RouteOptions route;
   ImageOptions image;
   BlobOptions blob;
   JudgeOptions judge;

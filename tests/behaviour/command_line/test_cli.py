@@ -14,7 +14,7 @@ from pathlib import Path
 import zygo
 from zygo import Finished, ZygoTestCase
 
-COMMANDS = ("run", "batch", "serve", "doctor", "selfcheck", "certify", "replay", "template", "runtime", "image", "blob", "judge", "top", "isolate")
+COMMANDS = ("run", "batch", "serve", "route", "pilot", "doctor", "selfcheck", "certify", "replay", "template", "runtime", "image", "blob", "judge", "top", "isolate")
 
 
 def run(source: str, *options: str, arguments: tuple[str, ...] = ()) -> Finished:

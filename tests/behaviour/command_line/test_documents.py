@@ -284,8 +284,9 @@ class Shell:
 
     def here(self, command: str) -> str:
         """Addresses of the documents may be in use."""
-        if command.startswith("zygo serve") and not LISTENS.search(command):
-            command = command.replace("zygo serve", "zygo serve --listen 127.0.0.1:8000", 1)
+        for service in ("zygo serve", "zygo route"):
+            if command.startswith(service) and not LISTENS.search(command):
+                command = command.replace(service, f"{service} --listen 127.0.0.1:8000", 1)
         return re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{self.port}", command)
 
     def run(self, step: Step) -> tuple[list[str], int]:

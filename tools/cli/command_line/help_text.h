@@ -78,6 +78,33 @@ Examples:
   curl --data-binary @jobs.ndjson http://127.0.0.1:8000/v1/batches
 )~";
 
+inline constexpr const char* kRouteExamples =
+    R"~(Speaks every API that zygo serve speaks, and runs nothing itself: pilots (zygo pilot) join it
+and run the jobs. Jobs wait while there is no pilot. A job whose pilot is lost starts again at
+another; the first verdict counts. GET /v1/pilots lists the pilots (scope metrics); a pilot's token
+has the scope pilot, and no other. SIGTERM ends it as it ends zygo serve.
+
+Exit code: 0 ended by a signal; 2 usage; 125 zygo cannot work or listen here; 130 second signal.
+
+Examples:
+  zygo route --listen 0.0.0.0:8000 --tokens /etc/zygo/tokens
+  zygo route --lease 5s --durable /var/lib/zygo/jobs.db
+  zygo route --api sandbox-fusion --require contained)~";
+
+inline constexpr const char* kPilotExamples =
+    R"~(Joins one or more routers (zygo route) and runs their jobs. It dials; nothing connects to it.
+A router that is away is dialled again. On SIGTERM, and --drain-before the end of its slot, it takes
+nothing new, gives back what has not begun, ends what runs within --grace, and leaves. Slurm,
+HTCondor and Kubernetes tell it the cores, the memory and the end of its slot. With --listen it
+serves /healthz, /metrics and jobs of its own, too, as zygo serve does.
+
+Exit code: 0 ended by a signal or by its slot; 2 usage; 125 zygo cannot work here; 130 second signal.
+
+Examples:
+  zygo pilot --join http://router:8000 --token-file /etc/zygo/pilot-token
+  zygo pilot --join https://router.example --ca-file ca.pem --token-file token
+  zygo pilot --join http://a:8000 --join http://b:8000 --token-file token --require contained)~";
+
 inline constexpr const char* kHealthExamples =
     R"~(Requests /healthz, or with --ready /readyz; neither needs a token. Use it as the health check of a
 container.

@@ -80,11 +80,17 @@ sys::Result<std::optional<service::TenantBy>> parse_tenant_by(const std::string&
       fmt::format("\"{}\" is none of them; choose token, field or none", text));
 }
 
-void add_tenants(CLI::App& app, ServeOptions& into) {
+void add_tenant_by(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Tenants");
   parsed_option(app, "--tenant-by", "WHAT",
                 "Tenants are told apart by: token (default with --tokens), field, none",
                 into.tenant_by, parse_tenant_by);
+  app.option_defaults()->group("Options");
+}
+
+// Of the service that has the templates.
+void add_tenants(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("Tenants");
   whole_number(app.add_option("--tenant-templates", into.tenant_templates,
                               "Templates kept for tenants (default: chosen by memory)"),
                1u, 100'000u);
@@ -135,17 +141,36 @@ void add_serve_durable(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Options");
 }
 
-}  // namespace
-
-void add_serve(CLI::App& app, CommandLine& line) {
-  ServeOptions& into = line.serve;
-  app.add_option("--listen", into.listen,
-                 "HOST:PORT or unix:PATH; may be repeated (default 127.0.0.1:8000)")
-      ->type_name("ADDRESS")
-      ->take_all();
+void add_workers(CLI::App& app, ServeOptions& into) {
   whole_number(
       app.add_option("--workers", into.workers, "Jobs that run at once (default: chosen by cores)"),
       1u, 4096u);
+}
+
+// Where it listens, and for whom.
+void add_listening(CLI::App& app, ServeOptions& into, const char* usual) {
+  app.add_option("--listen", into.listen,
+                 fmt::format("HOST:PORT or unix:PATH; may be repeated (default {})", usual))
+      ->type_name("ADDRESS")
+      ->take_all();
+  app.add_option("--tokens", into.tokens, "Clients and their rights: lines NAME TOKEN [SCOPE,...]")
+      ->type_name("FILE");
+  app.add_flag("--allow-anyone", into.allow_anyone,
+               "Listen without tokens where other hosts can reach it");
+  parsed_option(app, "--socket-mode", "MODE", "Mode of a unix socket's file (default 0600)",
+                into.socket_mode, parse_mode);
+  app.add_option_function<std::vector<std::string>>(
+         "--allow-host",
+         [&into](const std::vector<std::string>& names) { read_hosts(names, into.hosts); },
+         "Without tokens: clients may call it by this name, too; may be repeated")
+      ->type_name("NAME")
+      ->take_all();
+  parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
+                parse_log);
+}
+
+// Whose jobs it takes, and how many.
+void add_clients(CLI::App& app, ServeOptions& into) {
   whole_number(app.add_option("--queue", into.queue, "Jobs that may wait (default 1000)"), 1u,
                1'000'000u);
   whole_number(
@@ -155,12 +180,6 @@ void add_serve(CLI::App& app, CommandLine& line) {
                 parse_size);
   parsed_option(app, "--held", "SIZE", "Bytes held for all requests together (default 1G)",
                 into.held, parse_size);
-  app.add_option("--tokens", into.tokens, "Clients and their rights: lines NAME TOKEN [SCOPE,...]")
-      ->type_name("FILE");
-  app.add_flag("--allow-anyone", into.allow_anyone,
-               "Listen without tokens where other hosts can reach it");
-  parsed_option(app, "--socket-mode", "MODE", "Mode of a unix socket's file (default 0600)",
-                into.socket_mode, parse_mode);
   app.add_option("--defaults", into.defaults,
                  "JSON object: fields of a job that a request leaves out")
       ->type_name("FILE");
@@ -176,18 +195,100 @@ void add_serve(CLI::App& app, CommandLine& line) {
          "Pages of this origin may send requests, e.g. https://grader.example; may be repeated")
       ->type_name("ORIGIN")
       ->take_all();
-  app.add_option_function<std::vector<std::string>>(
-         "--allow-host",
-         [&into](const std::vector<std::string>& names) { read_hosts(names, into.hosts); },
-         "Without tokens: clients may call it by this name, too; may be repeated")
-      ->type_name("NAME")
-      ->take_all();
-  parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
-                parse_log);
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, CommandLine& line) {
+  ServeOptions& into = line.serve;
+  add_workers(app, into);
+  add_listening(app, into, kDefaultListen);
+  add_clients(app, into);
+  add_tenant_by(app, into);
   add_tenants(app, into);
   add_go_judge(app, into);
   add_serve_times(app, into);
   add_serve_durable(app, into);
+}
+
+void add_route(CLI::App& app, CommandLine& line) {
+  ServeOptions& into = line.serve;
+  app.add_option("--name", line.route.name, "Its name, for pilots and people (default: the host's)")
+      ->type_name("NAME");
+  parsed_option(app, "--lease", "TIME",
+                "A pilot that is silent for so long counts as lost (default 10s)", line.route.lease,
+                parse_duration);
+  add_listening(app, into, kDefaultListen);
+  add_clients(app, into);
+  add_tenant_by(app, into);
+  add_go_judge(app, into);
+  add_serve_times(app, into);
+  add_serve_durable(app, into);
+}
+
+namespace {
+
+void add_print(CLI::App& app, PilotOptions& into) {
+  app.option_defaults()->group("Print what starts pilots, and end");
+  app.add_option("--print", into.print,
+                 "A submit file, manifest or script: slurm, htcondor, kubernetes, ssh")
+      ->check(CLI::IsMember({"slurm", "htcondor", "kubernetes", "ssh"}))
+      ->type_name("ENGINE");
+  whole_number(app.add_option("--pilots", into.pilots, "How many (default 1)"), 1u, 100'000u);
+  whole_number(app.add_option("--most-pilots", into.most_pilots,
+                              "kubernetes: scale up to so many (default: four times --pilots)"),
+               1u, 100'000u);
+  whole_number(app.add_option("--cpus", into.cpus, "Cores of each (default 1)"), 1u, 4096u);
+  parsed_option(app, "--memory", "SIZE", "Memory of each (default 4G)", into.memory, parse_size);
+  parsed_option(app, "--slot-time", "TIME", "slurm, htcondor: the slot ends then (default: open)",
+                into.slot_time, parse_duration);
+  app.add_option("--host", into.hosts, "ssh: where to start one; may be repeated")
+      ->type_name("HOST")
+      ->take_all();
+  app.add_option("--pod-image", into.pod_image, "kubernetes: the container image (default zygo)")
+      ->type_name("IMAGE");
+  app.add_option("--pod-namespace", into.pod_namespace, "kubernetes: the namespace (default zygo)")
+      ->type_name("NAME");
+  app.option_defaults()->group("Options");
+}
+
+}  // namespace
+
+void add_pilot(CLI::App& app, CommandLine& line) {
+  ServeOptions& into = line.serve;
+  PilotOptions& pilot = line.pilot;
+  app.add_option("--join", pilot.join,
+                 "A router: http://HOST:PORT, https://HOST[:PORT] or unix:PATH; may be repeated")
+      ->type_name("URL")
+      ->required()
+      ->take_all();
+  app.add_option("--token-file", pilot.token_file, "Its first line is the token of this pilot")
+      ->type_name("FILE");
+  app.add_option("--ca-file", pilot.ca_file,
+                 "https: certificates that a router's may be signed by (default: the system's)")
+      ->type_name("FILE");
+  app.add_option("--cert-file", pilot.cert_file, "https: the certificate of this pilot")
+      ->type_name("FILE");
+  app.add_option("--key-file", pilot.key_file, "https: its key")->type_name("FILE");
+  app.add_option("--name", pilot.name, "Its name, for people (default: by its slot)")
+      ->type_name("NAME");
+  app.add_option("--engine", pilot.engine, "What has started it, for people (default: found)")
+      ->type_name("NAME");
+  app.add_option("--until", pilot.until,
+                 "The end of its slot in seconds since 1970 (default: as the engine says)")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  parsed_option(app, "--drain-before", "TIME",
+                "So long before that end it takes nothing new (default 60s)", pilot.drain_before,
+                parse_duration);
+  add_workers(app, into);
+  add_listening(app, into, "none");
+  parsed_option(app, "--held", "SIZE", "Bytes held for all requests together (default 1G)",
+                into.held, parse_size);
+  parsed_option(app, "--grace", "TIME", "Time that running jobs have at the end (default 10s)",
+                into.grace, parse_duration);
+  add_tenants(app, into);
+  add_print(app, pilot);
 }
 
 }  // namespace cli

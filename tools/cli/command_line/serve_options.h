@@ -10,5 +10,7 @@ class App;
 namespace cli {
 
 void add_serve(CLI::App& app, CommandLine& into);
+void add_route(CLI::App& app, CommandLine& into);
+void add_pilot(CLI::App& app, CommandLine& into);
 
 }  // namespace cli

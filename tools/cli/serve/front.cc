@@ -8,17 +8,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 
 #include "images/sha256.h"
-#include "runtime/builds/blobs.h"
 #include "runtime/remote/engine_client.h"
 #include "sandbox/front.h"
-#include "sandbox/sys/file.h"
 #include "sandbox/sys/freed_memory.h"
 #include "service/service.h"
+#include "tools/cli/cluster/pilot.h"
 #include "tools/cli/command_line/command_line.h"
 #include "tools/cli/runtime_list.h"
+#include "tools/cli/serve/places.h"
 #include "tools/cli/serve/plan.h"
 #include "tools/cli/serve/reload.h"
 #include "tools/cli/template_list.h"
@@ -31,50 +30,6 @@ using sys::Result;
 // With its loop, the process has one thread less than a service of one process had: a service in a
 // small group of tasks is two processes now.
 constexpr const char* kThreads = "3";
-
-// Directories that the process may use once it is confined.
-class Places {
- public:
-  void add_readable(const std::string& path) { add(path, readable_); }
-  void add_writable(const std::string& path) { add(path, writable_); }
-  sandbox::FrontPlan plan(bool tells_users_apart) const {
-    sandbox::FrontPlan plan;
-    plan.readable = readable_;
-    plan.writable = writable_;
-    plan.tells_users_apart = tells_users_apart;
-    return plan;
-  }
-
- private:
-  // A missing directory is reported by the code that opens it by its name.
-  void add(const std::string& path, std::vector<int>& into) {
-    sys::Result<sys::OwnedFd> place = sys::open(path, O_PATH | O_DIRECTORY);
-    if (!place) return;
-    open_.push_back(std::move(place).value());
-    into.push_back(open_.back().get());
-  }
-
-  std::vector<sys::OwnedFd> open_;
-  std::vector<int> readable_, writable_;
-};
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder;
-}
-
-// The places that are opened by name later: databases, blobs, files that jobs name, our resources.
-Places places_of(const ServeOptions& options, const std::string& blobs) {
-  Places places;
-  places.add_readable("/proc/self");
-  if (!options.durable.empty()) places.add_writable(folder_of(options.durable));
-  if (!blobs.empty()) {
-    for (const std::string& folder : runtime::BlobStore(blobs).folders())
-      places.add_writable(folder);
-  }
-  if (!options.file_source.empty()) places.add_readable(options.file_source);
-  return places;
-}
 
 std::variant<std::vector<service::Listener>, Refusal> adopt_listeners(size_t count) {
   std::vector<service::Listener> listeners;
@@ -136,8 +91,11 @@ int answer_requests(const CommandLine& line, ServePlan plan, const FrontOrder& o
   auto orders = Orders::make();
   if (!orders) return refuse_front(orders.error());
   auto& sockets = std::get<std::vector<service::Listener>>(listeners);
+  auto pilot_wish = plan_pilot(line.pilot);
+  if (auto* refusal = std::get_if<Refusal>(&pilot_wish)) return refuse_front(*refusal);
+  PilotPlan& pilot = std::get<PilotPlan>(pilot_wish);
   const bool has_users = std::ranges::any_of(sockets, &service::Listener::is_unix);
-  const Places places = places_of(line.serve, order.blobs);
+  const Places places(line.serve, order.blobs);
   (void)images::sha256_of("");  // the library reads its configuration with its first use
   auto confined = sandbox::confine_front(places.plan(has_users));
   if (!confined) return refuse_front(confined.error());
@@ -149,6 +107,10 @@ int answer_requests(const CommandLine& line, ServePlan plan, const FrontOrder& o
     engine->join(loop,
                  {[&] { Orders::give(orders->stop); }, [&] { Orders::give(orders->reload); }});
   };
+  if (!line.pilot.join.empty()) {
+    plan.service.parts.push_back(
+        membership_of(line.pilot, std::move(pilot), plan.templates, *engine, line.serve.log));
+  }
   service::Service service(*engine, std::move(plan.service), std::move(facts));
   for (service::Listener& listener : sockets) service.add(std::move(listener));
   const auto ended = service.run(orders->stop.reader.get(), orders->reload.reader.get(), [] {});

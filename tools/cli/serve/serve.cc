@@ -7,20 +7,25 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cluster/engines/slot.h"
+#include "cluster/link/dial.h"
 #include "runtime/builds/blobs.h"
+#include "runtime/host/proc.h"
 #include "runtime/json/job/job_check.h"
 #include "runtime/loop/helpers.h"
 #include "sandbox/sys/file.h"
 #include "service/apis/registry.h"
 #include "service/http/allowance.h"
-#include "service/http/listener.h"
 #include "service/observe/access_log.h"
 #include "service/observe/systemd.h"
+#include "tools/cli/cluster/pilot.h"
+#include "tools/cli/cluster/print.h"
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck/process.h"
 #include "tools/cli/serve/front.h"
 #include "tools/cli/serve/front_process.h"
 #include "tools/cli/serve/init_process.h"
+#include "tools/cli/serve/listeners.h"
 #include "tools/cli/serve/plan.h"
 #include "tools/cli/serve/reload.h"
 #include "tools/cli/text.h"
@@ -28,29 +33,8 @@
 namespace cli {
 namespace {
 
-std::variant<std::vector<service::Listener>, Refusal> open_listeners(const ServeOptions& options) {
-  auto inherited = service::Listener::inherited();
-  if (!inherited) return Refusal{inherited.error().text(), kExitSandbox};
-  std::vector<service::Listener> listeners = std::move(inherited).value();
-  std::vector<std::string> wanted = options.listen;
-  if (wanted.empty() && listeners.empty()) wanted.emplace_back(kDefaultListen);
-  for (const std::string& text : wanted) {
-    auto address = service::parse_listen_address(text);
-    if (!address) return Refusal{"--listen: " + address.error().text()};
-    auto listener = service::Listener::open(*address, options.socket_mode);
-    if (!listener) return Refusal{"--listen: " + listener.error().text(), kExitSandbox};
-    listeners.push_back(std::move(listener).value());
-  }
-  if (listeners.size() > kMostListeners)
-    return Refusal{fmt::format("--listen: at most {} addresses", kMostListeners)};
-  for (const service::Listener& listener : listeners) {
-    if (listener.is_local() || !options.tokens.empty() || options.allow_anyone) continue;
-    return Refusal{fmt::format(
-        "{} can be reached from other hosts, and whoever reaches it could run programs here; give "
-        "--tokens FILE (ZYGO_TOKENS), or say --allow-anyone (ZYGO_ALLOW_ANYONE=yes)",
-        listener.name())};
-  }
-  return listeners;
+const char* name_of_command(const CommandLine& line) {
+  return line.pilot.join.empty() ? "serve" : "pilot";
 }
 
 void say_ready(const CommandLine& line, const std::vector<std::string>& names,
@@ -62,11 +46,14 @@ void say_ready(const CommandLine& line, const std::vector<std::string>& names,
                                           {"pid", ::getpid()}};
     static_cast<void>(sys::write_all(STDOUT_FILENO, ready.dump() + "\n").ok());
   } else if (!line.common.quiet) {
-    write_error_line(fmt::format("zygo serve: ready on {} (level {}, {} workers)",
-                                 fmt::join(names, ", "), sandbox::name_of(engine.standing().level),
+    const std::string where = names.empty() ? "" : fmt::format(" on {}", fmt::join(names, ", "));
+    write_error_line(fmt::format("zygo {}: ready{} (level {}, {} workers)", name_of_command(line),
+                                 where, sandbox::name_of(engine.standing().level),
                                  engine.workers()));
   }
 }
+
+constexpr sys::Milliseconds kDialPatience{10'000};
 
 constexpr unsigned kHelpers = 4;  // threads, for questions and for long jobs
 
@@ -87,6 +74,8 @@ sys::Result<runtime::Answer> answer_to(runtime::Question question, const Command
       break;
     case runtime::Question::kConfiguration:
       answer.text = TRY(reread(line, workers));
+      break;
+    case runtime::Question::kDial:  // the host's own
       break;
   }
   return answer;
@@ -109,8 +98,10 @@ void tell_supervisor(runtime::ServiceState state) {
 class EngineProcess {
  public:
   EngineProcess(const CommandLine& line, const Parts& parts, runtime::Engine& engine,
-                std::vector<service::Listener> listeners, const FrontOrder& order)
+                std::vector<service::Listener> listeners, const FrontOrder& order,
+                std::vector<cluster::JoinUrl> routers)
       : line_(line),
+        routers_(std::move(routers)),
         parts_(parts),
         engine_(engine),
         listeners_(std::move(listeners)),
@@ -122,11 +113,16 @@ class EngineProcess {
   sys::Result<int> run(int reload) {
     TRY(front_.start());
     std::optional<runtime::Readable> stop_watch, reload_watch;
+    runtime::Timer slot_ends(loop_, [this] {
+      write_error_line(service::noted(line_.serve.log, "the slot ends soon: taking nothing new",
+                                      name_of_command(line_)));
+      begin_end();
+    });
+    if (const auto left = time_to_drain()) slot_ends.start(*left);
     if (parts_.stop != nullptr) {
       stop_watch.emplace(loop_, parts_.stop->fd(), [&] {
         stop_watch->stop();
-        front_.stop();
-        listeners_.clear();  // who comes now is turned away by the kernel
+        begin_end();
       });
       stop_watch->start();
     }
@@ -144,6 +140,20 @@ class EngineProcess {
   }
 
  private:
+  void begin_end() {
+    front_.stop();
+    listeners_.clear();  // who comes now is turned away by the kernel
+  }
+
+  // Of a pilot in a slot whose end is known.
+  std::optional<std::chrono::seconds> time_to_drain() const {
+    if (line_.pilot.until == 0) return std::nullopt;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const std::chrono::nanoseconds end = std::chrono::seconds(line_.pilot.until);
+    return std::max(std::chrono::seconds(0), std::chrono::duration_cast<std::chrono::seconds>(
+                                                 end - line_.pilot.drain_before - now));
+  }
+
   FrontProcess::Options front_options(const FrontOrder& order) {
     FrontProcess::Options options;
     options.arguments = front_arguments(order);
@@ -153,7 +163,7 @@ class EngineProcess {
     }
     options.host = host_options();
     options.log = [this](const std::string& step) {
-      write_error_line(service::noted(line_.serve.log, step));
+      write_error_line(service::noted(line_.serve.log, step, name_of_command(line_)));
     };
     options.ended = [this](int status) {
       code_ = status > 128 ? kExitSandbox : status;
@@ -171,6 +181,12 @@ class EngineProcess {
     options.answer = [this](runtime::Question question) {
       return answer_to(question, line_, parts_, engine_.workers());
     };
+    if (!routers_.empty()) {
+      options.dial = [this](uint32_t index) -> sys::Result<sys::OwnedFd> {
+        if (index >= routers_.size()) return sys::Error::because("there is no such router");
+        return cluster::dial(routers_[index], kDialPatience);
+      };
+    }
     options.aside = [this](auto work, auto done) {
       return aside(std::move(work), std::move(done));
     };
@@ -194,6 +210,7 @@ class EngineProcess {
   }
 
   const CommandLine& line_;
+  const std::vector<cluster::JoinUrl> routers_;  // of a pilot
   const Parts& parts_;
   runtime::Engine& engine_;
   std::vector<service::Listener> listeners_;
@@ -206,14 +223,14 @@ class EngineProcess {
   FrontProcess front_;
 };
 
-}  // namespace
-
-int serve_command(const CommandLine& line, const Parts& parts) {
-  if (auto left = leave_pid_1(); !left) return refuse("serve", {left.error().text(), kExitSandbox});
+int serve(const CommandLine& line, const Parts& parts,
+          const std::vector<cluster::JoinUrl>& routers) {
+  const char* const command = name_of_command(line);
+  if (auto left = leave_pid_1(); !left) return refuse(command, {left.error().text(), kExitSandbox});
   auto engine_wish = engine_options(line.common, parts.builtin_templates, line.serve.workers);
-  if (auto* refusal = std::get_if<Refusal>(&engine_wish)) return refuse("serve", *refusal);
+  if (auto* refusal = std::get_if<Refusal>(&engine_wish)) return refuse(command, *refusal);
   auto plan = plan_service(line, parts);
-  if (auto* refusal = std::get_if<Refusal>(&plan)) return refuse("serve", *refusal);
+  if (auto* refusal = std::get_if<Refusal>(&plan)) return refuse(command, *refusal);
   auto& wish = std::get<runtime::EngineOptions>(engine_wish);
   for (const service::KnownApi* api : line.serve.apis) {
     if (!api->scratch_name.empty()) wish.scratch_names.emplace_back(api->scratch_name);
@@ -222,27 +239,46 @@ int serve_command(const CommandLine& line, const Parts& parts) {
   wish.tenant_idle = line.serve.tenant_idle;
   wish.share_builds = line.serve.share_builds;
   wish.core_cookies = line.serve.core_scheduling;
-  wish.log = [log = line.serve.log](const std::string& step) {
-    write_error_line(service::noted(log, step));
+  wish.log = [log = line.serve.log, command](const std::string& step) {
+    write_error_line(service::noted(log, step, command));
   };
   FrontOrder order{
       .with_tokens = !line.serve.tokens.empty(), .blobs = wish.blobs, .arguments = line.arguments};
-  auto listeners = open_listeners(line.serve);
-  if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse("serve", *refusal);
+  auto listeners = open_listeners(line.serve, routers.empty() ? kDefaultListen : nullptr);
+  if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse(command, *refusal);
   order.listeners = std::get<std::vector<service::Listener>>(listeners).size();
 
   auto engine = parts.start_engine(std::move(wish));
-  if (!engine) return refuse("serve", {engine.error().text(), kExitSandbox});
+  if (!engine) return refuse(command, {engine.error().text(), kExitSandbox});
   if (auto refusal = make_room(line.serve.connections, (*engine)->workers()))
-    return refuse("serve", *refusal);
+    return refuse(command, *refusal);
   auto reload = install_reload_signal();
-  if (!reload) return refuse("serve", {reload.error().text(), kExitSandbox});
+  if (!reload) return refuse(command, {reload.error().text(), kExitSandbox});
   // The front may not make them. Where they cannot be made, whoever sends a blob is told so.
   if (!order.blobs.empty()) (void)runtime::BlobStore(order.blobs).make_folders();
   EngineProcess process(line, parts, **engine,
-                        std::get<std::vector<service::Listener>>(std::move(listeners)), order);
+                        std::get<std::vector<service::Listener>>(std::move(listeners)), order,
+                        routers);
   const auto code = process.run(reload->get());
-  return code ? *code : refuse("serve", {code.error().text(), kExitSandbox});
+  return code ? *code : refuse(command, {code.error().text(), kExitSandbox});
+}
+
+}  // namespace
+
+// A pilot finds its slot first: engines tell it in the environment, and their own programs do.
+int serve_command(const CommandLine& given, const Parts& parts) {
+  CommandLine line = given;
+  const bool is_pilot = !line.pilot.join.empty();
+  const char* const command = name_of_command(line);
+  if (!line.pilot.print.empty()) return print_command(line.pilot);
+  auto pilot = plan_pilot(line.pilot);
+  if (auto* refusal = std::get_if<Refusal>(&pilot)) return refuse(command, *refusal);
+  if (is_pilot) {
+    const cluster::Slot slot = cluster::read_slot();
+    line.pilot = settle(line.pilot, slot);
+    line.serve.workers = workers_in(slot, runtime::usable_cpus(), line.serve.workers);
+  }
+  return serve(line, parts, std::get<PilotPlan>(std::move(pilot)).routers);
 }
 
 }  // namespace cli

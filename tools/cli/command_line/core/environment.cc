@@ -24,7 +24,12 @@ constexpr std::array<std::string_view, 2> kOfOthers{"ZYGO_HOME", "ZYGO_BIN"};
 constexpr std::array<std::string_view, 3> kBeginningsOfOthers{"ZYGO_TEST", "ZYGO_SERVICE_",
                                                               "ZYGO_PORT"};
 
-bool is_serve(const CLI::App& command) { return command.get_name() == "serve"; }
+// Services read all their options from the environment. The front of a pilot, which is started with
+// its arguments, has what was found of the slot from there.
+bool is_service(const CLI::App& command) {
+  const std::string& name = command.get_name();
+  return name == "serve" || name == "pilot" || name == "route";
+}
 
 void give(CLI::Option& option, const std::string& text) {
   if (option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll) {
@@ -62,7 +67,7 @@ void apply_to(CLI::App& command) {
 std::string variable_of(const CLI::App& command, const CLI::Option& option) {
   const bool common = option.get_group() == kCommonGroup;
   if (option.get_group().empty() || option.get_lnames().empty()) return "";
-  if (!common && !is_serve(command)) return "";
+  if (!common && !is_service(command)) return "";
   const std::string& name = option.get_lnames().front();
   if (std::find(kNotSettings.begin(), kNotSettings.end(), name) != kNotSettings.end()) return "";
   std::string variable(kPrefix);

@@ -1,0 +1,1 @@
+"""Pilots, routers and the engines that start them."""

@@ -1,0 +1,140 @@
+#include "tools/cli/cluster/pilot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "cluster/link/link.h"
+#include "cluster/pilot/membership.h"
+#include "sandbox/sys/file.h"
+#include "service/observe/access_log.h"
+#include "tools/cli/text.h"
+
+#ifndef ZYGO_VERSION
+#define ZYGO_VERSION "0"
+#endif
+
+namespace cli {
+namespace {
+
+constexpr unsigned kWorkersOfACore = 2;
+// Of the pilot itself, its templates included; and of a job, as its limits usually are.
+constexpr sys::Bytes kOwnMemory = sys::mebibytes(256);
+constexpr size_t kMostOfAJob = size_t{1} << 30;  // bytes of a message of a router
+
+std::string first_line_of(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+  return line;
+}
+
+bool fits_a_header(const std::string& token) {
+  return std::ranges::all_of(token, [](unsigned char each) { return each > ' ' && each < 127; });
+}
+
+std::optional<Refusal> open_tls(const PilotOptions& options, PilotPlan& plan) {
+  const bool is_wanted = std::ranges::any_of(plan.routers, &cluster::JoinUrl::tls);
+  const bool is_named =
+      !options.ca_file.empty() || !options.cert_file.empty() || !options.key_file.empty();
+  if (!is_wanted && is_named)
+    return Refusal{"--ca-file, --cert-file, --key-file: no --join is https://"};
+  if (options.cert_file.empty() != options.key_file.empty())
+    return Refusal{"--cert-file and --key-file belong together"};
+  if (!is_wanted) return std::nullopt;
+  auto context = cluster::TlsContext::open(
+      {.ca = options.ca_file, .cert = options.cert_file, .key = options.key_file});
+  if (!context) return Refusal{context.error().text()};
+  plan.tls = std::move(context).value();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<PilotPlan, Refusal> plan_pilot(const PilotOptions& options) {
+  PilotPlan plan;
+  for (const std::string& text : options.join) {
+    auto url = cluster::parse_join_url(text);
+    if (!url) return Refusal{"--join: " + url.error().text()};
+    if (std::ranges::find(plan.routers, *url) != plan.routers.end())
+      return Refusal{"--join: " + text + " is there twice"};
+    plan.routers.push_back(std::move(url).value());
+  }
+  if (auto refusal = open_tls(options, plan)) return *refusal;
+  if (options.token_file.empty()) return plan;
+  const auto text = sys::read_file(options.token_file);
+  if (!text) return Refusal{"--token-file: " + text.error().text()};
+  plan.token = first_line_of(*text);
+  if (plan.token.empty() || !fits_a_header(plan.token)) {
+    return Refusal{
+        fmt::format("--token-file: {}: expected a token of printable characters in the first line",
+                    options.token_file)};
+  }
+  return plan;
+}
+
+unsigned workers_in(const cluster::Slot& slot, unsigned host_cpus, unsigned asked) {
+  unsigned most = asked;
+  const auto bound = [&most](uint64_t workers) {
+    const auto fewer = static_cast<unsigned>(std::clamp<uint64_t>(workers, 1, 4096));
+    most = most == 0 ? fewer : std::min(most, fewer);
+  };
+  if (slot.cpus < host_cpus) bound(uint64_t{kWorkersOfACore} * slot.cpus);
+  if (slot.memory) {
+    const uint64_t usual = runtime::Limits{}.memory.count;
+    const uint64_t left = slot.memory->count - std::min(slot.memory->count, kOwnMemory.count);
+    const uint64_t workers = left / usual;
+    if (workers < uint64_t{kWorkersOfACore} * slot.cpus) bound(workers);
+  }
+  return most;
+}
+
+PilotOptions settle(PilotOptions options, const cluster::Slot& slot) {
+  const auto say = [](const char* name, const std::string& value) {
+    if (!value.empty()) ::setenv(name, value.c_str(), 1);
+  };
+  if (options.name.empty()) say("ZYGO_NAME", options.name = slot.name);
+  if (options.engine.empty() && slot.engine != cluster::Engine::kNone)
+    say("ZYGO_ENGINE", options.engine = std::string(cluster::name_of(slot.engine)));
+  if (options.until == 0 && slot.end) {
+    options.until = slot.end->time_since_epoch().count();
+    say("ZYGO_UNTIL", std::to_string(options.until));
+  }
+  return options;
+}
+
+service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,
+                                const std::vector<runtime::TemplateSpec>& templates,
+                                runtime::EngineClient& engine, service::LogFormat log) {
+  cluster::Membership::Options made;
+  made.hello.name = options.name.empty() ? "pilot" : options.name;
+  made.hello.engine = options.engine;
+  made.hello.zygo = ZYGO_VERSION;
+  made.hello.until = options.until;
+  for (const auto& spec : templates) made.hello.templates.push_back(spec.name);
+  made.trouble = [log](const std::string& step) {
+    write_error_line(service::noted(log, step, "pilot"));
+  };
+  made.log = [log, tell = made.trouble](const std::string& step) {
+    if (log != service::LogFormat::kOff) tell(step);
+  };
+  return [made, plan = std::move(plan), &engine](const service::ApiContext& context) {
+    cluster::Membership::Options own = made;
+    for (uint32_t index = 0; index < plan.routers.size(); ++index) {
+      const cluster::JoinUrl& url = plan.routers[index];
+      own.routers.push_back({.address = url.text(),
+                             .dial = [&engine, index] { return engine.dial(index); },
+                             .link =
+                                 [url, token = plan.token, tls = plan.tls, &loop = context.loop](
+                                     sys::OwnedFd socket, cluster::LinkListener& listener) {
+                                   return cluster::Link::start(
+                                       loop, std::move(socket), url, token, listener,
+                                       {.message = kMostOfAJob, .tls = tls.get()});
+                                 }});
+    }
+    return std::make_unique<cluster::Membership>(context, engine, std::move(own));
+  };
+}
+
+}  // namespace cli

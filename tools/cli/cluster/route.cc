@@ -1,0 +1,130 @@
+#include "tools/cli/cluster/route.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cluster/router/fleet.h"
+#include "cluster/router/known_runtimes.h"
+#include "cluster/router/pilots_api.h"
+#include "images/sha256.h"
+#include "images/store.h"
+#include "runtime/builds/blobs.h"
+#include "sandbox/front.h"
+#include "sandbox/sys/file.h"
+#include "sandbox/sys/freed_memory.h"
+#include "sandbox/sys/random.h"
+#include "service/observe/systemd.h"
+#include "service/service.h"
+#include "tools/cli/serve/init_process.h"
+#include "tools/cli/serve/listeners.h"
+#include "tools/cli/serve/places.h"
+#include "tools/cli/serve/plan.h"
+#include "tools/cli/serve/reload.h"
+#include "tools/cli/template_list.h"
+#include "tools/cli/text.h"
+
+namespace cli {
+namespace {
+
+constexpr size_t kMostOfAResult = size_t{1} << 30;  // bytes of a message of a pilot
+
+std::string name_of_router(const CommandLine& line) {
+  if (!line.route.name.empty()) return line.route.name;
+  char host[256] = "router";
+  (void)::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+service::Facts facts_of(const CommandLine& line, const std::vector<runtime::TemplateSpec>& known,
+                        const cluster::Fleet& fleet,
+                        const std::shared_ptr<cluster::KnownRuntimes>& runtimes) {
+  service::Facts facts;
+  facts.knows_template = [known, &fleet](const std::string& name) {
+    return fleet.has_template(name) || !check_template(name, known).has_value();
+  };
+  facts.runtimes = [runtimes] { return std::pair(runtimes->json(), false); };
+  std::vector<runtime::TemplateSpec> interpreters = known;
+  std::erase_if(interpreters, [](const auto& spec) { return spec.runtime != nullptr; });
+  facts.templates = template_json(interpreters, line.common.python) + "\n";
+  facts.lack = [&fleet] { return fleet.workers() > 0 ? "" : "no pilot has joined"; };
+  return facts;
+}
+
+cluster::PilotsApi::Options pilots_of(const CommandLine& line) {
+  cluster::PilotsApi::Options options;
+  options.router = name_of_router(line);
+  options.lease = line.route.lease;
+  options.most_message = kMostOfAResult;
+  options.least = line.common.required_level.value_or(sandbox::Level::kFull);
+  options.layers = line.common.required_layers;
+  options.trouble = [log = line.serve.log](const std::string& step) {
+    write_error_line(service::noted(log, step, "route"));
+  };
+  options.log = [log = line.serve.log, tell = options.trouble](const std::string& step) {
+    if (log != service::LogFormat::kOff) tell(step);
+  };
+  return options;
+}
+
+void say_ready(const CommandLine& line, const std::vector<std::string>& names) {
+  if (line.common.json) {
+    const nlohmann::ordered_json ready = {
+        {"listening", names}, {"router", name_of_router(line)}, {"pid", ::getpid()}};
+    static_cast<void>(sys::write_all(STDOUT_FILENO, ready.dump() + "\n").ok());
+  } else if (!line.common.quiet) {
+    write_error_line(fmt::format("zygo route: ready on {}", fmt::join(names, ", ")));
+  }
+}
+
+Refusal refusal_of(const sys::Error& error) { return {error.text(), kExitSandbox}; }
+
+int route(const CommandLine& line, ServePlan plan, std::vector<service::Listener> listeners,
+          int stop) {
+  std::vector<std::string> names;
+  for (const service::Listener& listener : listeners) names.push_back(listener.name());
+  const bool has_users = std::ranges::any_of(listeners, &service::Listener::is_unix);
+  service::notify_supervisor("READY=1");  // it listens, and can make no socket from here on
+  const Places places(line.serve, plan.service.blobs);
+  (void)images::sha256_of("");  // the library reads its configuration with its first use
+  if (auto confined = sandbox::confine_front(places.plan(has_users)); !confined)
+    return refuse("route", refusal_of(confined.error()));
+  if (auto refusal = open_files(line.serve, plan.service)) return refuse("route", *refusal);
+
+  const auto runtimes = std::make_shared<cluster::KnownRuntimes>();
+  cluster::Fleet fleet({.seed = sys::random_number(), .blobs = plan.service.blobs});
+  service::Facts facts = facts_of(line, plan.templates, fleet, runtimes);
+  plan.service.warm = false;
+  plan.service.parts.emplace_back(
+      [&, options = pilots_of(line)](const service::ApiContext& context) {
+        return std::make_unique<cluster::PilotsApi>(context, fleet, *runtimes, options);
+      });
+  service::Service service(fleet, std::move(plan.service), std::move(facts));
+  for (service::Listener& listener : listeners) service.add(std::move(listener));
+  const auto ended = service.run(stop, -1, [&] { say_ready(line, names); });
+  return ended ? kExitOk : refuse("route", refusal_of(ended.error()));
+}
+
+}  // namespace
+
+int route_command(const CommandLine& line, const Parts& parts) {
+  if (auto left = leave_pid_1(); !left) return refuse("route", refusal_of(left.error()));
+  auto wish = plan_service(line, parts);
+  if (auto* refusal = std::get_if<Refusal>(&wish)) return refuse("route", *refusal);
+  ServePlan& plan = std::get<ServePlan>(wish);
+  auto listeners = open_listeners(line.serve, kDefaultListen);
+  if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse("route", *refusal);
+  if (auto refusal = make_room(line.serve.connections, 1)) return refuse("route", *refusal);
+  if (const auto root = images::Store::default_root()) plan.service.blobs = *root + "/blobs";
+  if (!plan.service.blobs.empty()) (void)runtime::BlobStore(plan.service.blobs).make_folders();
+  sys::give_back_freed_memory();
+  return route(line, std::move(plan),
+               std::get<std::vector<service::Listener>>(std::move(listeners)), parts.stop->fd());
+}
+
+}  // namespace cli
