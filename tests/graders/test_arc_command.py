@@ -129,6 +129,15 @@ class CommandLine(unittest.TestCase):
         self.assertIn("cannot read /nonexistent/p.jsonl: No such file", missing.stderr)
         self.assertIn("run tools/setup and build", no_binary.stderr)
 
+    def test_a_service_is_asked_with_the_token_of_a_file_and_has_no_pool_here(self) -> None:
+        there = [str(ARC), "--data", str(self.dir), "--url", "http://127.0.0.1:9"]
+        for options, said in ((["--workers", "2"], "not with --url"), (["--zygo", "zygo"], "not with --url"),
+                              (["--token-file", str(self.dir / "none")], f"cannot read {self.dir / 'none'}")):
+            with self.subTest(options):
+                done = subprocess.run([*there, *options], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(said, done.stderr)
+
     def test_a_zygo_that_is_of_no_use_is_explained_with_the_missing_ids(self) -> None:
         for fault, message in (("silent", "arc: zygo ended with status 0\n  3 results are missing: same, none, index"),
                                ("garbage", "no result of a job it has: b'not json'\n  3 results are missing"),

@@ -31,6 +31,7 @@ examples:
   tools/graders/arc --expected --expected-metrics       the same, checked against the bundled expectations
   tools/graders/arc --predictions mine.jsonl --html report.html --per-task tasks.csv
   tools/graders/arc --limit 80 --workers 2 --json
+  tools/graders/arc --url http://router:8000 --token-file token --expected
   tools/graders/arc --jobs-only > jobs.ndjson           the jobs alone, for any other road
   tools/graders/arc --no-determinism --skip-label TimeoutException,MemoryLimitExceeded --expected
 
@@ -59,6 +60,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     run.add_argument("--zygo", metavar="PATH",
                      help="zygo binary (default: $ZYGO_BIN, else build/release/bin/zygo, else the one in PATH)")
     run.add_argument("--workers", type=_positive, metavar="N", help="jobs that run at once (default: two per core)")
+    run.add_argument("--url", metavar="URL", help="a service or router to run them on (default: a pool of this program's own)")
+    run.add_argument("--token-file", type=Path, metavar="FILE", help="what --url wants to see, alone in a file")
     run.add_argument("--no-determinism", action="store_true", help="run each job once, not twice")
     run.add_argument("--jobs-only", action="store_true", help="write the job lines to stdout and stop")
     out = parser.add_argument_group("output")
@@ -77,6 +80,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--skip-label goes by the expected labels: add --expected")
     if options.expected_metrics is not None and (options.limit or options.skip_label or options.no_determinism):
         parser.error("--expected-metrics is about the whole set: not with --limit, --skip-label or --no-determinism")
+    if options.url and (options.zygo or options.workers):
+        parser.error("--zygo and --workers are about a pool of this program's own: not with --url")
+    if options.token_file and not options.url:
+        parser.error("--token-file goes with --url")
     _fill_paths(options)
     return options
 
@@ -159,13 +166,23 @@ def _write_jobs(options: argparse.Namespace, tasks: dict[str, Task], chosen: lis
 
 
 def _run(options: argparse.Namespace, tasks: dict[str, Task], chosen: list[Candidate]) -> Graded:
-    """Everything judged, in a pool of its own."""
+    """Everything judged, in a pool of its own or by a service."""
     # The log shows what zygo says, and that it was lost and started again.
     logging.basicConfig(format="%(message)s", level=logging.WARNING if options.quiet else logging.INFO)
-    pool = zygo.Pool("python-numpy", options.workers, binary=runner.find_zygo(options.zygo), standing=False)
+    pool = _pool(options)
     with _open_results(options.results or Path(os.devnull)) as file:
         return runner.run(chosen, tasks, _runs(options), pool, file.write,
                           show_progress=not options.quiet and sys.stderr.isatty())
+
+
+def _pool(options: argparse.Namespace) -> zygo.Pool:
+    if not options.url:
+        return zygo.Pool("python-numpy", options.workers, binary=runner.find_zygo(options.zygo), standing=False)
+    try:
+        token = options.token_file.read_text().strip() if options.token_file else None
+    except OSError as error:
+        raise GraderError(f"cannot read {options.token_file}: {error.strerror}") from None
+    return zygo.Pool("python-numpy", url=options.url, token=token, standing=False)
 
 
 def _open_results(path: Path) -> IO[bytes]:
