@@ -34,7 +34,8 @@ void number(const char* name, int64_t value, std::string& out) {
 void real(const char* name, const std::optional<double>& value, std::string& out) {
   if (!value) return;
   key(name, out);
-  append_json_double(*value, out);
+  if (std::isfinite(*value)) return append_json_double(*value, out);
+  out += "null";
 }
 
 void boolean(const char* name, bool value, std::string& out) {
