@@ -87,7 +87,8 @@ class Forced:
         """By its cell's sweeper, which would hit the next job, too: it has the same uid. Only what outlives its job is swept up."""
         left = {"id": "left", "source": "import os, time\nos.fork()\ntime.sleep(60)", "policy": {"profile": "subprocess"}}
         healthy = {"id": "healthy", "source": "print(1)", "policy": left["policy"]}
-        with Coprocess("--workers", "1", *self.options()) as batch:
+        # Told how to keep its memory, a template has no cell before its image is made, whose sweeper would be a second one.
+        with Coprocess("--workers", "1", "--heap", "huge", *self.options()) as batch:
             batch.send(zygo.lines_of([left, healthy]))
             template, cell, job = host.chain_of(batch.process.pid)
             self.await_child_of(job)
