@@ -241,7 +241,7 @@ class Cell : public CellHandle {
   RunResult result_;
   RunClock clock_;
   uint64_t nonce_ = 0;
-  sys::Nanoseconds sent_at_{}, cpu_base_{};
+  sys::Nanoseconds sent_at_{}, cpu_base_{}, looked_at_{};
   uint64_t oom_base_ = 0, refused_base_ = 0;  // as they were when the last job had ended
   uint64_t outer_oom_base_ = 0, watched_peak_ = 0, resident_peak_ = 0;
   uint64_t tasks_allowed_ = 0, tasks_refused_ = 0, memfds_ = 0;  // where we count, not a cgroup

@@ -230,6 +230,8 @@ void Cell::measure(const shim::JobDone& done) {
       (seen.exit.code == SIGKILL || seen.exit.code == SIGXCPU)) {
     seen.deadline = DeadlineKind::kCpu;
   }
+  seen.ended_late =
+      !order_.job->pairing && seen.deadline == DeadlineKind::kNone && clock_.is_over_by_far(end);
   seen.wall_ms = result_.usage.wall_us / 1000;
   // Its first process may have left others behind long before they met their deadline.
   if (seen.deadline == DeadlineKind::kWall)

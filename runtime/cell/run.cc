@@ -46,7 +46,7 @@ void Cell::run(const RunOrder& order) {
   outer_oom_base_ = outer_oom_kills();
   cgroup_.reset_peak();
   if (measures_borrowed_part()) borrowed_part_.begin(residence_of(holder_pid_), ended_with_.warm);
-  sent_at_ = sys::monotonic_now();
+  sent_at_ = looked_at_ = sys::monotonic_now();
   clock_.order(terms(), sent_at_);
   Result<void> sent = send_order();
   if (!sent) return lose({shim::Step::kSendOrder, sent.error().code(), sent.error().text()});
@@ -150,6 +150,10 @@ void Cell::begin_attention() {
 }
 
 void Cell::give_up() {
+  // Timers come before what the socket has: the job may have ended meanwhile.
+  const uint64_t nonce = nonce_;
+  on_socket();
+  if (!life_.heeds(nonce == nonce_)) return;
   kill_by_pidfd(pidfd_.get());
   lose({shim::Step::kKill, ETIME,
         clock_.is_doomed() ? "the job did not die within the time allowed"
@@ -160,6 +164,7 @@ void Cell::give_up() {
 void Cell::take_aim() {
   count_processes();
   in_sight_ = hold_processes(view_.init_pid, family());
+  looked_at_ = sys::monotonic_now();
   aimed_at_ = progress_of(family());
   std::optional<Nanoseconds> oldest;
   for (const HeldProcess& process : in_sight_) {
@@ -187,10 +192,12 @@ unsigned Cell::cpus_of_job() const {
 
 // Whether the deadline is put off. A job that slept at the look before may wait for a CPU now.
 bool Cell::waits_for_cpu(Nanoseconds now) {
+  const Nanoseconds since = std::exchange(looked_at_, sys::monotonic_now());
   const Progress before = std::exchange(aimed_at_, progress_of(family()));
   if (clock_.has_waited(now, waiting_of(aimed_at_), waiting_of_other_side())) return true;
-  return aimed_at_.is_ready && aimed_at_.ran == before.ran &&
-         clock_.still_waits(now, are_cpus_crowded());
+  return aimed_at_.is_ready && clock_.still_waits(now, {.ran = aimed_at_.ran != before.ran,
+                                                        .apart = sys::monotonic_now() - since,
+                                                        .is_crowded = are_cpus_crowded()});
 }
 
 // After waits_for_cpu(). Its processes are looked at only where the machine's disks were slow.

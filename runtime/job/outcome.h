@@ -123,6 +123,7 @@ struct Evidence {
   uint32_t pids_refused = 0;  // the cell's pids counter refused this many
   bool contended = false;     // it waited for a CPU for more than a fifth of its wall limit, or:
   Slowness slowed_by = Slowness::kNone;  // of a job that has met its wall limit
+  bool ended_late = false;  // by itself, long after a wall deadline that nobody was there to see
   ExitStatus exit;
   // Limits and measurements, for the detail.
   Limits limits;

@@ -32,14 +32,17 @@ std::shared_ptr<void> RerunBudget::take(const std::string& payer) {
   return {this, std::move(give_back)};
 }
 
-bool is_doubtful(const Evidence& seen) {
-  return seen.deadline == DeadlineKind::kWall && seen.slowed_by != Slowness::kNone;
+Doubt doubt_of(const Evidence& seen) {
+  if (seen.ended_late && !seen.violation) return Doubt::kEndedLate;
+  const bool stopped = seen.deadline == DeadlineKind::kWall && seen.slowed_by != Slowness::kNone;
+  return stopped ? Doubt::kStopped : Doubt::kNone;
 }
 
-TaskPtr Retrial::judge(TaskPtr task, const JobResult& result, bool may_be_wrong) {
+TaskPtr Retrial::judge(TaskPtr task, const JobResult& result, Doubt doubt) {
   if (std::exchange(task->rerun, nullptr)) return task;  // this was its second run
   budget_->count_run(task->payer());
-  if (!may_be_wrong || result.verdict.outcome != Outcome::kTimeout) return task;
+  const bool was_stopped = result.verdict.outcome == Outcome::kTimeout;
+  if (doubt == Doubt::kNone || (doubt == Doubt::kStopped && !was_stopped)) return task;
   if (task->reruns > 0 || waiting_ || !task->can_begin_anew() || task->job.is_withdrawn())
     return task;
   std::shared_ptr<void> place = budget_->take(task->payer());

@@ -47,8 +47,13 @@ class RerunBudget : public std::enable_shared_from_this<RerunBudget> {
   std::map<std::string, unsigned> saved_by_;
 };
 
-// The verdict rests on a wall deadline that the machine may be to blame for.
-bool is_doubtful(const Evidence& seen);
+// Why the machine may be to blame for a verdict.
+enum class Doubt : uint8_t {
+  kNone,
+  kStopped,    // the job met its wall deadline while the machine was slow
+  kEndedLate,  // it ended after its wall deadline, at which the daemon itself had no CPU
+};
+Doubt doubt_of(const Evidence& seen);
 
 class Retrial {
  public:
@@ -62,7 +67,7 @@ class Retrial {
         budget_(budget ? std::move(budget) : std::make_shared<RerunBudget>()) {}
 
   // A run has ended with this result. Null: the task is kept, to be run again.
-  TaskPtr judge(TaskPtr task, const JobResult& result, bool may_be_wrong);
+  TaskPtr judge(TaskPtr task, const JobResult& result, Doubt doubt);
   // The task that is kept, if its time to run has come. `leased`: tasks of this shard.
   TaskPtr take_due(unsigned leased);
   TaskPtr take() { return std::move(waiting_); }

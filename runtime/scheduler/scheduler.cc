@@ -237,7 +237,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
   const bool ran = result.ran || slot->cell->state() == CellHandle::State::kDead;
   const bool cancelled = result.evidence.cancelled;
-  const bool may_be_wrong = is_doubtful(result.evidence) && !requests_.is_stopping();
+  const Doubt doubt = requests_.is_stopping() ? Doubt::kNone : doubt_of(result.evidence);
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->input.reset();
   pace_.ended(answer.usage);
@@ -256,7 +256,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
     task = shortage_.run_again(std::move(task), *fault, ran);
   } else {
     capacity_.serve();
-    task = retrial_.judge(std::move(task), answer, may_be_wrong);
+    task = retrial_.judge(std::move(task), answer, doubt);
   }
   if (!task) {
     // It waits for room, for another cell, or for being alone.

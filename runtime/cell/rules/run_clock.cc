@@ -1,6 +1,7 @@
 #include "runtime/cell/rules/run_clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace runtime {
 
@@ -21,7 +22,7 @@ bool is_for_the_living(RunClock::Due due) {
 void RunClock::order(const Terms& terms, Nanoseconds now) {
   terms_ = terms;
   phase_ = Phase::kSent;
-  killed_ = false;
+  killed_ = came_late_ = false;
   due_at_.fill(kNever);
   started_at_ = now;
   ended_by_ = kNever;
@@ -86,8 +87,12 @@ Nanoseconds RunClock::next() const { return *std::min_element(due_at_.begin(), d
 RunClock::Due RunClock::next_due(Nanoseconds now, Due last) {
   for (size_t i = static_cast<size_t>(last) + 1; i < kDues; ++i) {
     if (now < due_at_[i]) continue;
-    due_at_[i] = kNever;
     const Due due = static_cast<Due>(i);
+    const bool is_late = now - std::exchange(due_at_[i], kNever) > kLate;
+    if (due == Due::kPatience && is_late && !std::exchange(came_late_, true)) {
+      due_at_[i] = now + kKillPatience;
+      continue;
+    }
     if (is_for_the_living(due) && is_doomed()) continue;
     return due;
   }
@@ -137,8 +142,10 @@ bool RunClock::has_waited(Nanoseconds now, const Waiting& own, const Waiting& ot
   return due_at(Due::kWall) > now;
 }
 
-bool RunClock::still_waits(Nanoseconds now, bool is_crowded) {
-  if ((waited_ < kBusy && !is_crowded) || now >= started_at_ + (1 + kMostStretch) * terms_.wall)
+bool RunClock::still_waits(Nanoseconds now, const Looks& looks) {
+  if (looks.ran && looks.apart <= kNear) return false;
+  if ((waited_ < kBusy && !looks.is_crowded) ||
+      now >= started_at_ + (1 + kMostStretch) * terms_.wall)
     return false;
   due_at(Due::kAim) = kNever;  // or this look and the next would not be far enough from each other
   due_at(Due::kWall) = now + kSurelyCounted;
@@ -147,7 +154,8 @@ bool RunClock::still_waits(Nanoseconds now, bool is_crowded) {
 
 void RunClock::all_ended(Nanoseconds now, Left left) {
   // Nobody looked before the deadline.
-  if (left == Left::kDead) ended_by_ = std::min(ended_by_, started_at_ + terms_.wall + waited_);
+  const Nanoseconds deadline = started_at_ + terms_.wall + waited_;
+  if (left == Left::kDead) ended_by_ = std::min(ended_by_, is_over_by_far(now) ? now : deadline);
   late_start_.found_nobody();
   due_at(Due::kWall) = due_at(Due::kAim) = now + kLookAgain;
   due_at(Due::kPatience) = std::min(due_at(Due::kPatience), now + kWipePatience);

@@ -25,6 +25,9 @@ class RunClock {
   static constexpr sys::Nanoseconds kAttention = std::chrono::milliseconds(2);
   // After a kill the cell must be empty within this, or it is destroyed.
   static constexpr sys::Nanoseconds kKillPatience = std::chrono::seconds(2);
+  // Who comes so late to the end of its patience had no CPU itself, and the cell had none either:
+  // it is given the time once more.
+  static constexpr sys::Nanoseconds kLate = std::chrono::milliseconds(200);
   // Pid 1 wipes the scratch within this after the last process has ended.
   static constexpr sys::Nanoseconds kWipePatience = std::chrono::seconds(30);
   // The job's processes are looked up this long before the wall deadline, so that nothing is left
@@ -45,6 +48,9 @@ class RunClock {
   // The kernel counts what a running thread has run when it stops or at a tick (CONFIG_HZ), which
   // are 10 ms apart at most: one that has run for no time in this one waits.
   static constexpr sys::Nanoseconds kSurelyCounted = std::chrono::milliseconds(12);
+  // The look before the deadline is kForesight and kSpread before it; a later one is kSurelyCounted
+  // behind the one before.
+  static constexpr sys::Nanoseconds kNear = std::chrono::milliseconds(25);
   // What slows the machine is read once so long after a job's begin: most jobs have ended.
   static constexpr sys::Nanoseconds kBearings = std::chrono::milliseconds(20);
   // A job that has waited less until its deadline is taken for one on an idle machine, unless more
@@ -133,10 +139,17 @@ class RunClock {
              const Waiting& other = {});
   // The same at the wall deadline. True: it is put off.
   bool has_waited(sys::Nanoseconds now, const Waiting& own, const Waiting& other = {});
+  // Two looks at a job that is ready to run at the second one.
+  struct Looks {
+    bool ran = false;  // between them
+    sys::Nanoseconds apart{};
+    bool is_crowded = false;  // more threads are ready to run on the machine than it has CPUs
+  };
   // At the wall deadline the job is ready to run, and has not since the look before: what it waits
-  // now, the kernel has not counted yet. True: the deadline is put off, on a busy machine.
-  // `is_crowded`: more threads are ready to run there than it has CPUs.
-  bool still_waits(sys::Nanoseconds now, bool is_crowded);
+  // now, the kernel has not counted yet. Of one that ran between looks more than kNear apart,
+  // because who looks had no CPU either, nothing is known of the time since it ran. True: the
+  // deadline is put off, on a busy machine.
+  bool still_waits(sys::Nanoseconds now, const Looks& looks);
   // At the wall deadline nobody was left to be killed: the program has ended, and what is left to
   // wipe is not its time; or pid 1 has not come to fork it yet. Both are soon over.
   enum class Left : uint8_t {
@@ -158,6 +171,10 @@ class RunClock {
   // Shortly before its wall deadline it had waited for a CPU for a fifth of its wall limit: the
   // machine had none to give.
   bool is_contended() const { return waited_ > terms_.wall / 5; }
+  // The wall deadline was well before `now`: who was to look at the job then had no CPU.
+  bool is_over_by_far(sys::Nanoseconds now) const {
+    return now - started_at_ > terms_.wall + terms_.wall / 4 + kNear + waited_;
+  }
   // As far as the wall deadline has been moved for it.
   sys::Nanoseconds waited() const { return waited_; }
 
@@ -171,7 +188,7 @@ class RunClock {
 
   Terms terms_;
   Phase phase_ = Phase::kOver;
-  bool killed_ = false;
+  bool killed_ = false, came_late_ = false;
   std::array<sys::Nanoseconds, kDues> due_at_{};
   sys::Nanoseconds started_at_{}, ended_by_{}, looked_for_{}, waited_{};
   LateStart late_start_;

@@ -60,6 +60,22 @@ TEST_CASE("a job that was late on a slow machine runs again, and its caller sees
   CHECK(bench.scheduler.load() == 0);
 }
 
+TEST_CASE("a job that ended after a deadline that nobody saw runs again", "[scheduler][retrial]") {
+  Bench bench;
+  FakeCell& cell = bench.run("a");
+  RunResult result;
+  result.ran = true;
+  result.evidence.ended_late = true;
+  const bool is_unsafe = GENERATE(false, true);
+  if (is_unsafe) result.evidence.violation = Violation{};
+  cell.finish(std::move(result));
+  REQUIRE(bench.label("a").empty() == !is_unsafe);  // which is so at any time
+  if (is_unsafe) return;
+  cell.finish(late(Slowness::kNone));
+  CHECK(bench.label("a") == "TimeoutException");
+  CHECK(answer_of(bench, "a").usage.reruns == 1);
+}
+
 TEST_CASE("who is late again has the second verdict", "[scheduler][retrial]") {
   Bench bench;
   FakeCell& cell = bench.run("a");

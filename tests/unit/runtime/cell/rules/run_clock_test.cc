@@ -190,8 +190,8 @@ TEST_CASE("run clock: a wall deadline comes later by a hundred times the limit a
   RunClock clock = running({.wall = seconds(1), .cpu = seconds(5)});
   CHECK_FALSE(clock.has_waited(at(200'000), {seconds(5000)}));
   CHECK(clock.waited() == seconds(100));
-  CHECK(clock.still_waits(at(100'999), true));
-  CHECK_FALSE(clock.still_waits(at(101'000), true));
+  CHECK(clock.still_waits(at(100'999), {.is_crowded = true}));
+  CHECK_FALSE(clock.still_waits(at(101'000), {.is_crowded = true}));
 }
 
 TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at once more",
@@ -199,7 +199,7 @@ TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at once
   RunClock clock = running();
   clock.aimed(at(9'996), std::nullopt, {milliseconds(10)});
   turn(clock, at(10'010));
-  REQUIRE(clock.still_waits(at(10'010), false));
+  REQUIRE(clock.still_waits(at(10'010), {.is_crowded = false}));
   CHECK(turn(clock, at(10'021)).empty());
   CHECK(turn(clock, at(10'022)) == Dues{Due::kWall});  // not aimed at: the looks are to be apart
 }
@@ -208,14 +208,26 @@ TEST_CASE("run clock: where a job has hardly waited, it does not wait at its dea
           "[run_clock]") {
   RunClock clock = running();
   clock.aimed(at(9'996), std::nullopt, {milliseconds(9)});
-  CHECK_FALSE(clock.still_waits(at(10'009), false));
+  CHECK_FALSE(clock.still_waits(at(10'009), {.is_crowded = false}));
 }
 
 TEST_CASE("run clock: who has slept until now may wait for the first time, on a crowded machine",
           "[run_clock]") {
   RunClock clock = running();
   clock.aimed(at(9'996), std::nullopt, {milliseconds(1)});
-  CHECK(clock.still_waits(at(10'001), true));
+  CHECK(clock.still_waits(at(10'001), {.is_crowded = true}));
+}
+
+TEST_CASE("run clock: of two looks far apart nothing is known of the time since the job ran",
+          "[run_clock]") {
+  RunClock clock = running();
+  clock.aimed(at(9'996), std::nullopt, {milliseconds(10)});
+  CHECK_FALSE(RunClock(clock).still_waits(at(10'010), {.ran = true, .apart = RunClock::kNear}));
+  const Nanoseconds far = RunClock::kNear + Nanoseconds(1);
+  CHECK(RunClock(clock).still_waits(at(10'010), {.ran = true, .apart = far}));
+  CHECK(RunClock(clock).still_waits(at(10'010), {.ran = false, .apart = milliseconds(1)}));
+  CHECK(RunClock::kNear > RunClock::kForesight + milliseconds(RunClock::kSpread));
+  CHECK(RunClock::kNear > RunClock::kSurelyCounted);
 }
 
 TEST_CASE("run clock: a job is credited with no time in which a thread of its own had the CPU",
@@ -246,6 +258,39 @@ TEST_CASE("run clock: a deadline at which nobody lives is looked at again, for s
   CHECK(clock.ended_by() == at(10'000));  // they died before
   CHECK(turn(clock, at(39'999)) == Dues{Due::kAim, Due::kWall});
   CHECK(turn(clock, at(40'000)) == Dues{Due::kPatience});  // from the first time on
+}
+
+TEST_CASE("run clock: of who is found dead well after the deadline is not known when it died",
+          "[run_clock]") {
+  RunClock clock = running({.wall = milliseconds(400), .cpu = seconds(5)});
+  clock.aimed(at(390), std::nullopt, {milliseconds(100)});
+  const Nanoseconds far = at(500) + milliseconds(100) + RunClock::kNear;
+  CHECK_FALSE(clock.is_over_by_far(far));
+  CHECK(clock.is_over_by_far(far + Nanoseconds(1)));
+  RunClock in_time = clock;
+  in_time.all_ended(far, RunClock::Left::kDead);
+  CHECK(in_time.ended_by() == at(500));
+  clock.all_ended(far + milliseconds(9), RunClock::Left::kDead);
+  CHECK(clock.ended_by() == far + milliseconds(9));
+}
+
+TEST_CASE("run clock: who comes late to the end of the patience waits once more", "[run_clock]") {
+  constexpr Nanoseconds kPatience = RunClock::kKillPatience, kLate = RunClock::kLate;
+  RunClock clock = running();
+  turn(clock, at(99));
+  clock.kill(at(100));
+  const Nanoseconds end = at(100) + kPatience;
+  CHECK(turn_of(clock, end + kLate) == Dues{Due::kPatience});
+  const Nanoseconds late = end + kLate + Nanoseconds(1);
+  CHECK(turn(clock, late).empty());
+  CHECK(turn_of(clock, late + kPatience - Nanoseconds(1)).empty());
+  CHECK(turn(clock, late + kPatience + seconds(9)) == Dues{Due::kPatience});  // not again
+
+  clock.order({.wall = seconds(10), .cpu = seconds(5)}, at(60'000));
+  clock.begin(at(60'000));
+  turn(clock, at(60'050));
+  clock.kill(at(60'051));
+  CHECK(turn(clock, at(99'000)).empty());  // another job, another time
 }
 
 TEST_CASE("run clock: who makes processes is believed a late start if it had none at its deadline",
