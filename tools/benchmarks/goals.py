@@ -76,6 +76,13 @@ GOALS = (
          _column("more_ms", runtime=("cpp",))),
     Goal("a tiny job by HTTP: microseconds over the embedded pool", "serve", "", "<=", 100.0,
          _column("http_more_us", connections=(1,))),
+    Goal("jobs in batches of 32 that a router routes per second of its CPU time", "router", "rate", ">=", 20_000.0,
+         _column("jobs_per_cpu_second")),
+    Goal("a tiny job by way of a router: microseconds more, all on one CPU", "router", "latency", "<=", 200.0,
+         _column("more_us", where=("one CPU",))),
+    Goal("a tiny job by way of a router: microseconds more, on all CPUs", "router", "latency", "<=", 400.0,
+         _column("more_us", where=("all CPUs",))),
+    Goal("a pilot's start to its first result: milliseconds", "router", "join", "<=", 300.0, _column("first_result_ms")),
     Goal("2 x cores of endless loops: p99 past the limit, ms", "deadline", "", "<=", 5.0,
          _column("usage_ms", "p99", how=("2 x cores",))),
 )

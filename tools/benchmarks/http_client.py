@@ -21,18 +21,18 @@ END_OF_HEAD = b"\r\n\r\n"
 
 
 class Server:
-    """On a port of its own; `options` as behind `zygo serve`."""
+    """On a port of its own; `options` as behind `zygo serve` or another command that serves."""
 
-    def __init__(self, zygo: Path, *options: str):
+    def __init__(self, zygo: Path, *options: str, command: str = "serve"):
         self._complaints = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [str(zygo), "serve", "--json", "--listen", "127.0.0.1:0", "--log", "off", *options],
+            [str(zygo), command, "--json", "--listen", "127.0.0.1:0", "--log", "off", *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._complaints,
         )
         self.pid = self._process.pid
         line = self._process.stdout.readline()
         if not line:
-            raise BenchError(f"zygo serve did not start: {self.complaints()}")
+            raise BenchError(f"zygo {command} did not start: {self.complaints()}")
         self.ready = json.loads(line)
         self.port = int(self.ready["listening"][0].rsplit(":", 1)[1])
 
@@ -56,19 +56,23 @@ class Server:
             return self._process.wait(timeout=PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            raise BenchError("zygo serve did not end") from None
+            raise BenchError("a service did not end") from None
         finally:
             self._process.stdout.close()
             self._complaints.close()
 
-    def jobs_told(self) -> int:
-        """Verdicts, as the service counts them itself."""
+    def get(self, path: str) -> str:
+        """The head and the body."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE_SECONDS) as sock:
-            sock.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            sock.sendall(f"GET {path} HTTP/1.0\r\n\r\n".encode())
             text = b""
             while data := sock.recv(65536):
                 text += data
-        lines = text.decode().splitlines()
+        return text.decode()
+
+    def jobs_told(self) -> int:
+        """Verdicts, as the service counts them itself."""
+        lines = self.get("/metrics").splitlines()
         return sum(int(float(line.rsplit(" ", 1)[1])) for line in lines if line.startswith("zygo_jobs_total"))
 
 

@@ -177,12 +177,26 @@ class APicture(unittest.TestCase):
         self.assertIn("  - skipped: bwrap is not installed", tables)
 
 
+class TheRouter(ZygoTestCase):
+    def test_has_its_rate_what_it_adds_to_a_job_and_a_pilots_first_result(self) -> None:
+        ended = bench("--rows", "router", *LITTLE, "--json")
+
+        self.assertEqual(ended.code, 0, ended.stderr)
+        sections = {section["part"]: section for section in json.loads(ended.stdout)["sections"] if section["row"] == "router"}
+        self.assertEqual(list(sections), ["rate", "latency", "join"])
+        for part, section in sections.items():
+            with self.subTest(part):
+                self.assertEqual((section["problems"], section["skipped"]), ([], []))
+        self.assertEqual([record["jobs"] for record in sections["rate"]["records"]], [8 * 32])
+        self.assertEqual([record["where"] for record in sections["latency"]["records"]], ["one CPU", "all CPUs"])
+
+
 class ACommandLine(ZygoTestCase):
     def test_help_has_a_line_for_each_row_and_examples(self) -> None:
         ended = bench("--help", timeout=20)
 
         self.assertEqual(ended.code, 0)
-        for row in (*ROWS, "cells", "cold", "determinism", "drift", "mix", "deadline", "counts", "peers"):
+        for row in (*ROWS, "cells", "cold", "determinism", "drift", "mix", "deadline", "counts", "peers", "router"):
             self.assertRegex(ended.stdout, rf"(?m)^  {row} +\S.{{20,}}$")
         self.assertIn("examples:", ended.stdout)
 

@@ -19,6 +19,7 @@ from .mix import mix
 from .packed import packed
 from .peers import peers
 from .reward import reward
+from .router import router
 from .serve import serve
 from .tiny import tiny
 
@@ -39,6 +40,7 @@ ROWS = {
     "cold": Row(cold, "start of `zygo batch` to its first result against `python3 -c \"import X\"`"),
     "packed": Row(packed, "cold start on a slow disk: a Python environment file by file, and packed into one file"),
     "serve": Row(serve, "a tiny job by HTTP, on 1 and on 4 kept-alive connections, over the embedded pool"),
+    "router": Row(router, "`zygo route`: jobs per second of its CPU time, what it adds to one job, join to first result"),
     "determinism": Row(determinism, "jobs that run twice to see whether they differ, against once"),
     "data": Row(data, "1 MB in and 1 MB out: stdin, stdout, text and numbers by value"),
     "memory": Row(memory, "PSS of the process tree for 1, 4, 16, 64 busy cells, and per extra cell"),
