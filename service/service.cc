@@ -121,7 +121,11 @@ NativeContext Service::native_context() {
           .sessions = sessions_,
           .runtimes = runtimes_,
           .observer = observer_,
-          .rested = [this] { end_if_idle(); }};
+          .rested = [this] { end_if_idle(); },
+          .describe_others =
+              [this](Described& into) {
+                for (const auto& api : apis_) api->describe_to(into);
+              }};
 }
 
 void Service::add_apis() {

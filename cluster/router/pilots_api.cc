@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cluster/router/pilots_report.h"
 #include "sandbox/requirements.h"
 #include "service/admission/refusals.h"
+#include "service/apis/native/operation.h"
 #include "service/http/handshake.h"
 
 namespace cluster {
 
-using nlohmann::ordered_json;
 using service::ExchangePtr;
 
 namespace {
@@ -19,24 +19,31 @@ namespace {
 constexpr sys::Milliseconds kForAMessage{60'000};
 constexpr size_t kLongestHello = size_t{2} << 20;  // before we know who it is
 
-ordered_json described(const Fleet::Member& member, size_t jobs) {
-  const auto age =
-      std::chrono::duration_cast<std::chrono::seconds>(sys::monotonic_now() - member.since);
-  const char* const state = member.lapsed ? "silent" : member.draining ? "draining" : "ready";
-  return {{"name", member.hello.name},
-          {"address", member.address},
-          {"engine", member.hello.engine},
-          {"zygo", member.hello.zygo},
-          {"state", state},
-          {"level", sandbox::name_of(static_cast<sandbox::Level>(member.hello.level))},
-          {"workers", member.hello.workers},
-          {"templates", member.hello.templates},
-          {"jobs", jobs},
-          {"under_way", member.status.under_way},
-          {"mean_us", member.status.mean_us},
-          {"ended", member.ended},
-          {"joined_s", age.count()},
-          {"until", member.hello.until == 0 ? ordered_json() : ordered_json(member.hello.until)}};
+const service::Description kList{
+    .method = service::Method::kGet,
+    .pattern = "/v1/pilots",
+    .scope = service::Scope::kMetrics,
+    .summary = "The pilots of this router.",
+    .takes = "",
+    .gives = service::kJson,
+    .statuses = {200},
+    .gives_schema = kPilots,
+};
+
+const service::Description kJoin{
+    .method = service::Method::kGet,
+    .pattern = "/v1/pilots/join",
+    .scope = service::Scope::kPilot,
+    .summary =
+        "A WebSocket (subprotocol zygo.pilot) over which a pilot takes jobs. Its messages are "
+        "for zygo pilot alone.",
+    .takes = "",
+    .gives = service::kJson,
+    .statuses = {101, 400, 426, 503},
+};
+
+service::Route route_of(const service::Description& about, service::Handler handle) {
+  return {about.method, about.pattern, about.scope, std::move(handle), about.probe};
 }
 
 }  // namespace
@@ -57,12 +64,13 @@ PilotsApi::~PilotsApi() {
 }
 
 service::Routes PilotsApi::routes() {
-  using service::Method;
-  using service::Scope;
-  return {{Method::kGet, "/v1/pilots/join", Scope::kPilot,
-           [this](const ExchangePtr& exchange, const std::string&) { join(exchange); }},
-          {Method::kGet, "/v1/pilots", Scope::kMetrics,
-           [this](const ExchangePtr& exchange, const std::string&) { list(exchange); }}};
+  return {route_of(kList, [this](const ExchangePtr& exchange, auto&) { list(exchange); }),
+          route_of(kJoin, [this](const ExchangePtr& exchange, auto&) { join(exchange); })};
+}
+
+void PilotsApi::describe_to(service::Described& into) const {
+  into.operations.insert(into.operations.end(), {kList, kJoin});
+  for (auto& schema : schemas_of_pilots()) into.schemas.push_back(std::move(schema));
 }
 
 // Pilots stay until the accepted jobs have ended; who comes now is not needed.
@@ -121,19 +129,7 @@ void PilotsApi::join(const ExchangePtr& exchange) {
 }
 
 void PilotsApi::list(const ExchangePtr& exchange) const {
-  ordered_json pilots = ordered_json::array();
-  for (const auto& [pilot, member] : fleet_.members())
-    pilots.push_back(described(member, fleet_.assignments().size_of(pilot)));
-  const ordered_json all = {{"router", options_.router},
-                            {"lease_ms", options_.lease.count()},
-                            {"workers", fleet_.workers()},
-                            {"lost", fleet_.lost_pilots()},
-                            {"restarts", fleet_.assignments().restarts()},
-                            {"doubles", fleet_.assignments().doubles()},
-                            {"pilots", std::move(pilots)}};
-  // Names are UTF-8 (objection_to); nothing that a pilot says may end the router.
-  using Handler = ordered_json::error_handler_t;
-  exchange->answer({.body = all.dump(2, ' ', false, Handler::replace) + "\n"});
+  exchange->answer({.body = pilots_json(fleet_, options_.router, options_.lease)});
 }
 
 }  // namespace cluster

@@ -28,6 +28,7 @@ class PilotsApi : public service::Api {
   ~PilotsApi() override;
 
   service::Routes routes() override;
+  void describe_to(service::Described& into) const override;
   void begin_end() override;
   void close_rest() override;
 

@@ -43,6 +43,7 @@ struct ApiContext {
 };
 
 class Api;
+struct Described;
 // Makes one that is no foreign API, but lives in the service as they do.
 using ApiMaker = std::function<std::unique_ptr<Api>(const ApiContext&)>;
 
@@ -52,6 +53,8 @@ class Api {
 
   // Its routes; they are asked for once, and their handlers live as long as the API.
   virtual Routes routes() = 0;
+  // Those of them that are zygo's own, for the OpenAPI document.
+  virtual void describe_to(Described& /*into*/) const {}
   // The answer to a request that has no route; none: the service's own.
   virtual std::optional<Response> answer_without_route(const Request&) const {
     return std::nullopt;

@@ -16,6 +16,8 @@
 
 namespace service {
 
+struct Described;
+
 struct NativeContext {
   const ServiceOptions& options;
   const Facts& facts;
@@ -30,6 +32,7 @@ struct NativeContext {
   InstalledRuntimes& runtimes;
   Observer& observer;
   std::function<void()> rested;  // durable jobs have left nothing to be written
+  std::function<void(Described& into)> describe_others;  // what other parts of the service have
 
   bool is_ending() const { return phase == Phase::kEnding || phase == Phase::kEnded; }
 };

@@ -182,7 +182,9 @@ void FactsApi::post_selfcheck(const ExchangePtr& exchange, const std::string&) {
 }
 
 void FactsApi::get_openapi(const ExchangePtr& exchange, const std::string&) {
-  exchange->answer({.body = openapi_json(context_.options.version, NativeApi::descriptions())});
+  Described all{NativeApi::descriptions()};
+  context_.describe_others(all);
+  exchange->answer({.body = openapi_json(context_.options.version, all)});
 }
 
 }  // namespace service

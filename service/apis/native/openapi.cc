@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 constexpr int kOfOpen[] = {400, 408, 413, 414, 415, 417, 431, 500, 501, 503, 505};
 constexpr int kOfGuarded[] = {401, 403};
 
-ordered_json reference(const char* name) { return {{"$ref", std::string("#/components/") + name}}; }
+ordered_json reference(const std::string& name) { return {{"$ref", "#/components/" + name}}; }
 
 ordered_json parameters_of(const Description& route) {
   ordered_json list = ordered_json::array();
@@ -43,6 +43,7 @@ ordered_json content_of(const Description& route, int status) {
   if (status == kAccepted)
     return {{"application/json", {{"schema", reference("schemas/Accepted")}}}};
   ordered_json schema = ordered_json::object();
+  if (!route.gives_schema.empty()) schema = reference("schemas/" + std::string(route.gives_schema));
   if (route.gives_shape == Description::Shape::kResult) schema = reference("schemas/Result");
   return {{route.gives, {{"schema", schema}}}};
 }
@@ -118,14 +119,17 @@ ordered_json components() {
 
 }  // namespace
 
-std::string openapi_json(std::string_view version, const Descriptions& operations) {
+std::string openapi_json(std::string_view version, const Described& service) {
   ordered_json paths = ordered_json::object();
-  for (const Description& route : operations) {
+  for (const Description& route : service.operations) {
     std::string method(name_of(route.method));
     std::transform(method.begin(), method.end(), method.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     paths[std::string(route.pattern)][method] = operation_of(route);
   }
+  ordered_json parts = components();
+  for (const auto& [name, schema] : service.schemas)
+    parts["schemas"][name] = ordered_json::parse(schema);
   const ordered_json document = {
       {"openapi", "3.1.0"},
       {"info",
@@ -135,7 +139,7 @@ std::string openapi_json(std::string_view version, const Descriptions& operation
       {"servers", {{{"url", "/"}, {"description", "the service that gives this document"}}}},
       {"security", {{{"token", ordered_json::array()}}, ordered_json::object()}},
       {"paths", paths},
-      {"components", components()}};
+      {"components", std::move(parts)}};
   return document.dump(1) + "\n";
 }
 

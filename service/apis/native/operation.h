@@ -3,7 +3,9 @@
 // these tables, and the OpenAPI document is made from them.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "service/router.h"
@@ -26,10 +28,17 @@ struct Description {
   std::vector<int> statuses;      // besides those that any request may get
   std::vector<Parameter> parameters = {};
   Shape takes_shape = Shape::kOther, gives_shape = Shape::kOther;
+  std::string_view gives_schema = {};  // the name of one of Described; empty: none
   Head head = Head::kNone;
   Probe probe = Probe::kNo;
 };
 using Descriptions = std::vector<Description>;
+
+// What the OpenAPI document says.
+struct Described {
+  Descriptions operations;
+  std::vector<std::pair<std::string, std::string>> schemas = {};  // names, and JSON Schema
+};
 
 // An operation and the method of `Part` that performs it.
 template <class Part>
@@ -72,6 +81,6 @@ inline constexpr std::string_view kLines = "application/x-ndjson";
 inline constexpr std::string_view kBytes = "application/octet-stream";
 
 // OpenAPI 3.1.
-std::string openapi_json(std::string_view version, const Descriptions& operations);
+std::string openapi_json(std::string_view version, const Described& service);
 
 }  // namespace service

@@ -118,7 +118,7 @@ TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][f
 
 TEST_CASE("each route is in the OpenAPI document, with its statuses", "[service][router]") {
   const Descriptions operations = NativeApi::descriptions();
-  const auto document = nlohmann::json::parse(openapi_json("1", operations));
+  const auto document = nlohmann::json::parse(openapi_json("1", {operations}));
   for (const Description& route : operations) {
     std::string method(name_of(route.method));
     for (char& c : method) c = static_cast<char>(c | 0x20);
