@@ -122,6 +122,13 @@ size_t Assignments::size_of(Pilot pilot) const {
   return found == pilots_.end() ? 0 : found->second.size();
 }
 
+size_t Assignments::begun_of(Pilot pilot) const {
+  const auto found = pilots_.find(pilot);
+  if (found == pilots_.end()) return 0;
+  return static_cast<size_t>(std::ranges::count_if(
+      found->second, [this](Number each) { return assignments_.at(each).began; }));
+}
+
 // The task's record stays: it counts what was lost.
 void Assignments::forget(Number number) {
   const auto found = assignments_.find(number);

@@ -50,6 +50,7 @@ class Assignments {
   std::vector<Place> places_of(Task task) const;
   bool has_begun(Task task) const;
   size_t size_of(Pilot pilot) const;
+  size_t begun_of(Pilot pilot) const;              // of them, those that a cell has
   uint64_t doubles() const { return doubles_; }    // verdicts that were not the first
   uint64_t restarts() const { return restarts_; }  // of jobs, because their pilot was lost
 

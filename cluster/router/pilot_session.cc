@@ -52,6 +52,7 @@ void PilotSession::flush() {
 
 void PilotSession::refuse(const std::string& why) {
   house_.trouble(fmt::format("{} is sent away: {}", named(), why));
+  sent_away_ = why;
   socket_->close(service::kClosePolicy, why);
 }
 
@@ -185,10 +186,20 @@ void PilotSession::beat() {
   house_.fleet.forget_withdrawn(now - house_.lease);
   if (now - heard_ > house_.lease && !std::exchange(lapsed_, true)) {
     house_.trouble(fmt::format("{} is silent: its jobs are started elsewhere", named()));
+    house_.lost(pilot_, LostPilots::Reason::kSilent,
+                fmt::format("it has said nothing for {} ms", house_.lease.count()));
     house_.fleet.set_lapsed(pilot_, true);
   }
   beat_at_ = now + house_.lease / kBeatsInLease;
   beat_ = house_.deadlines.at(beat_at_, [this] { beat(); });
+}
+
+// A silent one was told already.
+void PilotSession::tell_loss() const {
+  if (lapsed_) return;
+  if (sent_away_.empty())
+    return house_.lost(pilot_, LostPilots::Reason::kDisconnected, "its connection has ended");
+  house_.lost(pilot_, LostPilots::Reason::kSentAway, sent_away_);
 }
 
 void PilotSession::on_over() {
@@ -197,6 +208,7 @@ void PilotSession::on_over() {
   house_.deadlines.forget(beat_);
   if (is_member()) {
     house_.log(fmt::format("{} has left", named()));
+    tell_loss();
     house_.runtimes.remove(pilot_);
     house_.fleet.leave(std::exchange(pilot_, 0));
   }

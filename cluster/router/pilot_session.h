@@ -11,6 +11,7 @@
 
 #include "cluster/router/fleet.h"
 #include "cluster/router/known_runtimes.h"
+#include "cluster/router/lost_pilots.h"
 #include "cluster/router/pilot_link.h"
 #include "cluster/wire/frames.h"
 #include "cluster/wire/messages.h"
@@ -33,6 +34,9 @@ class PilotSession : public service::WebSocketListener,
     sys::Milliseconds hello;  // within which it must have said who it is
     std::function<std::string(const Hello&)> objection;  // why it may not join; empty: it may
     KnownRuntimes& runtimes;
+    // It is lost, and what it had is not started elsewhere yet.
+    std::function<void(Fleet::Pilot pilot, LostPilots::Reason why, const std::string& message)>
+        lost;
     std::function<void(const std::string&line)> log, trouble;  // what goes well, and what does not
     std::function<void(const std::shared_ptr<PilotSession>&)> over;
   };
@@ -58,6 +62,7 @@ class PilotSession : public service::WebSocketListener,
   void flush();
   void beat();
   std::string named() const;
+  void tell_loss() const;
 
   const std::shared_ptr<service::WebSocket> socket_;
   const std::string address_;
@@ -68,6 +73,7 @@ class PilotSession : public service::WebSocketListener,
   sys::Nanoseconds heard_{}, beat_at_{};
   Fleet::Pilot pilot_ = 0;  // 0: it has not said hello
   std::string name_;
+  std::string sent_away_;  // why; empty: it is not
   bool lapsed_ = false, over_ = false;
 };
 

@@ -96,6 +96,24 @@ std::string PilotsApi::objection_to(const Hello& hello) const {
   return {};
 }
 
+// One that has drained, and has given back what it had, was not lost.
+void PilotsApi::lose(Fleet::Pilot pilot, LostPilots::Reason why, const std::string& message) {
+  using std::chrono::duration_cast;
+  const Fleet::Member& member = fleet_.members().at(pilot);
+  const size_t jobs = fleet_.assignments().size_of(pilot);
+  if (member.draining && jobs == 0) return;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  lost_.add({.name = member.hello.name,
+             .address = member.address,
+             .engine = member.hello.engine,
+             .reason = why,
+             .message = message,
+             .time_ms = duration_cast<sys::Milliseconds>(now).count(),
+             .jobs = jobs,
+             .ended = member.ended,
+             .here = duration_cast<std::chrono::seconds>(sys::monotonic_now() - member.since)});
+}
+
 PilotSession::House PilotsApi::house() {
   return {
       .fleet = fleet_,
@@ -106,6 +124,8 @@ PilotSession::House PilotsApi::house() {
       .hello = context_.head_time,
       .objection = [this](const Hello& hello) { return objection_to(hello); },
       .runtimes = runtimes_,
+      .lost = [this](Fleet::Pilot pilot, LostPilots::Reason why,
+                     const std::string& message) { lose(pilot, why, message); },
       .log = options_.log,
       .trouble = options_.trouble,
       .over = [this](const std::shared_ptr<PilotSession>& session) { sessions_.erase(session); }};
@@ -129,7 +149,7 @@ void PilotsApi::join(const ExchangePtr& exchange) {
 }
 
 void PilotsApi::list(const ExchangePtr& exchange) const {
-  exchange->answer({.body = pilots_json(fleet_, options_.router, options_.lease)});
+  exchange->answer({.body = pilots_json(fleet_, lost_, options_.router, options_.lease)});
 }
 
 }  // namespace cluster

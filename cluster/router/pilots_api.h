@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cluster/router/fleet.h"
+#include "cluster/router/lost_pilots.h"
 #include "cluster/router/pilot_session.h"
 #include "service/apis/api.h"
 
@@ -36,12 +37,14 @@ class PilotsApi : public service::Api {
   void join(const service::ExchangePtr& exchange);
   void list(const service::ExchangePtr& exchange) const;
   std::string objection_to(const Hello& hello) const;
+  void lose(Fleet::Pilot pilot, LostPilots::Reason why, const std::string& message);
   PilotSession::House house();
 
   const service::ApiContext context_;
   Fleet& fleet_;
   KnownRuntimes& runtimes_;
   const Options options_;
+  LostPilots lost_;
   std::set<std::shared_ptr<PilotSession>> sessions_;
   bool ending_ = false;
 };

@@ -18,7 +18,7 @@ const char* state_of(const Fleet::Member& member) {
   return member.lapsed ? kSilent : member.draining ? kDraining : kReady;
 }
 
-ordered_json described(const Fleet::Member& member, size_t jobs) {
+ordered_json described(const Fleet::Member& member, size_t jobs, size_t begun) {
   const auto age =
       std::chrono::duration_cast<std::chrono::seconds>(sys::monotonic_now() - member.since);
   return {{"name", member.hello.name},
@@ -30,11 +30,24 @@ ordered_json described(const Fleet::Member& member, size_t jobs) {
           {"workers", member.hello.workers},
           {"templates", member.hello.templates},
           {"jobs", jobs},
+          {"running", begun},
           {"under_way", member.status.under_way},
           {"mean_us", member.status.mean_us},
           {"ended", member.ended},
           {"joined_s", age.count()},
           {"until", member.hello.until == 0 ? ordered_json() : ordered_json(member.hello.until)}};
+}
+
+ordered_json described(const LostPilots::Loss& loss) {
+  return {{"name", loss.name},
+          {"address", loss.address},
+          {"engine", loss.engine},
+          {"time_ms", loss.time_ms},
+          {"reason", name_of(loss.reason)},
+          {"message", loss.message},
+          {"jobs", loss.jobs},
+          {"ended", loss.ended},
+          {"here_s", loss.here.count()}};
 }
 
 // A field's type and what it means.
@@ -74,13 +87,31 @@ std::string schema_of_a_pilot() {
        {"workers", whole("Jobs that it runs at once.")},
        {"templates", list_of({{"type", "string"}}, "The names of its templates.")},
        {"jobs", whole("Jobs of this router that run or wait there.")},
-       {"under_way", whole("The same of all of its routers, as it last said.")},
+       {"running", whole("Those of them that have begun.")},
+       {"under_way", whole("Jobs of all of its routers that run or wait there, as it last said.")},
        {"mean_us", whole("Microseconds of a worker for one of its last jobs; 0: none has ended.")},
        {"ended", whole("Verdicts that this router has taken from it.")},
        {"joined_s", whole("Seconds since it joined.")},
        {"until",
         {{"type", {"integer", "null"}},
          {"description", "The end of its slot, in seconds since 1970; null: none is known."}}}});
+}
+
+std::string schema_of_a_loss() {
+  ordered_json reasons = ordered_json::array();
+  for (const auto reason : LostPilots::kReasons) reasons.push_back(name_of(reason));
+  return object_of(
+      {{"name", text("The pilot's.")},
+       {"address", text("From where it had connected.")},
+       {"engine", text("The batch engine that had started it; empty: none.")},
+       {"time_ms", whole("When it was lost, in milliseconds since 1970.")},
+       {"reason", one_of(std::move(reasons),
+                         "Its connection has ended; it has said nothing for a lease, and may come "
+                         "back; the router has sent it away.")},
+       {"message", text("The same in words.")},
+       {"jobs", whole("Jobs of this router that it had.")},
+       {"ended", whole("Verdicts that this router had taken from it.")},
+       {"here_s", whole("Seconds that it had been there.")}});
 }
 
 std::string schema_of_all() {
@@ -91,29 +122,40 @@ std::string schema_of_all() {
        {"lost", whole("Times that a pilot was lost with jobs of this router.")},
        {"restarts", whole("Jobs that were started again because their pilot was lost.")},
        {"doubles", whole("Verdicts that were not the first of their job, and were dropped.")},
-       {"pilots", list_of(reference("Pilot"), "Those that are connected.")}});
+       {"pilots", list_of(reference("Pilot"), "Those that are connected.")},
+       {"recently_lost",
+        list_of(reference("LostPilot"),
+                "The last 50 that were lost, with jobs or without, newest first. One that has "
+                "drained first was not lost.")}});
 }
 
 }  // namespace
 
-std::string pilots_json(const Fleet& fleet, const std::string& router, sys::Milliseconds lease) {
+std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::string& router,
+                        sys::Milliseconds lease) {
+  const Assignments& assignments = fleet.assignments();
   ordered_json pilots = ordered_json::array();
   for (const auto& [pilot, member] : fleet.members())
-    pilots.push_back(described(member, fleet.assignments().size_of(pilot)));
+    pilots.push_back(described(member, assignments.size_of(pilot), assignments.begun_of(pilot)));
+  ordered_json losses = ordered_json::array();
+  for (const LostPilots::Loss& each : lost.all()) losses.push_back(described(each));
   const ordered_json all = {{"router", router},
                             {"lease_ms", lease.count()},
                             {"workers", fleet.workers()},
                             {"lost", fleet.lost_pilots()},
-                            {"restarts", fleet.assignments().restarts()},
-                            {"doubles", fleet.assignments().doubles()},
-                            {"pilots", std::move(pilots)}};
+                            {"restarts", assignments.restarts()},
+                            {"doubles", assignments.doubles()},
+                            {"pilots", std::move(pilots)},
+                            {"recently_lost", std::move(losses)}};
   // Names are UTF-8 (objection_to); nothing that a pilot says may end the router.
   using Handler = ordered_json::error_handler_t;
   return all.dump(2, ' ', false, Handler::replace) + "\n";
 }
 
 std::vector<std::pair<std::string, std::string>> schemas_of_pilots() {
-  return {{std::string(kPilots), schema_of_all()}, {"Pilot", schema_of_a_pilot()}};
+  return {{std::string(kPilots), schema_of_all()},
+          {"Pilot", schema_of_a_pilot()},
+          {"LostPilot", schema_of_a_loss()}};
 }
 
 }  // namespace cluster

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "cluster/router/fleet.h"
+#include "cluster/router/lost_pilots.h"
 
 namespace cluster {
 
 inline constexpr std::string_view kPilots = "Pilots";  // the schema of the whole answer
 
-std::string pilots_json(const Fleet& fleet, const std::string& router, sys::Milliseconds lease);
+std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::string& router,
+                        sys::Milliseconds lease);
 
 // By name: the whole answer, and what it refers to.
 std::vector<std::pair<std::string, std::string>> schemas_of_pilots();

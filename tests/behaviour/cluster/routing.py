@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,12 @@ TOKENS = f"caller {CALLER} jobs\npilot {PILOT} pilot\noperator {OPERATOR} metric
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+def resume(processes: list[int]) -> None:
+    for pid in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 class RoutingTestCase(zygo.ZygoTestCase):
@@ -55,6 +65,17 @@ class RoutingTestCase(zygo.ZygoTestCase):
                 return found
             if time.monotonic() > deadline:
                 raise AssertionError(f"{len(found)} pilots are ready, not {count}: {found}")
+            time.sleep(0.02)
+
+    def await_cluster(self, router: Service, is_so: Callable[[dict[str, Any]], bool], timeout: float = 30) -> dict[str, Any]:
+        """What the router tells of its pilots, when it is so."""
+        deadline = time.monotonic() + timeout * zygo.PATIENCE
+        while True:
+            told = self.cluster(router)
+            if is_so(told):
+                return told
+            if time.monotonic() > deadline:
+                raise AssertionError(f"it has not come to pass: {told}")
             time.sleep(0.02)
 
     def await_runtimes(self, router: Service, timeout: float = 30) -> set[str]:

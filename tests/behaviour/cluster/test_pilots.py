@@ -1,12 +1,16 @@
-"""What is seen of a router's pilots from outside: `GET /v1/pilots` and its schema."""
+"""What is seen of a router's pilots from outside: `GET /v1/pilots` and its schema, and who was lost and why."""
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 import unittest
 from typing import Any
 
+import host
 import schema
-from cluster.routing import CALLER, OPERATOR, PILOT, TOKENS, RoutingTestCase, bearer
+from cluster.routing import CALLER, OPERATOR, PILOT, TOKENS, RoutingTestCase, bearer, resume
 from serve import Answer, Service
 
 PATHS = ("/v1/pilots", "/v1/pilots/join")
@@ -34,6 +38,7 @@ class Document(RoutingTestCase):
         self.hold(document, "/v1/pilots", answer)
         known = document["components"]["schemas"]
         self.assertEqual(set(answer.json), set(known["Pilots"]["properties"]))
+        self.assertEqual(answer.json["recently_lost"], [])
         for pilot in answer.json["pilots"]:
             self.assertEqual(set(pilot), set(known["Pilot"]["properties"]))
             wrong = {**answer.json, "pilots": [pilot | {"workers": "2"}]}
@@ -66,6 +71,60 @@ class Document(RoutingTestCase):
             self.assertNotIn(path, document["paths"])
             self.assertEqual(service.ask("GET", path).status, 404)
         self.assertNotIn("Pilots", document["components"]["schemas"])
+
+
+class Lost(RoutingTestCase):
+    def start(self, router: Service, pilot: str) -> None:
+        """A job that sleeps runs at the only pilot, and ends with the router."""
+        job = {"source": "import time\ntime.sleep(600)", "limits": {"wall_ms": 600_000}}
+        self.assertEqual(router.ask("POST", "/v1/jobs?async=1", job).status, 202)
+        self.await_cluster(router, lambda told: [(each["name"], each["jobs"], each["running"]) for each in told["pilots"]]
+                           == [(pilot, 1, 1)])
+
+    def hold(self, router: Service, told: dict[str, Any]) -> None:
+        document = router.ask("GET", "/v1/openapi.json").json
+        pilots = document["components"]["schemas"]
+        self.assertEqual(list(schema.Schema(document).problems(pilots["Pilots"], told)), [])
+        for loss in told["recently_lost"]:
+            self.assertEqual(set(loss), set(pilots["LostPilot"]["properties"]))
+
+    def test_a_pilot_that_is_killed_is_named_with_the_reason(self) -> None:
+        before = time.time()
+        router = self.router("--grace", "100ms")
+        killed = self.pilot(router, options=("--name", "node-7"))
+        self.start(router, "node-7")
+        killed.stop(signal.SIGKILL)
+        told = self.await_cluster(router, lambda told: told["recently_lost"])
+        loss, = told["recently_lost"]
+        self.assertEqual((loss["name"], loss["reason"], loss["jobs"], loss["message"]),
+                         ("node-7", "disconnected", 1, "its connection has ended"))
+        self.assertLessEqual(int(before * 1000), loss["time_ms"])
+        self.assertLessEqual(loss["time_ms"], time.time() * 1000)
+        self.assertEqual((told["pilots"], told["lost"]), ([], 1))
+        self.hold(router, told)
+
+    def test_a_pilot_that_is_silent_is_named_once_and_may_come_back(self) -> None:
+        router = self.router("--lease", "500ms")
+        frozen = self.pilot(router, options=("--name", "node-8"))
+        self.await_pilots(router, 1)
+        processes = sorted({frozen.process.pid} | host.descendants(frozen.process.pid))
+        self.addCleanup(resume, processes)
+        for pid in processes:
+            os.kill(pid, signal.SIGSTOP)
+        told = self.await_cluster(router, lambda told: told["recently_lost"])
+        self.assertEqual([each["state"] for each in told["pilots"]], ["silent"])
+        self.assertEqual([(each["name"], each["reason"]) for each in told["recently_lost"]], [("node-8", "silent")])
+        self.hold(router, told)
+        resume(processes)
+        self.await_pilots(router, 1)
+
+    def test_a_pilot_that_ends_in_order_was_not_lost(self) -> None:
+        router = self.router()
+        pilot = self.pilot(router)
+        self.await_pilots(router, 1)
+        self.assertEqual(pilot.stop()[0], 0)
+        told = self.await_cluster(router, lambda told: not told["pilots"])
+        self.assertEqual(told["recently_lost"], [])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -14,16 +13,10 @@ from typing import Any
 import host
 import ws_client
 import zygo
-from cluster.routing import CALLER, OPERATOR, PILOT, TOKENS, RoutingTestCase, bearer
+from cluster.routing import CALLER, OPERATOR, PILOT, TOKENS, RoutingTestCase, bearer, resume
 from serve import Service
 
 SLEEPS = "import time\ntime.sleep({})\nprint('slept')"
-
-
-def resume(processes: list[int]) -> None:
-    for pid in processes:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
 
 
 def batch(jobs: list[dict[str, Any]]) -> bytes:

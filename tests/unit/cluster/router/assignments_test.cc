@@ -31,6 +31,19 @@ TEST_CASE("the first verdict counts, and the others are doubles", "[cluster]") {
   CHECK(all.size_of(2) == 0);
 }
 
+TEST_CASE("what has begun at a pilot is told apart", "[cluster]") {
+  Assignments all;
+  const auto first = all.assign(7, 1);
+  all.assign(8, 1);
+  CHECK(all.begun_of(1) == 0);
+  all.began(first);
+  CHECK(all.begun_of(1) == 1);
+  std::vector<Place> others;
+  all.ended(first, others);
+  CHECK(all.begun_of(1) == 0);
+  CHECK(all.begun_of(2) == 0);
+}
+
 TEST_CASE("a job that was lost while it ran is given up after some times", "[cluster]") {
   Assignments all;
   for (unsigned i = 1; i < Assignments::kMostLosses; ++i) {
