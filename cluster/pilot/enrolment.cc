@@ -7,7 +7,7 @@
 
 #include "runtime/builds/artefact.h"
 #include "runtime/json/job/job_check.h"
-#include "runtime/judging/judge.h"
+#include "runtime/judging/refused.h"
 #include "runtime/remote/job_wire.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/random.h"
@@ -33,15 +33,6 @@ sys::Result<std::shared_ptr<const runtime::Artefact>> program_of(const std::stri
   artefact->program = TRY(sys::sealed_memfd("zygo-program", bytes));
   artefact->bytes = bytes.size();
   return std::shared_ptr<const runtime::Artefact>(std::move(artefact));
-}
-
-// The job cannot be started as it came.
-JobResult refused(const Job& job, const std::string& why) {
-  JobResult result;
-  result.id = job.id;
-  result.tag = job.tag;
-  result.verdict = {runtime::Outcome::kBadJob, "", runtime::By::kCaller, {{"message", why}}};
-  return result;
 }
 
 }  // namespace
@@ -265,7 +256,7 @@ void Enrolment::run(std::vector<std::pair<StartHead, Job>> jobs, bool one_way) {
   if (!why.empty()) {
     for (auto& [head, job] : jobs) {
       jobs_.try_emplace(head.number).first->second.watch = job.watch;
-      end(head.number, refused(job, why));
+      end(head.number, runtime::refused(job, why));
     }
     return;
   }

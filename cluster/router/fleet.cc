@@ -9,6 +9,7 @@
 #include "runtime/builds/artefact.h"
 #include "runtime/builds/blobs.h"
 #include "runtime/judging/judge.h"
+#include "runtime/judging/refused.h"
 #include "runtime/remote/held_result.h"
 #include "runtime/remote/job_wire.h"
 #include "sandbox/requirements.h"
@@ -37,14 +38,6 @@ JobResult cancelled(const Job& job) {
   runtime::Evidence seen;
   seen.cancelled = true;
   return result_of(job, seen);
-}
-
-JobResult refused(const Job& job, const std::string& why) {
-  JobResult result;
-  result.id = job.id;
-  result.tag = job.tag;
-  result.verdict = {runtime::Outcome::kBadJob, "", runtime::By::kCaller, {{"message", why}}};
-  return result;
 }
 
 // Empty: it cannot be read, and the pilot will say that there is no program.
@@ -112,7 +105,7 @@ bool Fleet::fill_in(TaskId id) {
                                  ? sys::Error::because("source.blob: this router has no blobs")
                                  : runtime::BlobStore(options_.blobs).of(job.tenant).fill_in(job);
   if (filled) return true;
-  conclude(id, refused(job, filled.error().text()));
+  conclude(id, runtime::refused(job, filled.error().text()));
   return false;
 }
 

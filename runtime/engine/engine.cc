@@ -8,6 +8,7 @@
 #include "runtime/builds/blobs.h"
 #include "runtime/engine/host_config.h"
 #include "runtime/engine/shard.h"
+#include "runtime/judging/refused.h"
 #include "runtime/judging/suite.h"
 #include "runtime/scheduler/admission/admission_queue.h"
 #include "sandbox/supervisor.h"
@@ -135,14 +136,6 @@ class PooledEngine : public Engine {
     };
   }
 
-  static JobResult refused(const Job& job, const std::string& message) {
-    JobResult result;
-    result.id = job.id;
-    result.tag = job.tag;
-    result.verdict = {Outcome::kBadJob, "", By::kCaller, {{"message", message}}};
-    return result;
-  }
-
   void submit_run(Job job, std::function<void(JobResult)> done) {
     TaskPtr task = task_of(std::move(job), std::move(done));
     // Every run must read the same input.
@@ -218,8 +211,8 @@ class PooledEngine : public Engine {
 
 void Engine::submit_pair(Job first, std::function<void(JobResult)> first_done, Job second,
                          std::function<void(JobResult)> second_done) {
-  first_done(PooledEngine::refused(first, "this engine has no conversations"));
-  second_done(PooledEngine::refused(second, "this engine has no conversations"));
+  first_done(refused(first, "this engine has no conversations"));
+  second_done(refused(second, "this engine has no conversations"));
 }
 
 sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {

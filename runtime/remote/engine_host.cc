@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/judging/judge.h"
+#include "runtime/judging/refused.h"
 #include "runtime/remote/engine_desk.h"
 #include "runtime/remote/submission.h"
 
@@ -20,14 +21,6 @@ constexpr size_t kMostJobs = 1 << 16;
 constexpr unsigned kMostQuestions = 16;
 constexpr int kMostAtOnce = 16;  // messages, before the loop has its turn
 constexpr std::chrono::seconds kCountsEvery{1};
-
-JobResult bad_job(const Job& job, const std::string& why) {
-  JobResult result;
-  result.id = job.id;
-  result.tag = job.tag;
-  result.verdict = {Outcome::kBadJob, "", By::kCaller, {{"message", why}}};
-  return result;
-}
 
 JobResult our_fault(const Job& job, shim::Step step, const Error& error) {
   JobResult result;
@@ -207,7 +200,7 @@ void EngineHost::submit(std::vector<SubmittedJob> jobs, bool one_way) {
     if (wrong.empty()) continue;
     // Of two that talk with each other, neither runs alone.
     for (const SubmittedJob& each : jobs)
-      desk_->done_of(each.head.number)(bad_job(each.job, wrong));
+      desk_->done_of(each.head.number)(refused(each.job, wrong));
     return;
   }
   if (jobs.size() == 2) return submit_pair(std::move(jobs), one_way);
