@@ -1,18 +1,15 @@
 #include "cluster/router/fleet.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/builds/artefact.h"
+#include "cluster/router/start_message.h"
 #include "runtime/builds/blobs.h"
 #include "runtime/judging/judge.h"
 #include "runtime/judging/refused.h"
 #include "runtime/remote/held_result.h"
-#include "runtime/remote/job_wire.h"
-#include "sandbox/requirements.h"
 
 namespace cluster {
 
@@ -21,8 +18,6 @@ using runtime::JobResult;
 using runtime::WireWriter;
 
 namespace {
-
-constexpr double kNewest = 0.1;  // weight of a pilot's last word of its speed
 
 std::string key_of(const Job& job) { return job.tenant + '\0' + job.template_name; }
 
@@ -38,19 +33,6 @@ JobResult cancelled(const Job& job) {
   runtime::Evidence seen;
   seen.cancelled = true;
   return result_of(job, seen);
-}
-
-// Empty: it cannot be read, and the pilot will say that there is no program.
-std::string bytes_of(const runtime::Artefact& artefact) {
-  std::string bytes(artefact.bytes, '\0');
-  size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = ::pread(artefact.program.get(), bytes.data() + have, bytes.size() - have,
-                                static_cast<off_t>(have));
-    if (got <= 0) return {};
-    have += static_cast<size_t>(got);
-  }
-  return bytes;
 }
 
 // No more than the job's result may hold, whatever a pilot sends.
@@ -69,7 +51,7 @@ JobResult lost(const Job& job, const std::string& why) {
 
 }  // namespace
 
-Fleet::Fleet(Options options) : options_(std::move(options)), placement_(options_.seed) {}
+Fleet::Fleet(Options options) : options_(std::move(options)), members_(options_.seed) {}
 
 Fleet::~Fleet() { close(); }
 
@@ -124,37 +106,19 @@ void Fleet::submit_pair(Job first, std::function<void(JobResult)> first_done, Jo
   if (fill_in(one) && fill_in(other)) place(one);
 }
 
-bool Fleet::can_run(Pilot pilot, const Task& task) const {
-  const Hello& hello = members_.at(pilot).hello;
-  return std::ranges::binary_search(hello.templates, task.job.template_name) &&
-         sandbox::unmet(static_cast<sandbox::Level>(hello.level),
-                        sandbox::Layers::from_bits(hello.layers), task.job.policy.require)
-             .empty() &&
-         (!task.is_side || hello.workers > 1);
-}
-
-bool Fleet::somebody_can_run(const Task& task) const {
-  return std::ranges::any_of(members_, [&](const auto& each) {
-    return !each.second.draining && can_run(each.first, task);
-  });
-}
-
-// Where nobody can run it, whoever has room says in the engine's own words what is missing.
 void Fleet::place(TaskId id) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end() || found->second.is_waiting) return;
   Task& task = found->second;
   if (task.job.is_withdrawn()) return conclude(id, cancelled(task.job));
-  const bool anybody = !somebody_can_run(task);
-  const auto pilot =
-      placement_.choose(task.key, [&](Pilot each) { return anybody || can_run(each, task); });
-  if (pilot) return start_at(id, *pilot);
+  if (const auto pilot = members_.choose(task.key, task.job, task.is_side))
+    return start_at(id, *pilot);
   task.is_waiting = true;
   waiting_.push_back(id);
 }
 
 void Fleet::place_waiting() {
-  for (size_t left = waiting_.size(); left > 0 && placement_.has_room(); --left) {
+  for (size_t left = waiting_.size(); left > 0 && members_.has_room(); --left) {
     const TaskId id = waiting_.front();
     waiting_.pop_front();
     const auto task = tasks_.find(id);
@@ -174,26 +138,17 @@ void Fleet::start_at(TaskId id, Pilot pilot) {
     const auto& pairing = tasks_.at(id).job.pairing;
     out(pairing && pairing->is_one_way());
   }
-  write_start(id, pilot, out);
-  if (partner != 0) write_start(partner, pilot, out);
+  assign(id, pilot, out);
+  if (partner != 0) assign(partner, pilot, out);
   send(pilot, out);
   count(pilot);
 }
 
-void Fleet::write_start(TaskId id, Pilot pilot, WireWriter& out) {
+void Fleet::assign(TaskId id, Pilot pilot, WireWriter& out) {
   Task& task = tasks_.at(id);
-  StartHead head{.number = assignments_.assign(id, pilot)};
-  std::string program;
-  if (task.job.program && task.job.program->program) {
-    head.flags |= StartHead::kProgram;
-    program = bytes_of(*task.job.program);
-  }
-  if (task.job.live) head.flags |= StartHead::kLive;
-  out(head);
-  runtime::write_job(task.job, out);
-  if (head.flags & StartHead::kProgram) out(program);
+  const uint64_t number = assignments_.assign(id, pilot);
+  write_start(number, task.job, out);
   if (!task.job.live) return;
-  const uint64_t number = head.number;
   task.input = std::make_unique<LiveInput>(
       *loop_, task.job.live, [this, pilot, number](std::string_view bytes, bool is_last) {
         WireWriter input = message(Kind::kInput, number);
@@ -202,19 +157,9 @@ void Fleet::write_start(TaskId id, Pilot pilot, WireWriter& out) {
       });
 }
 
-void Fleet::send(Pilot pilot, const WireWriter& message) {
-  if (const auto link = links_.find(pilot); link != links_.end())
-    link->second->send(message.bytes());
-}
+void Fleet::send(Pilot pilot, const WireWriter& message) { members_.send(pilot, message.bytes()); }
 
-// Tells placement how many jobs of ours a pilot has now.
-void Fleet::count(Pilot pilot) {
-  const Placement::Load* known = placement_.find(pilot);
-  if (!known) return;
-  Placement::Load load = *known;
-  load.ours = static_cast<unsigned>(assignments_.size_of(pilot));
-  placement_.set(pilot, load);
-}
+void Fleet::count(Pilot pilot) { members_.count(pilot, assignments_.size_of(pilot)); }
 
 void Fleet::withdraw_at(const std::vector<Assignments::Place>& places) {
   for (const auto& place : places) send(place.pilot, message(Kind::kWithdraw, place.number));
@@ -269,97 +214,47 @@ void Fleet::pass_signals() {
   }
 }
 
-// The least that any of them has.
 runtime::Engine::Standing Fleet::standing() const {
-  if (members_.empty()) return options_.before;
-  Standing least{sandbox::Level::kFull, sandbox::Layers::all()};
-  for (const auto& [pilot, member] : members_) {
-    least.level = std::max(least.level, static_cast<sandbox::Level>(member.hello.level));
-    least.layers = sandbox::Layers::from_bits(least.layers.bits() & member.hello.layers);
-  }
-  return least;
+  return members_.all().empty() ? options_.before : members_.standing();
 }
 
-runtime::Engine::Counts Fleet::counts() const {
-  Counts sum;
-  for (const auto& [pilot, member] : members_) {
-    const Counts& of = member.status.counts;
-    sum.cells += of.cells;
-    sum.templates += of.templates;
-    sum.cells_made += of.cells_made;
-    sum.forks += of.forks;
-    sum.tenant_templates += of.tenant_templates;
-    sum.tenant_templates_dropped += of.tenant_templates_dropped;
-    sum.rollback_failures += of.rollback_failures;
-  }
-  return sum;
-}
-
-bool Fleet::has_template(const std::string& name) const {
-  return std::ranges::any_of(members_, [&](const auto& each) {
-    return std::ranges::binary_search(each.second.hello.templates, name);
-  });
+void Fleet::tell_change() {
+  if (options_.changed) options_.changed();
 }
 
 Fleet::Pilot Fleet::enter(Hello hello, std::string address, PilotLink& link) {
-  const Pilot pilot = ++last_pilot_;
-  std::ranges::sort(hello.templates);
-  Member& member = members_[pilot];
-  member.hello = std::move(hello);
-  member.address = std::move(address);
-  member.since = sys::monotonic_now();
-  links_[pilot] = &link;
-  placement_.add(pilot, {.workers = member.hello.workers});
+  const Pilot pilot = members_.enter(std::move(hello), std::move(address), link);
   place_waiting();
-  if (options_.changed) options_.changed();
+  tell_change();
   return pilot;
 }
 
 void Fleet::leave(Pilot pilot) {
   if (!members_.contains(pilot)) return;
   if (assignments_.size_of(pilot) > 0) ++lost_;
-  links_.erase(pilot);
-  members_.erase(pilot);
-  placement_.remove(pilot);
+  members_.leave(pilot);
   recover(assignments_.lost(pilot));
-  if (options_.changed) options_.changed();
+  tell_change();
 }
 
 void Fleet::set_lapsed(Pilot pilot, bool lapsed) {
-  Member& member = members_.at(pilot);
-  if (std::exchange(member.lapsed, lapsed) == lapsed) return;
-  Placement::Load load = *placement_.find(pilot);
-  load.closed = lapsed || member.draining;
-  placement_.set(pilot, load);
+  if (!members_.set_lapsed(pilot, lapsed)) return;
   if (lapsed) {
     ++lost_;
     recover(assignments_.lapsed(pilot));
   } else {
     place_waiting();
   }
-  if (options_.changed) options_.changed();
+  tell_change();
 }
 
 void Fleet::set_draining(Pilot pilot) {
-  Member& member = members_.at(pilot);
-  member.draining = true;
-  Placement::Load load = *placement_.find(pilot);
-  load.closed = true;
-  placement_.set(pilot, load);
-  if (options_.changed) options_.changed();
+  members_.set_draining(pilot);
+  tell_change();
 }
 
 void Fleet::set_status(Pilot pilot, const Status& status) {
-  members_.at(pilot).status = status;
-  Placement::Load load = *placement_.find(pilot);
-  const auto ours = static_cast<unsigned>(assignments_.size_of(pilot));
-  load.full = false;
-  load.elsewhere = status.under_way > ours ? status.under_way - ours : 0;
-  if (status.mean_us > 0) {
-    load.mean_us = load.mean_us > 0 ? load.mean_us + kNewest * (status.mean_us - load.mean_us)
-                                    : status.mean_us;
-  }
-  placement_.set(pilot, load);
+  members_.set_status(pilot, status, assignments_.size_of(pilot));
   place_soon();
 }
 
@@ -457,9 +352,8 @@ void Fleet::result(Pilot pilot, uint64_t number, bool started, JobResult result)
   if (!id) return place_soon();
   withdraw_at(others);
   for (const auto& place : others) count(place.pilot);
-  ++members_.at(pilot).ended;
   const Task& task = tasks_.at(*id);
-  placement_.warm(pilot, task.key);
+  members_.add_verdict(pilot, task.key);
   if (started && task.job.watch) task.job.watch->started = true;
   result.id = task.job.id;  // whatever it says
   result.tag = task.job.tag;
@@ -472,10 +366,7 @@ void Fleet::result(Pilot pilot, uint64_t number, bool started, JobResult result)
 void Fleet::returned(Pilot pilot, uint64_t number) {
   if (!is_of(pilot, number)) return;
   const auto id = assignments_.returned(number);
-  Placement::Load load = *placement_.find(pilot);
-  load.ours = static_cast<unsigned>(assignments_.size_of(pilot));
-  load.full = true;  // until it says again how it stands
-  placement_.set(pilot, load);
+  members_.fill(pilot, assignments_.size_of(pilot));
   if (!id) return;
   Task& task = tasks_.at(*id);
   if (task.in_conversation())

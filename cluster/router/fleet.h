@@ -18,8 +18,8 @@
 
 #include "cluster/router/assignments.h"
 #include "cluster/router/live_input.h"
+#include "cluster/router/members.h"
 #include "cluster/router/pilot_link.h"
-#include "cluster/router/placement.h"
 #include "cluster/wire/messages.h"
 #include "runtime/engine/engine.h"
 #include "runtime/loop/loop.h"
@@ -35,15 +35,7 @@ class Fleet : public runtime::Engine {
     Standing before = {};                // what is said to be in force before a pilot is there
     std::function<void()> changed = {};  // pilots came or went, or have room again
   };
-  // What people are told about one.
-  struct Member {
-    Hello hello;
-    std::string address;
-    sys::Nanoseconds since{};
-    Status status;
-    uint64_t ended = 0;  // verdicts of it that counted
-    bool draining = false, lapsed = false;
-  };
+  using Member = Members::Member;
 
   explicit Fleet(Options options);
   ~Fleet() override;
@@ -56,12 +48,12 @@ class Fleet : public runtime::Engine {
   void submit_pair(runtime::Job first, std::function<void(runtime::JobResult)> first_done,
                    runtime::Job second,
                    std::function<void(runtime::JobResult)> second_done) override;
-  unsigned workers() const override { return placement_.workers(); }
+  unsigned workers() const override { return members_.workers(); }
   void cancel_all() override;
   void cancel_withdrawn() override;
   void pass_signals() override;
   Standing standing() const override;
-  Counts counts() const override;
+  Counts counts() const override { return members_.counts(); }
 
   // Pilots: what one of them says.
   Pilot enter(Hello hello, std::string address, PilotLink& link);
@@ -79,8 +71,8 @@ class Fleet : public runtime::Engine {
   // over.
   void forget_withdrawn(sys::Nanoseconds since);
 
-  const std::map<Pilot, Member>& members() const { return members_; }
-  bool has_template(const std::string& name) const;
+  const std::map<Pilot, Member>& members() const { return members_.all(); }
+  bool has_template(const std::string& name) const { return members_.has_template(name); }
   const Assignments& assignments() const { return assignments_; }
   uint64_t lost_pilots() const { return lost_; }
 
@@ -105,10 +97,8 @@ class Fleet : public runtime::Engine {
   void place(TaskId id);
   void place_waiting();
   void place_soon();
-  bool can_run(Pilot pilot, const Task& task) const;
-  bool somebody_can_run(const Task& task) const;
   void start_at(TaskId id, Pilot pilot);
-  void write_start(TaskId id, Pilot pilot, runtime::WireWriter& out);
+  void assign(TaskId id, Pilot pilot, runtime::WireWriter& out);
   void send(Pilot pilot, const runtime::WireWriter& message);
   void withdraw_at(const std::vector<Assignments::Place>& places);
   void withdraw(TaskId id, Task& task);
@@ -116,6 +106,7 @@ class Fleet : public runtime::Engine {
   void give_up(TaskId id, const std::string& why);
   void conclude(TaskId id, runtime::JobResult result);
   void count(Pilot pilot);
+  void tell_change();
   bool is_of(Pilot pilot, uint64_t number) const;
   Task* live_task(Pilot pilot, uint64_t number);
 
@@ -123,13 +114,10 @@ class Fleet : public runtime::Engine {
   runtime::Loop* loop_ = nullptr;
   std::unique_ptr<runtime::Afterwards> soon_;
   Assignments assignments_;
-  Placement placement_;
-  std::map<Pilot, Member> members_;
-  std::unordered_map<Pilot, PilotLink*> links_;
+  Members members_;
   std::unordered_map<TaskId, Task> tasks_;
   std::deque<TaskId> waiting_;  // for a pilot; some may be over by now
   TaskId last_task_ = 0;
-  Pilot last_pilot_ = 0;
   uint64_t lost_ = 0;  // pilots that had jobs and left
 };
 
