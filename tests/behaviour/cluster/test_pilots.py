@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 import host
 import schema
+import zygo
 from cluster.routing import CALLER, OPERATOR, PILOT, TOKENS, RoutingTestCase, bearer, resume
 from serve import Answer, Service
 
@@ -88,6 +90,11 @@ class Lost(RoutingTestCase):
         for loss in told["recently_lost"]:
             self.assertEqual(set(loss), set(pilots["LostPilot"]["properties"]))
 
+    def top(self, router: Service, *options: str) -> zygo.Finished:
+        ended = zygo.run_cli("top", "--once", "--url", f"http://127.0.0.1:{router.port}", *options)
+        self.assertEqual(ended.code, 0, ended.stderr)
+        return ended
+
     def test_a_pilot_that_is_killed_is_named_with_the_reason(self) -> None:
         before = time.time()
         router = self.router("--grace", "100ms")
@@ -102,6 +109,25 @@ class Lost(RoutingTestCase):
         self.assertLessEqual(loss["time_ms"], time.time() * 1000)
         self.assertEqual((told["pilots"], told["lost"]), ([], 1))
         self.hold(router, told)
+        shown = json.loads(self.top(router, "--json").out)
+        self.assertEqual(shown["cluster"], told)
+        self.assertEqual(set(shown) - {"cluster"}, set(router.ask("GET", "/v1/stats").json))
+        self.assertRegex(self.top(router).stdout, r"\d\d:\d\d:\d\d  lost node-7 +1 jobs, its connection has ended\n")
+
+    def test_top_shows_each_pilot(self) -> None:
+        router = self.router("--grace", "100ms")
+        self.pilot(router, options=("--name", "node-9", "--grace", "100ms"))
+        self.start(router, "node-9")
+        self.assertRegex(self.top(router).stdout, r"\nnode-9 +here +full +1/2 +0 ")
+        self.assertIn("\npilots   1 here, 0 draining, 0 lost;", self.top(router).stdout)
+        process = zygo.start_cli("top", "--every", "50ms", "--url", f"http://127.0.0.1:{router.port}", bufsize=0)
+        self.addCleanup(zygo.finish, process)
+        assert process.stdout
+        heading, line = (process.stdout.readline().decode().split() for _ in range(2))
+        self.assertEqual(heading[-3:], ["here", "draining", "lost"])
+        self.assertEqual(line[-3:], ["1", "0", "0"])
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(zygo.finish(process), 0)
 
     def test_a_pilot_that_is_silent_is_named_once_and_may_come_back(self) -> None:
         router = self.router("--lease", "500ms")

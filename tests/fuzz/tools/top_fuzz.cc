@@ -14,14 +14,23 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)cli::parse_service_address(bytes.substr(0, bytes.find('\n')));
   const auto answer = cli::parse_http_answer(bytes);
   if (answer) VERIFY(answer->status >= 100 && answer->status <= 999);
-  const auto stats = cli::read_top_stats(answer ? std::string_view(answer->body) : bytes);
+  const std::string_view json = answer ? std::string_view(answer->body) : bytes;
+  auto stats = cli::read_top_stats(json);
   if (!stats) return 0;
+  // The same bytes tell of the pilots: both readers take what has any of their fields.
+  auto pilots = cli::read_top_pilots(json);
+  VERIFY(pilots);
+  stats->cluster = *std::move(pilots);
+  const auto both = cli::json_with_pilots(json, json);
+  VERIFY(both);
+  for (const char c : *both) VERIFY(c >= ' ' && c <= '~');
   const auto lines = cli::top_screen(*stats, "here", "", screen, cli::Style());
   VERIFY(lines.size() <= screen.rows);
   for (const std::string& line : lines) {
     VERIFY(cli::columns_of(line) <= screen.columns);
     VERIFY(cli::escape_controls(line, cli::Lines::kEscape) == line);
   }
+  VERIFY(cli::top_heading(*stats).size() <= cli::top_line(*stats).size());
   VERIFY(cli::top_line(*stats).find('\n') == std::string::npos);
   return 0;
 }

@@ -251,8 +251,9 @@ Examples:
 
 inline constexpr const char* kTopExamples =
     R"~(The command shows a service's queue, pool, outcomes, latency and last failures, refreshed every
-second; q or Ctrl-C ends it. Elsewhere than on a terminal it prints a line for each look, with
---json the service's own answer (GET /v1/stats). A service with tokens needs one with the scope metrics.
+second; of a router also its pilots, and when and why the last ones were lost. q or Ctrl-C ends it.
+Elsewhere than on a terminal it prints a line for each look, with --json the service's own answers
+(GET /v1/stats; as "cluster" GET /v1/pilots). A service with tokens needs one with the scope metrics.
 
 Exit code: 0; 2 usage; 125 the service cannot be reached, or does not tell.
 
@@ -262,6 +263,7 @@ Examples:
   zygo top --url http://10.0.0.7:8000 --token-file ~/.zygo-token
   zygo top --url unix:/run/zygo/zygo.sock --every 5s
   zygo top --json --once | jq '.jobs.labels'
+  zygo top --json --once --url http://ROUTER:8000 | jq '.cluster.recently_lost'
 )~";
 
 inline constexpr const char* kTemplateExamples =

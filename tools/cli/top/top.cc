@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "sandbox/sys/file.h"
 #include "tools/cli/http_client.h"
@@ -65,18 +67,59 @@ ScreenSize terminal_size() {
   return {size.ws_col, size.ws_row};
 }
 
+// What a service says at one time.
+struct Look {
+  std::string stats;                  // the body of /v1/stats
+  std::optional<std::string> pilots;  // of a router: that of /v1/pilots
+
+  Result<TopStats> read() const;
+  Result<std::string> json() const;
+};
+
 struct Source {
   ServiceAddress address;
   std::string token;
   const StopSignals* stop = nullptr;
+  bool may_be_router = true;
 
   int stop_fd() const { return stop == nullptr ? -1 : stop->fd(); }
   bool stopped() const { return stop != nullptr && stop->came(); }
-  Result<std::string> fetch() const;
+  Result<std::string> fetch_stats() const;
+  Result<std::optional<std::string>> fetch_pilots();
+  Result<Look> fetch();
 };
 
+Result<TopStats> Look::read() const {
+  TopStats all = TRY(read_top_stats(stats));
+  if (pilots) all.cluster = TRY(read_top_pilots(*pilots));
+  return all;
+}
+
+// What the service says, on a line; of a router with its pilots.
+Result<std::string> Look::json() const {
+  if (pilots) return json_with_pilots(stats, *pilots);
+  return stats.substr(0, stats.find('\n'));
+}
+
+Result<Look> Source::fetch() {
+  Look look{TRY(fetch_stats()), {}};
+  look.pilots = TRY(fetch_pilots());
+  return look;
+}
+
+// Who has no such path, or lets nobody ask for it, is no router and is not asked again.
+Result<std::optional<std::string>> Source::fetch_pilots() {
+  if (!may_be_router) return std::optional<std::string>();
+  HttpAnswer answer = TRY(http_get(address, {"/v1/pilots", token}, kPatience, stop_fd()));
+  if (answer.status == 200) return std::optional(std::move(answer.body));
+  if (answer.status < 400 || answer.status >= 500)
+    return sys::Error::because(fmt::format("GET /v1/pilots has status {}", answer.status));
+  may_be_router = false;
+  return std::optional<std::string>();
+}
+
 // The body of /v1/stats, or in words for people why there is none.
-Result<std::string> Source::fetch() const {
+Result<std::string> Source::fetch_stats() const {
   HttpAnswer answer = TRY(http_get(address, {"/v1/stats", token}, kPatience, stop_fd()));
   switch (answer.status) {
     case 200:
@@ -115,12 +158,18 @@ int cannot(const Source& source, const sys::Error& error) {
   return refuse("top", {source.address.text + ": " + error.text(), kExitSandbox});
 }
 
-// Once: the screen without a terminal's means. JSON: what the service says, a line each time.
-int show_once(const Source& source, const CommandLine& line) {
-  Result<std::string> text = source.fetch();
-  if (!text) return source.stopped() ? kExitOk : cannot(source, text.error());
-  if (line.common.json) return print(text->substr(0, text->find('\n'))) ? kExitOk : kExitSandbox;
-  Result<TopStats> stats = read_top_stats(*text);
+int print_json(const Source& source, const Look& look) {
+  Result<std::string> json = look.json();
+  if (!json) return cannot(source, json.error());
+  return print(*json) ? kExitOk : kExitSandbox;
+}
+
+// Once: the screen without a terminal's means.
+int show_once(Source& source, const CommandLine& line) {
+  Result<Look> look = source.fetch();
+  if (!look) return source.stopped() ? kExitOk : cannot(source, look.error());
+  if (line.common.json) return print_json(source, *look);
+  Result<TopStats> stats = look->read();
   if (!stats) return cannot(source, stats.error());
   const Style style = style_for(STDOUT_FILENO, line.common.no_color);
   for (const std::string& each : top_screen(*stats, source.address.text, "",
@@ -131,40 +180,41 @@ int show_once(const Source& source, const CommandLine& line) {
 }
 
 // A line for each look, for pipes and files.
-int follow_as_lines(const Source& source, const CommandLine& line) {
-  if (!line.common.json && !print(top_heading())) return kExitOk;
+int follow_as_lines(Source& source, const CommandLine& line) {
+  bool has_heading = line.common.json;
   for (sys::Nanoseconds next = sys::monotonic_now();; next += line.top.every) {
     if (wait_until(next, source, false)) return kExitOk;
-    Result<std::string> text = source.fetch();
+    Result<Look> look = source.fetch();
     if (source.stopped()) return kExitOk;
-    if (!text) return cannot(source, text.error());
-    Result<TopStats> stats = read_top_stats(*text);
+    if (!look) return cannot(source, look.error());
+    Result<TopStats> stats = look->read();
     if (!stats) return cannot(source, stats.error());
-    const std::string shown =
-        line.common.json ? text->substr(0, text->find('\n')) : top_line(*stats);
-    if (!print(shown)) return kExitOk;  // whoever read it has gone
+    if (!std::exchange(has_heading, true) && !print(top_heading(*stats))) return kExitOk;
+    Result<std::string> shown = line.common.json ? look->json() : top_line(*stats);
+    if (!shown) return cannot(source, shown.error());
+    if (!print(*shown)) return kExitOk;  // whoever read it has gone
   }
 }
 
-int follow_on_terminal(const Source& source, const CommandLine& line) {
-  Result<std::string> text = source.fetch();
-  if (!text) return cannot(source, text.error());
+int follow_on_terminal(Source& source, const CommandLine& line) {
+  Result<Look> look = source.fetch();
+  if (!look) return cannot(source, look.error());
   const Style style = style_for(STDOUT_FILENO, line.common.no_color);
   TopStats stats;
   const Terminal terminal;
   for (sys::Nanoseconds next = sys::monotonic_now();;) {
     std::string trouble;
-    if (text) {
-      Result<TopStats> read = read_top_stats(*text);
+    if (look) {
+      Result<TopStats> read = look->read();
       if (read) stats = std::move(read).value();
       if (!read) trouble = read.error().text();
     } else {
-      trouble = text.error().text();
+      trouble = look.error().text();
     }
     terminal.show(top_screen(stats, source.address.text, trouble, terminal_size(), style));
     next = std::max(next + line.top.every, sys::monotonic_now());
     if (wait_until(next, source, terminal.reads_keys())) return kExitOk;
-    text = source.fetch();
+    look = source.fetch();
   }
 }
 
@@ -187,7 +237,7 @@ int top_command(const CommandLine& line, const Parts& parts) {
   if (!address) return refuse("top", {"--url: " + address.error().text()});
   Result<std::string> token = read_token(line.top.token_file);
   if (!token) return refuse("top", {"--token-file: " + token.error().text()});
-  const Source source{*std::move(address), *std::move(token), parts.stop};
+  Source source{*std::move(address), *std::move(token), parts.stop};
   if (line.top.once) return show_once(source, line);
   if (line.common.json || !is_terminal(STDOUT_FILENO)) return follow_as_lines(source, line);
   return follow_on_terminal(source, line);

@@ -11,11 +11,13 @@ namespace cli {
 namespace {
 
 using Second = TopStats::Second;
+using State = TopPilots::State;
 
 constexpr size_t kLead = 9;       // of the lines that begin with a word
 constexpr size_t kBar = 24;       // characters of a bar
 constexpr size_t kOutcomes = 40;  // columns of the left table
 constexpr size_t kFailures = 5;   // at least, where there is room
+constexpr size_t kLosses = 3;     // pilots, at most
 
 std::string safe(const std::string& text) { return escape_controls(text, Lines::kEscape); }
 
@@ -149,6 +151,53 @@ void add_failures(const TopStats& stats, Screen& screen, const Style& style) {
   }
 }
 
+const char* word_of(State state) {
+  switch (state) {
+    case State::kLost:
+      return "lost";
+    case State::kDraining:
+      return "draining";
+    case State::kHere:
+      return "here";
+  }
+  return "";
+}
+
+std::string pilot_row(const TopPilots::Pilot& pilot) {
+  return fmt::format("{} {:<8} {} {:>11} {:>7} {:>10} {:>8}", padded(safe(pilot.name), 20),
+                     word_of(pilot.state), padded(safe(pilot.level), 9),
+                     fmt::format("{}/{}", pilot.running, pilot.workers), grouped(pilot.waiting),
+                     grouped(pilot.ended), short_time(pilot.mean_us));
+}
+
+// Half of the room that is left, and no more than there is to say.
+void add_pilots(const TopPilots& cluster, Screen& screen, const Style& style) {
+  screen.add(style, Colour::kBold,
+             fmt::format("{:<20} {:<8} {:<9} {:>11} {:>7} {:>10} {:>8}", "pilot", "state", "level",
+                         "run/workers", "wait", "done", "a job"));
+  const size_t room = std::max<size_t>(screen.left() / 2, 1);
+  const size_t all = cluster.pilots.size();
+  const size_t shown = all <= room ? all : room - 1;
+  for (size_t row = 0; row < shown; ++row) screen.add(pilot_row(cluster.pilots[row]));
+  if (shown < all) screen.add(fmt::format("and {} more", all - shown));
+  if (all == 0) screen.add("none");
+  size_t left = kLosses;
+  for (const TopPilots::Loss& each : cluster.losses) {
+    if (left-- == 0) break;
+    screen.add(style, Colour::kYellow,
+               fmt::format("{}  lost {}  {} jobs, {}", clock_of(each.time_ms),
+                           padded(safe(each.name), 20), each.jobs, safe(each.message)));
+  }
+  screen.add("");
+}
+
+void add_gauge(const TopPilots& cluster, Screen& screen) {
+  screen.add(fmt::format("{:<{}}{} here, {} draining, {} lost; {} lost with jobs, {} jobs again",
+                         "pilots", kLead, cluster.count(State::kHere),
+                         cluster.count(State::kDraining), cluster.count(State::kLost),
+                         grouped(cluster.lost), grouped(cluster.restarts)));
+}
+
 }  // namespace
 
 std::string short_time(int64_t us) {
@@ -172,22 +221,29 @@ std::vector<std::string> top_screen(const TopStats& stats, const std::string& wh
                          up_time(stats.uptime_us)));
   screen.add("");
   add_gauges(stats, screen);
+  if (stats.cluster) add_gauge(*stats.cluster, screen);
   screen.add("");
+  if (stats.cluster) add_pilots(*stats.cluster, screen, style);
   add_tables(stats, screen, style);
   add_failures(stats, screen, style);
   return std::move(screen.lines);
 }
 
-std::string top_heading() {
+std::string top_heading(const TopStats& first) {
   return fmt::format("{:>8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>12}", "jobs/s", "ok/s",
-                     "refused", "queued", "running", "p50", "p99", "jobs");
+                     "refused", "queued", "running", "p50", "p99", "jobs") +
+         (first.cluster ? fmt::format(" {:>8} {:>8} {:>8}", "here", "draining", "lost") : "");
 }
 
 std::string top_line(const TopStats& stats) {
   const Second now = last_of(stats);
   return fmt::format("{:>8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>12}", now.ended, now.ok,
                      now.refused, stats.queued, stats.running, short_time(now.p50),
-                     short_time(now.p99), stats.total);
+                     short_time(now.p99), stats.total) +
+         (stats.cluster ? fmt::format(" {:>8} {:>8} {:>8}", stats.cluster->count(State::kHere),
+                                      stats.cluster->count(State::kDraining),
+                                      stats.cluster->count(State::kLost))
+                        : "");
 }
 
 }  // namespace cli

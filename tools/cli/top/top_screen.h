@@ -19,8 +19,9 @@ std::vector<std::string> top_screen(const TopStats& stats, const std::string& wh
                                     const std::string& trouble, ScreenSize size,
                                     const Style& style);
 
-// For what is no terminal: a heading, and a line for each look.
-std::string top_heading();
+// For what is no terminal: a heading, and a line for each look. Those of a router end with its
+// pilots.
+std::string top_heading(const TopStats& first);
 std::string top_line(const TopStats& stats);
 
 // "950 us", "12.3 ms", "4.56 s": at most seven characters up to hours.

@@ -2,44 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
+#include "tools/cli/top/foreign_json.h"
 #include "tools/cli/units.h"
 
 namespace cli {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-constexpr size_t kMostRows = 1000;   // of anything
-constexpr size_t kDeepest = 8;       // levels of nesting that the statistics never reach
-constexpr double kLargest = 9.0e15;  // of any number: a double still counts one by one
-
-const json& at(const json& object, const char* key) {
-  static const json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
-}
-
-int64_t number_of(const json& value) {
-  if (!value.is_number()) return 0;
-  return static_cast<int64_t>(std::clamp(value.get<double>(), 0.0, kLargest));
-}
-
-int64_t number(const json& object, const char* key) { return number_of(at(object, key)); }
-
-std::string text(const json& object, const char* key) {
-  const json& value = at(object, key);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-template <typename Use>
-void each(const json& list, Use use) {
-  if (!list.is_array()) return;
-  for (size_t i = 0; i < std::min(list.size(), kMostRows); ++i) use(list[i]);
-}
+using foreign::at;
+using foreign::each;
+using foreign::json;
+using foreign::number;
+using foreign::number_of;
+using foreign::text;
 
 void read_column(const json& history, const char* key, int64_t TopStats::Second::*member,
                  std::vector<TopStats::Second>& into) {
@@ -75,23 +49,6 @@ std::string evidence_of(const json& detail) {
   return words;
 }
 
-bool too_deep(std::string_view text) {
-  size_t depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (in_string && text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      in_string = !in_string;
-    } else if (!in_string && (text[i] == '[' || text[i] == '{')) {
-      if (++depth > kDeepest) return true;
-    } else if (!in_string && (text[i] == ']' || text[i] == '}')) {
-      depth -= depth > 0 ? 1 : 0;
-    }
-  }
-  return false;
-}
-
 void read_lists(const json& all, TopStats& into) {
   each(at(at(all, "jobs"), "labels"), [&](const json& row) {
     into.labels.emplace_back(text(row, "label"), number(row, "count"));
@@ -117,10 +74,7 @@ void read_lists(const json& all, TopStats& into) {
 }  // namespace
 
 sys::Result<TopStats> read_top_stats(std::string_view bytes) {
-  const sys::Error wrong = sys::Error::because("its statistics cannot be read");
-  if (too_deep(bytes)) return wrong;
-  const json all = json::parse(bytes, nullptr, false);
-  if (!all.is_object()) return wrong;
+  const json all = TRY(foreign::read(bytes, "its statistics"));
   TopStats stats;
   stats.version = text(all, "version");
   stats.level = text(all, "level");

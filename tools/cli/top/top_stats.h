@@ -2,12 +2,14 @@
 // The facts that `zygo top` knows of a service: the JSON of /v1/stats as plain values. Pure.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sandbox/sys/result.h"
+#include "tools/cli/top/top_pilots.h"
 
 namespace cli {
 
@@ -31,7 +33,8 @@ struct TopStats {
     int64_t time_ms = 0;
     std::string label, id, client, evidence;
   };
-  std::vector<Failure> failures;  // newest first
+  std::vector<Failure> failures;          // newest first
+  std::optional<TopPilots> cluster = {};  // of a router
 };
 
 // A missing value is 0 or empty; a newer service may say more. All text may be a program's.

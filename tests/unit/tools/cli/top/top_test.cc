@@ -19,6 +19,21 @@ constexpr const char* kStats = R"({
   "failures": [{"time_ms": 1700000000000, "label": "TimeoutException", "id": "\u202eevil",
                 "client": "ann", "detail": {"limit": "wall", "limit_ms": 100}}]})";
 
+constexpr const char* kPilots = R"({
+  "router": "r", "lease_ms": 10000, "workers": 6, "lost": 2, "restarts": 14, "doubles": 1,
+  "pilots": [
+    {"name": "node-1", "state": "ready", "level": "full", "workers": 4, "jobs": 9, "running": 4,
+     "under_way": 30, "mean_us": 1234, "ended": 56789},
+    {"name": "\u001b[2J\u202enode-2", "state": "draining", "level": "minimal", "workers": 2,
+     "jobs": 1, "running": 7},
+    {"name": "node-3", "state": "silent", "level": "full", "workers": 8},
+    {"name": "node-4", "state": "new", "level": "full", "workers": 8}],
+  "recently_lost": [
+    {"name": "node-3", "time_ms": 1700000000000, "reason": "silent", "jobs": 5,
+     "message": "it has said nothing\u001b[2J"},
+    {"name": "node-0", "time_ms": 1600000000000, "reason": "disconnected", "jobs": 0,
+     "message": "its connection has ended"}]})";
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string all;
   for (const std::string& line : lines) all += line + "\n";
@@ -48,6 +63,72 @@ TEST_CASE("the screen fits, and shows no control of a program's", "[cli][top]") 
   }
   CHECK(joined(top_screen(*stats, "here", "no answer", {80, 24}, Style())).find("no answer") !=
         std::string::npos);
+}
+
+TEST_CASE("pilots are shown, those that want attention first", "[cli][top]") {
+  auto stats = read_top_stats(kStats);
+  auto pilots = read_top_pilots(kPilots);
+  REQUIRE((stats && pilots));
+  CHECK(pilots->count(TopPilots::State::kHere) ==
+        2);  // a state that we do not know is none of ours
+  CHECK(pilots->pilots[0].name == "node-3");
+  CHECK(pilots->pilots[2].waiting == 5);
+  CHECK(pilots->pilots[1].waiting == 0);
+  stats->cluster = *pilots;
+  const std::string screen = joined(top_screen(*stats, "here", "", {80, 40}, Style()));
+  INFO(screen);
+  for (const char* words : {"2 here, 1 draining, 1 lost; 2 lost with jobs, 14 jobs again",
+                            "node-1               here     full", "4/4       5     56,789  1.23 ms",
+                            "node-3               lost ", "draining minimal", "lost node-3",
+                            "5 jobs, it has said nothing", "0 jobs, its connection has ended"})
+    CHECK(screen.find(words) != std::string::npos);
+  for (const char* control : {"\x1b", "\xe2\x80\xae"})
+    CHECK(screen.find(control) == std::string::npos);
+  for (size_t rows = 1; rows < 40; ++rows) {
+    const auto lines = top_screen(*stats, "here", "", {30, rows}, Style());
+    CHECK(lines.size() <= rows);
+    for (const std::string& line : lines) CHECK(columns_of(line) <= 30);
+  }
+  CHECK(top_line(*stats).ends_with("       2        1        1"));
+  CHECK(top_heading(*stats).size() == top_line(*stats).size());
+}
+
+TEST_CASE("many pilots leave room for what else there is", "[cli][top]") {
+  auto stats = read_top_stats(kStats);
+  REQUIRE(stats);
+  stats->cluster.emplace();
+  for (int i = 0; i < 500; ++i) stats->cluster->pilots.push_back({.name = std::to_string(i)});
+  const std::string screen = joined(top_screen(*stats, "here", "", {80, 40}, Style()));
+  INFO(screen);
+  CHECK(screen.find("500 here") != std::string::npos);
+  CHECK(screen.find(" more\n") != std::string::npos);
+  CHECK(screen.find("TimeoutException") != std::string::npos);
+}
+
+TEST_CASE("statistics and pilots are one line of ASCII", "[cli][top]") {
+  const auto both = json_with_pilots(kStats, kPilots);
+  REQUIRE(both);
+  CHECK(both->find("\"cluster\":{\"router\":\"r\"") != std::string::npos);
+  CHECK(both->find("\\u202enode-2") != std::string::npos);
+  for (const char c : *both) CHECK((c >= ' ' && c <= '~'));
+  CHECK(json_with_pilots("{}", "{\"a\": \"\xff\"}").ok() == false);
+  CHECK_FALSE(json_with_pilots("{", "{}"));
+  CHECK_FALSE(json_with_pilots("{}", "[]"));
+}
+
+TEST_CASE("a router that says odd things of its pilots is read", "[cli][top]") {
+  for (const char* odd :
+       {"{}", R"({"pilots": 1, "recently_lost": {}})",
+        R"({"pilots": [null, 1, {}, {"jobs": -1, "running": 1e300}], "lost": "x"})",
+        R"({"recently_lost": [[], {"time_ms": 1e300, "name": 1}]})"}) {
+    auto stats = read_top_stats("{}");
+    auto pilots = read_top_pilots(odd);
+    REQUIRE((stats && pilots));
+    stats->cluster = *pilots;
+    CHECK(top_screen(*stats, "", "", {80, 24}, Style()).size() <= 24);
+  }
+  CHECK_FALSE(read_top_pilots("[]"));
+  CHECK_FALSE(read_top_pilots(std::string(100'000, '[')));
 }
 
 TEST_CASE("statistics that say nothing are shown as such", "[cli][top]") {
