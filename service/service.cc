@@ -122,6 +122,10 @@ NativeContext Service::native_context() {
           .runtimes = runtimes_,
           .observer = observer_,
           .rested = [this] { end_if_idle(); },
+          .append_metrics =
+              [this](std::string& into) {
+                for (const auto& api : apis_) api->append_metrics(into);
+              },
           .describe_others =
               [this](Described& into) {
                 for (const auto& api : apis_) api->describe_to(into);

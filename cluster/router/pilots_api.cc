@@ -73,6 +73,8 @@ void PilotsApi::describe_to(service::Described& into) const {
   for (auto& schema : schemas_of_pilots()) into.schemas.push_back(std::move(schema));
 }
 
+void PilotsApi::append_metrics(std::string& into) const { into += pilots_metrics(fleet_, lost_); }
+
 // Pilots stay until the accepted jobs have ended; who comes now is not needed.
 void PilotsApi::begin_end() { ending_ = true; }
 

@@ -30,6 +30,7 @@ class PilotsApi : public service::Api {
 
   service::Routes routes() override;
   void describe_to(service::Described& into) const override;
+  void append_metrics(std::string& into) const override;
   void begin_end() override;
   void close_rest() override;
 

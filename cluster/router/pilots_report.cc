@@ -1,8 +1,12 @@
 #include "cluster/router/pilots_report.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "sandbox/requirements.h"
+#include "service/observe/metrics.h"
 
 namespace cluster {
 
@@ -150,6 +154,28 @@ std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::s
   // Names are UTF-8 (objection_to); nothing that a pilot says may end the router.
   using Handler = ordered_json::error_handler_t;
   return all.dump(2, ' ', false, Handler::replace) + "\n";
+}
+
+std::string pilots_metrics(const Fleet& fleet, const LostPilots& lost) {
+  std::map<std::string_view, size_t> states{{kReady, 0}, {kDraining, 0}, {kSilent, 0}};
+  for (const auto& [pilot, member] : fleet.members()) ++states[state_of(member)];
+  std::string out;
+  service::describe_metric(out, "zygo_pilots", "gauge", "Pilots that are connected, by state.");
+  for (const auto& [state, count] : states)
+    out += fmt::format("zygo_pilots{{state=\"{}\"}} {}\n", state, count);
+  service::describe_metric(out, "zygo_pilots_lost_total", "counter",
+                           "Pilots that were lost, with jobs or without, by reason.");
+  for (const auto reason : LostPilots::kReasons) {
+    out += fmt::format("zygo_pilots_lost_total{{reason=\"{}\"}} {}\n", name_of(reason),
+                       lost.count(reason));
+  }
+  service::describe_metric(out, "zygo_pilot_restarts_total", "counter",
+                           "Jobs that were started again because their pilot was lost.");
+  out += fmt::format("zygo_pilot_restarts_total {}\n", fleet.assignments().restarts());
+  service::describe_metric(out, "zygo_pilot_doubles_total", "counter",
+                           "Verdicts that were not the first of their job, and were dropped.");
+  out += fmt::format("zygo_pilot_doubles_total {}\n", fleet.assignments().doubles());
+  return out;
 }
 
 std::vector<std::pair<std::string, std::string>> schemas_of_pilots() {

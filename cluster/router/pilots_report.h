@@ -1,5 +1,5 @@
 #pragma once
-// The answer of GET /v1/pilots as JSON, and its schema.
+// What operators are told of pilots: the answer of GET /v1/pilots, its schema, and metrics.
 
 #include <string>
 #include <string_view>
@@ -15,6 +15,9 @@ inline constexpr std::string_view kPilots = "Pilots";  // the schema of the whol
 
 std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::string& router,
                         sys::Milliseconds lease);
+
+// In the text of Prometheus.
+std::string pilots_metrics(const Fleet& fleet, const LostPilots& lost);
 
 // By name: the whole answer, and what it refers to.
 std::vector<std::pair<std::string, std::string>> schemas_of_pilots();

@@ -55,6 +55,8 @@ class Api {
   virtual Routes routes() = 0;
   // Those of them that are zygo's own, for the OpenAPI document.
   virtual void describe_to(Described& /*into*/) const {}
+  // Its metrics, in the text of Prometheus (service/observe/metrics.h).
+  virtual void append_metrics(std::string& /*into*/) const {}
   // The answer to a request that has no route; none: the service's own.
   virtual std::optional<Response> answer_without_route(const Request&) const {
     return std::nullopt;

@@ -45,17 +45,13 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-void describe(std::string& out, const char* name, const char* type, const char* help) {
-  out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
-}
-
 void gauge(std::string& out, const char* name, const char* help, size_t value) {
-  describe(out, name, "gauge", help);
+  describe_metric(out, name, "gauge", help);
   out += fmt::format("{} {}\n", name, value);
 }
 
 void counter(std::string& out, const char* name, const char* help, double value) {
-  describe(out, name, "counter", help);
+  describe_metric(out, name, "counter", help);
   out += fmt::format("{} {}\n", name, value);
 }
 
@@ -85,6 +81,10 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
 }
 
 }  // namespace
+
+void describe_metric(std::string& out, const char* name, const char* type, const char* help) {
+  out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
 
 void Metrics::Histogram::add(int64_t us) {
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), us);
@@ -130,17 +130,19 @@ void Metrics::append_histogram(std::string& out, const std::string& name, const 
 
 std::string Metrics::text(const Gauges& now) const {
   std::string out;
-  describe(out, "zygo_jobs_total", "counter", "Jobs that have ended, by label, template and API.");
+  describe_metric(out, "zygo_jobs_total", "counter",
+                  "Jobs that have ended, by label, template and API.");
   for (const auto& [key, count] : jobs_)
     out += fmt::format("zygo_jobs_total{{label=\"{}\",template=\"{}\",api=\"{}\"}} {}\n",
                        escaped(key[0]), escaped(key[1]), escaped(key[2]), count);
-  describe(out, "zygo_http_responses_total", "counter", "Answers, by status; 0: the client left.");
+  describe_metric(out, "zygo_http_responses_total", "counter",
+                  "Answers, by status; 0: the client left.");
   for (const auto& [status, count] : answers_)
     out += fmt::format("zygo_http_responses_total{{status=\"{}\"}} {}\n", status, count);
   gauge(out, "zygo_queue_jobs", "Jobs that wait.", now.queued);
   gauge(out, "zygo_queue_limit", "Jobs that may wait.", now.most_queued);
-  describe(out, "zygo_estimated_wait_seconds", "gauge",
-           "Until a job that comes now would start, at the rate of the last jobs.");
+  describe_metric(out, "zygo_estimated_wait_seconds", "gauge",
+                  "Until a job that comes now would start, at the rate of the last jobs.");
   out += fmt::format("zygo_estimated_wait_seconds {:.3f}\n",
                      static_cast<double>(now.estimated_wait.count()) / 1e3);
   gauge(out, "zygo_engine_jobs", "Jobs that run or are about to.", now.running);
@@ -149,14 +151,16 @@ std::string Metrics::text(const Gauges& now) const {
   gauge(out, "zygo_held_bytes", "Bytes of requests and unfetched results.", now.held_bytes);
   gauge(out, "zygo_held_bytes_limit", "The most of them.", now.most_held_bytes);
   append_resources(out, now, cpu_us_);
-  describe(out, "zygo_job_seconds", "histogram", "Time of a job from admission to its result.");
+  describe_metric(out, "zygo_job_seconds", "histogram",
+                  "Time of a job from admission to its result.");
   append_histogram(out, "zygo_job_seconds", "", totals_);
-  describe(out, "zygo_queue_seconds", "histogram", "Time that a job has waited to be started.");
+  describe_metric(out, "zygo_queue_seconds", "histogram",
+                  "Time that a job has waited to be started.");
   append_histogram(out, "zygo_queue_seconds", "", queued_);
   gauge(out, "zygo_durable_jobs", "Durable jobs without a verdict.", now.durable_waiting);
   gauge(out, "zygo_durable_unwritten_verdicts", "Verdicts that are not on the disk yet.",
         now.durable_unwritten);
-  describe(out, "zygo_stage_seconds", "histogram", "Time of a job at each station.");
+  describe_metric(out, "zygo_stage_seconds", "histogram", "Time of a job at each station.");
   for (size_t i = 0; i < kStages; ++i)
     append_histogram(out, "zygo_stage_seconds", fmt::format("stage=\"{}\"", kStageNames[i]),
                      stages_[i]);

@@ -33,6 +33,9 @@ struct JobEnd {
   int64_t cpu_us = 0;                       // of the program
 };
 
+// The lines that come before a metric's own. `type`: "gauge" or "counter".
+void describe_metric(std::string& out, const char* name, const char* type, const char* help);
+
 class Metrics {
  public:
   static constexpr size_t kMostSeries = 500;  // of jobs; the rest is "(other)"

@@ -32,7 +32,8 @@ struct NativeContext {
   InstalledRuntimes& runtimes;
   Observer& observer;
   std::function<void()> rested;  // durable jobs have left nothing to be written
-  std::function<void(Described& into)> describe_others;  // what other parts of the service have
+  std::function<void(std::string& into)> append_metrics;  // of other parts of the service
+  std::function<void(Described& into)> describe_others;   // what other parts of the service have
 
   bool is_ending() const { return phase == Phase::kEnding || phase == Phase::kEnded; }
 };

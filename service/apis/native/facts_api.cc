@@ -154,7 +154,9 @@ void FactsApi::get_ready(const ExchangePtr& exchange, const std::string&) {
 }
 
 void FactsApi::get_metrics(const ExchangePtr& exchange, const std::string&) {
-  exchange->answer({.body = context_.observer.metrics_text(), .type = "text/plain; version=0.0.4"});
+  std::string text = context_.observer.metrics_text();
+  context_.append_metrics(text);
+  exchange->answer({.body = std::move(text), .type = "text/plain; version=0.0.4"});
 }
 
 void FactsApi::get_stats(const ExchangePtr& exchange, const std::string&) {

@@ -112,6 +112,9 @@ class Lost(RoutingTestCase):
         shown = json.loads(self.top(router, "--json").out)
         self.assertEqual(shown["cluster"], told)
         self.assertEqual(set(shown) - {"cluster"}, set(router.ask("GET", "/v1/stats").json))
+        metrics = {name: router.metric(name) for name in ('zygo_pilots{state="ready"}', 'zygo_pilots_lost_total{reason="disconnected"}',
+                                                          'zygo_pilots_lost_total{reason="silent"}', "zygo_pilot_restarts_total ")}
+        self.assertEqual(list(metrics.values()), [0, 1, 0, told["restarts"]], metrics)
         self.assertRegex(self.top(router).stdout, r"\d\d:\d\d:\d\d  lost node-7 +1 jobs, its connection has ended\n")
 
     def test_top_shows_each_pilot(self) -> None:
@@ -139,6 +142,7 @@ class Lost(RoutingTestCase):
             os.kill(pid, signal.SIGSTOP)
         told = self.await_cluster(router, lambda told: told["recently_lost"])
         self.assertEqual([each["state"] for each in told["pilots"]], ["silent"])
+        self.assertEqual(router.metric('zygo_pilots{state="silent"}'), 1)
         self.assertEqual([(each["name"], each["reason"]) for each in told["recently_lost"]], [("node-8", "silent")])
         self.hold(router, told)
         resume(processes)
