@@ -26,6 +26,7 @@ from .shaped import NamedRecord, Record
 from .standing import shutdown
 
 if TYPE_CHECKING:
+    from . import cluster
     from .aio import AsyncPool
     from .joblib_backend import register_joblib
 
@@ -36,7 +37,7 @@ __all__ = [
     "InvalidResult", "Job", "JobFailed", "MemoryLimitExceeded", "NamedRecord", "NoRuntime", "NonDeterministicCode",
     "Output", "OutputLimitExceeded", "Pool", "ProcessLimitExceeded", "ProgramError", "Record", "RemoteException",
     "RemoteTraceback", "Result", "RuntimeLost", "SandboxError", "TimeoutException", "UnsafeCode", "Usage",
-    "ValueFuture", "ZygoError", "context", "default_pool", "is_inside", "parallel", "register_joblib", "run",
+    "ValueFuture", "ZygoError", "cluster", "context", "default_pool", "is_inside", "parallel", "register_joblib", "run",
     "shutdown",
 ]
 
@@ -45,10 +46,12 @@ _LATE = {"AsyncPool": "aio", "register_joblib": "joblib_backend"}  # asyncio and
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "cluster":
+        return import_module(".cluster", __name__)
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_LATE[name]}", __name__), name)
 
 

@@ -5,7 +5,7 @@ it has not been asked about, such as the contents of a source, is in the result 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Hashable, Iterator, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Dict, Hashable, Iterator, List, Mapping, Optional, Union
 
 from . import job as jobs
 from .errors import RuntimeLost, exception_of
@@ -122,3 +122,18 @@ def seconds(name: str, value: Any) -> float:
 def milliseconds(name: str, value: Any) -> int:
     """The same, as limits have it."""
     return max(1, round(seconds(name, value) * 1000))
+
+
+_UNITS = {"": 1 << 20, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def mebibytes(size: Union[int, str]) -> int:
+    """`"2GB"`, `"512MB"`, `"8KB"`; a bare number is MiB, as in HTCondor's memory."""
+    text = str(size).strip().upper().replace("IB", "B")
+    number = text.rstrip("BKMGT")
+    unit = text[len(number):].rstrip("B") or ("B" if text.endswith("B") else "")
+    try:
+        count = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        raise ValueError(f"{size!r} is no size; write e.g. 2GB") from None
+    return max(1, -(-int(count) // (1 << 20)))

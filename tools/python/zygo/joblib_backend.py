@@ -11,6 +11,7 @@ import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .calls import Lane, ValueFuture
+from .checks import mebibytes
 from .errors import ZygoError
 from .pool import Caller, Pool, is_inside
 
@@ -113,7 +114,7 @@ class ZygoBackend(ParallelBackendBase):  # type: ignore[misc]
 
 
 # Names of joblib-htcondor's that have no effect here, and why, for whom has them in a script.
-_OF_A_CLUSTER = "jobs run on this machine, or on that of url"
+_OF_A_CLUSTER = "zygo.cluster.HTCondor has it; give its pool() as pool="
 _ANSWERS = {
     "pool": _OF_A_CLUSTER, "schedd": _OF_A_CLUSTER, "universe": _OF_A_CLUSTER, "extra_directives": _OF_A_CLUSTER,
     "initial_dir": "a job's working directory is its own and empty; give files by `defaults={'files': ...}`",
@@ -141,21 +142,6 @@ def _understood(given: Mapping[str, Any]) -> Dict[str, Any]:
 def _requested(memory: Union[None, int, str], disk: Union[None, int, str]) -> Mapping[str, int]:
     asked = (("memory_mb", memory), ("disk_mb", disk))
     return {name: mebibytes(size) for name, size in asked if size is not None}
-
-
-_UNITS = {"": 1 << 20, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-def mebibytes(size: Union[int, str]) -> int:
-    """`"2GB"`, `"512MB"`, `"8KB"`; a bare number is MiB, as in HTCondor's memory."""
-    text = str(size).strip().upper().replace("IB", "B")
-    number = text.rstrip("BKMGT")
-    unit = text[len(number):].rstrip("B") or ("B" if text.endswith("B") else "")
-    try:
-        count = float(number) * _UNITS[unit]
-    except (ValueError, KeyError):
-        raise ValueError(f"{size!r} is no size; write e.g. 2GB") from None
-    return max(1, -(-int(count) // (1 << 20)))
 
 
 def register_joblib(name: str = "zygo", make_default: bool = False) -> None:

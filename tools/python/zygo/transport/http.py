@@ -136,6 +136,11 @@ class Http(Transport):
         found: Dict[str, Any] = json.loads(self._ask("GET", "/v1/info"))
         return found
 
+    def pilots(self) -> List[Dict[str, Any]]:
+        """Of a router."""
+        found: List[Dict[str, Any]] = json.loads(self._ask("GET", "/v1/pilots"))["pilots"]
+        return found
+
     def _known(self) -> Dict[str, Any]:
         """What it says of itself, asked for once."""
         if self._info is None:
