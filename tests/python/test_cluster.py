@@ -262,6 +262,17 @@ class ThePackageOnPilots(Case):
                 self.assertEqual(self.by_joblib(pool), [0, 3, 6])
             self.assertEqual(sum(pilot["ended"] for pilot in cluster.pilots()) > 0, True)
 
+    @support.needs_checkout
+    def test_the_example_of_the_readme_prints_what_it_says(self) -> None:
+        page = (support.SOURCE / "README.md").read_text(encoding="utf-8")
+        found = re.search(r"```python\n([^`]*zygo\.cluster\.[^`]*)```\n\n```text\n(.*?)```", page, re.DOTALL)
+        assert found
+        here = f'Slurm(2, address="127.0.0.1", folder={str(self.folder / "files")!r},'
+        ended = support.python(found.group(1).replace("Slurm(2,", here))
+
+        self.assertEqual((ended.stdout, ended.stderr), (found.group(2), ""))
+        self.assertEqual(self.engines.queued(), [])
+
     async def awaited(self, pool: zygo.Pool) -> Any:
         async with zygo.AsyncPool(pool=pool) as waiting:
             return await waiting.call(triple, 7)

@@ -87,6 +87,11 @@ class Embedded(support.OnEmbedded, Backend, unittest.TestCase):
             with self.assertWarnsRegex(UserWarning, name):
                 ZygoBackend(**{name: 1})
 
+    def test_parameters_of_the_pool_of_htcondor_name_what_has_them(self) -> None:
+        for name in ("pool", "schedd", "universe", "extra_directives"):
+            with self.assertWarnsRegex(UserWarning, rf"{name} has no effect: zygo\.cluster\.HTCondor has it"):
+                ZygoBackend(**{name: "collector.example"})
+
     def test_what_a_script_says_to_htcondor_is_understood(self) -> None:
         with self.assertWarnsRegex(UserWarning, "pool has no effect"):
             backend = ZygoBackend(pool="collector.example", python_path=sys.executable, throttle=[2, 1])
