@@ -2,7 +2,7 @@
 all these names. They take what real ones take and start real pilots, as processes of this machine.
 
 $ZYGO_ENGINE is their folder: `asked` has all that they were told, `pilots` what they have started. `mode` is what they do:
-`refuse` a submission, leave it `pending`, start pilots that `die`; else run.
+`refuse` a submission, leave it `pending`, start pilots that `die`, or only the `first`; `hold` them; `keep` what is cancelled; else run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 NAMES = ("sbatch", "squeue", "scancel", "condor_submit", "condor_q", "condor_rm", "kubectl", "ssh")
-WORDS = {"refuse": "Invalid account or account/partition combination", "pending": "Resources", "die": "no libraries here"}
+WORDS = {"refuse": "Invalid account or account/partition combination", "pending": "Resources", "die": "no libraries here",
+         "keep": "Unable to contact slurm controller", "hold": "Transfer input files failure"}
 
 
 class Engines:
@@ -74,7 +75,7 @@ class Known:
         pid = None
         if self.mode == "die":
             command = ["sh", "-c", f"echo '{WORDS['die']}' >&2; exit 1"]
-        if self.mode != "pending":
+        if self.mode not in ("pending", "hold") and not (self.mode == "first" and self.waiting_or_running(name)):
             with open(log, "wb") as file:
                 pid = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=cwd,
                                        env={**os.environ, **extra}, start_new_session=True).pid
@@ -109,6 +110,8 @@ def slurm(known: Known, program: str, arguments: List[str], given: str) -> None:
     if program == "squeue":
         for one in known.waiting_or_running(name):
             print(one["id"], "RUNNING None" if one["pid"] else f"PENDING {WORDS['pending']}")
+    elif program == "scancel" and known.mode == "keep":
+        sys.exit(f"scancel: {WORDS['keep']}")
     elif program == "scancel":
         known.cancel(name)
     else:
@@ -132,7 +135,7 @@ def condor(known: Known, program: str, arguments: List[str]) -> None:
     if program == "condor_rm":
         known.cancel(name)
     for one in known.waiting_or_running(name) if program == "condor_q" else []:
-        print(one["id"], 2 if one["pid"] else 1, "undefined" if one["pid"] else WORDS["pending"])
+        print(one["id"], f"5 {WORDS['hold']}" if known.mode == "hold" else "2 undefined" if one["pid"] else f"1 {WORDS['pending']}")
 
 
 def submit(known: Known, arguments: List[str], text: str) -> None:

@@ -129,9 +129,17 @@ class OfSlurm(Engine, Case):
         with self.slurm(1, directives={"partition": "short", "exclusive": "user"}):
             self.assertIn("--partition=short --exclusive=user", self.engines.asked())
 
+    def test_what_is_required_reaches_pilots_and_the_token_of_another_service_does_not(self) -> None:
+        with mock.patch.dict(os.environ, {"ZYGO_TOKEN": "of-another-service"}), self.slurm(1, require="contained") as cluster:
+            told = [Path(f"/proc/{pid}/environ").read_bytes() for pid in self.pids_of(cluster)[1:]]
+
+        self.assertEqual([b"ZYGO_REQUIRE=contained" in each for each in told], [True])
+        self.assertNotIn(b"of-another-service", b"".join(told))
+
     def test_a_pilot_that_is_enough_lets_the_block_begin(self) -> None:
+        self.engines.set_mode("first")
         with self.slurm(2, at_least=1) as cluster:
-            self.assertGreaterEqual(len(cluster.pilots()), 1)
+            self.assertEqual((len(cluster.pilots()), len(self.engines.queued())), (1, 2))
 
     def test_ctrl_c_while_pilots_are_waited_for_ends_what_was_submitted(self) -> None:
         self.engines.set_mode("pending")
@@ -156,6 +164,14 @@ class OfSlurm(Engine, Case):
 
         self.assertEqual((ended.stdout, ended.stderr), ("42\n", ""))
         self.assertEqual((self.engines.queued(), os.listdir(self.folder / "files")), ([], []))
+
+    def test_pilots_that_cannot_be_ended_are_told(self) -> None:
+        with self.assertWarnsRegex(RuntimeWarning, f"(?s)pilots may be left.*RUNNING.*{engines.WORDS['keep']}"):
+            with self.slurm(1, ending=0.1) as cluster:
+                router = cluster._router.pid
+                self.engines.set_mode("keep")
+
+        self.assertFalse(engines.is_alive(router))
 
     def test_a_child_of_fork_ends_nothing_of_its_parents(self) -> None:
         with self.slurm(1) as cluster:
@@ -190,7 +206,7 @@ class OfSlurm(Engine, Case):
             submit(printed)
             os.kill(cluster._router.pid, signal.SIGKILL)
 
-        with mock.patch.object(cluster, "_submit", and_kill), self.assertRaises(zygo.ZygoError):
+        with mock.patch.object(cluster, "_submit", and_kill), self.assertRaisesRegex(ClusterError, "zygo route ended"):
             cluster.start()
         self.assertEqual(self.engines.queued(), [])
 
@@ -210,6 +226,18 @@ class OfHTCondor(Engine, Case):
             self.assertIn(f"-append '{line}'", asked)
         for program in ("condor_q", "condor_rm"):
             self.assertIn(f"{program} -pool collector.example -name schedd.example -constraint", asked)
+
+
+    def test_pilots_that_are_held_are_not_waited_for(self) -> None:
+        self.engines.set_mode("hold")
+
+        with self.assertRaisesRegex(ClusterError, f"(?s)no other will.*{engines.WORDS['hold']}"):
+            self.cluster(patience=100000).start()
+        self.assertEqual(self.engines.queued(), [])
+
+    def test_what_is_required_is_in_the_environment_of_jobs(self) -> None:
+        with HTCondor(1, require="contained", **self.options()):
+            self.assertIn("""-append 'environment = "ZYGO_REQUIRE=contained"'""", self.engines.asked())
 
 
 class OfKubernetes(Engine, Case):
@@ -309,7 +337,9 @@ class Mistakes(Case):
                 "control": lambda: HTCondor(directives={"rank": "1\nqueue 9"}), "pool='-x'": lambda: HTCondor(pool="-x"),
                 "schedd=''": lambda: HTCondor(schedd=""), "request_cpus": lambda: HTCondor(directives={"request_cpus": 2}),
                 "namespace": lambda: Kubernetes(namespace="A"), "most=1": lambda: Kubernetes(2, most=1),
-                "require": lambda: Kubernetes(require="full"), "hosts": lambda: SSH([]), "hosts: '-x'": lambda: SSH(["-x"]),
+                "--require": lambda: Slurm(require="nonsense"),
+                "environment": lambda: HTCondor(require="contained", directives={"environment": "A=1"}),
+                "require=": lambda: Kubernetes(require="full"), "hosts": lambda: SSH([]), "hosts: '-x'": lambda: SSH(["-x"]),
                 "--cpus": lambda: Slurm(cpus=5000), "cpus:": lambda: SSH(["a"], cpus=2)}.items():
             with self.subTest(named=named), self.assertRaisesRegex((ValueError, TypeError), re.escape(named)):
                 make()

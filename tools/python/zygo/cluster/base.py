@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Dict, FrozenSet, List, Mapping, Optional, Sequ
 
 from .. import binary as binaries
 from .. import checks
+from ..errors import RuntimeLost
 from ..pool import Pool
 from ..transport.http import Http
 from . import commands
@@ -71,6 +72,7 @@ class Cluster:
         self._options = ["--pilots", str(n), "--cpus", str(_count("cpus", cpus)), "--memory", f"{_memory(memory)}M"]
         if slot_time is not None:
             self._options += ["--slot-time", f"{max(1, round(checks.seconds('slot_time', slot_time)))}s"]
+        self._options += ["--require", self._require] if self._require else []  # not printed, and checked
         self._stack: Optional[contextlib.ExitStack] = None
         self._owner = 0
         self._pools: List[Pool] = []
@@ -196,14 +198,17 @@ class Cluster:
                              str(token_file), *self._options])
 
     def _all_pilots(self) -> List[Dict[str, Any]]:
-        found: List[Dict[str, Any]] = self._service.pilots()
+        try:
+            found: List[Dict[str, Any]] = self._service.pilots()
+        except RuntimeLost:
+            if self._router:
+                self._router.check()
+            raise
         return found
 
     def _wait(self) -> None:
         give_up, pace, look = time.monotonic() + self._patience, _PACE, 0.0
         while True:
-            if self._router:
-                self._router.check()
             asked = time.monotonic() >= look
             # Before the router, so that a pilot that has come is there; an engine that is busy is asked again.
             queue = self._attempt(self._queue, []) if asked else None

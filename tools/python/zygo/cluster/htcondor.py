@@ -34,6 +34,10 @@ class HTCondor(Cluster):
                 raise ValueError(f"{name}={value!r}: expected the name of a host")
             self._at += [flag, value] if value else []
         super().__init__(n, **options)
+        if self._require:
+            if "environment" in self._directives:
+                raise ValueError("directives: environment is said by require; give one of them")
+            self._directives["environment"] = f'"ZYGO_REQUIRE={self._require}"'
         self._id = ""
         self._check_printed()
 
@@ -41,11 +45,8 @@ class HTCondor(Cluster):
         self._id = ""
         path = self._folder / "pilots.sub"
         path.write_text(printed, encoding="utf-8")
-        more = dict(self._directives)
-        if self._require:
-            more["environment"] = f'"ZYGO_REQUIRE={self._require}"' if "environment" not in more else more["environment"]
         command = ["condor_submit", "-terse", *self._at, "-batch-name", self._name]
-        for name, value in more.items():
+        for name, value in self._directives.items():
             command += ["-append", f"{name} = {value}"]
         told = commands.run([*command, str(path)], folder=self._folder)
         self._id = told.strip().partition(".")[0]

@@ -15,6 +15,7 @@ from . import commands
 from .commands import ClusterError
 
 _END_SECONDS = 30.0
+_DEATH_SECONDS = 1.0
 
 
 def write_private(path: Path, text: str) -> Path:
@@ -48,7 +49,12 @@ class Router:
         return self._process.pid
 
     def check(self) -> None:
-        if self._process.poll() is not None:
+        """Raises its words, where it has ended: asked by whom it has not answered, so it may be about to."""
+        try:
+            self._process.wait(_DEATH_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
             raise ClusterError(f"zygo route ended with status {self._process.returncode}: {self._words()}")
 
     def close(self) -> None:
