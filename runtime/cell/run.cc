@@ -36,6 +36,7 @@ void Cell::run(const RunOrder& order) {
   forgiven_.clear();
   overlooked_ = 0;
   watched_peak_ = 0;
+  in_sight_.clear();
   aimed_at_ = {};
   bearings_.reset();
   tasks_allowed_ = 1;
@@ -213,6 +214,10 @@ Slowness Cell::slowness(Nanoseconds now) const {
 }
 
 void Cell::on_wall_deadline(Nanoseconds now) {
+  if (in_sight_.empty()) {  // it had not begun at the look before: its time may be no time of its
+    take_aim();
+    if (clock_.is_put_off(now)) return;
+  }
   if (waits_for_cpu(now)) return;
   const Slowness slowed_by = slowness(now);  // while its processes can be asked
   const bool killed = plan_.terminator->end(std::exchange(in_sight_, {}));

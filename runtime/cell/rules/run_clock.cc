@@ -125,7 +125,9 @@ Nanoseconds RunClock::credit(Nanoseconds elapsed, const Waiting& own, const Wait
 
 void RunClock::aimed(Nanoseconds now, std::optional<Nanoseconds> oldest, const Waiting& own,
                      const Waiting& other) {
-  if (oldest) {
+  if (!oldest) {
+    late_start_.found_nobody();
+  } else {
     if (const auto start = late_start_.moved(started_at_, *oldest)) begin_wall_time(*start);
   }
   (void)has_waited(now, own, other);

@@ -137,6 +137,11 @@ class RunClock {
   // `oldest`, if there was one (see LateStart), and the job had waited.
   void aimed(sys::Nanoseconds now, std::optional<sys::Nanoseconds> oldest, const Waiting& own,
              const Waiting& other = {});
+  // The wall deadline is behind `now`, if it was due; a look may have moved it.
+  bool is_put_off(sys::Nanoseconds now) const {
+    const sys::Nanoseconds at = due_at_[static_cast<size_t>(Due::kWall)];
+    return at > now && at != kNever;
+  }
   // The same at the wall deadline. True: it is put off.
   bool has_waited(sys::Nanoseconds now, const Waiting& own, const Waiting& other = {});
   // Two looks at a job that is ready to run at the second one.

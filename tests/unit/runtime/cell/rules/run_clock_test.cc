@@ -304,6 +304,21 @@ TEST_CASE("run clock: who makes processes is believed a late start if it had non
   CHECK(turn(clock, at(19'890)) == Dues{Due::kAttention});  // and no patience is running out
 }
 
+TEST_CASE("run clock: a job that began between the last look and its deadline has all of its time",
+          "[run_clock]") {
+  const bool makes_processes = GENERATE(false, true);
+  RunClock clock =
+      running({.wall = seconds(1), .cpu = seconds(5), .makes_processes = makes_processes});
+  clock.aimed(at(996), std::nullopt, {});
+  turn(clock, at(1'000));
+  CHECK_FALSE(clock.is_put_off(at(1'000)));
+  clock.aimed(at(1'000), at(999), {});
+  CHECK(clock.is_put_off(at(1'000)));
+  CHECK(clock.started_at() == at(999));
+  CHECK(clock.is_put_off(at(1'998)));
+  CHECK_FALSE(clock.is_put_off(at(1'999)));
+}
+
 TEST_CASE("run clock: of a job that was killed only the patience is left", "[run_clock]") {
   RunClock clock =
       running({.wall = seconds(1), .cpu = seconds(1), .is_watched = true, .may_stand_back = true});
