@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 import os
 import signal
+import struct
 import time
 import unittest
 from typing import Any
 
 import host
 import schema
+import ws_client
 import zygo
 from cluster.routing import CALLER, OPERATOR, PILOT, TOKENS, RoutingTestCase, bearer, resume
 from serve import Answer, Service
 
 PATHS = ("/v1/pilots", "/v1/pilots/join")
+
+
+def hello(name: str) -> bytes:
+    """A pilot's first message in its frame, as cluster/wire/messages.h has it."""
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+    said = struct.pack("<BQ4sHH", 1, 0, b"zygo", 1, 1) + text(name) + text("0.1.0") + text("")
+    said += struct.pack("<IBIQ", 1, 0, 0, 1) + text("python") + struct.pack("<q", 0)
+    return struct.pack("<I", len(said)) + said
 
 
 class Document(RoutingTestCase):
@@ -147,6 +158,18 @@ class Lost(RoutingTestCase):
         self.hold(router, told)
         resume(processes)
         self.await_pilots(router, 1)
+
+    def test_a_pilot_that_is_sent_away_is_named_with_what_it_did(self) -> None:
+        router = self.router()
+        stranger = ws_client.WebSocket(router.connect(), "/v1/pilots/join", "Sec-WebSocket-Protocol: zygo.pilot")
+        stranger.send_frame(ws_client.BINARY, hello("node-10"))
+        self.await_pilots(router, 1)
+        stranger.send_frame(ws_client.TEXT, b"{}")
+        told = self.await_cluster(router, lambda told: told["recently_lost"])
+        loss, = told["recently_lost"]
+        self.assertEqual((loss["name"], loss["reason"], loss["message"]), ("node-10", "sent_away", "it sends text"))
+        self.hold(router, told)
+        self.assertEqual(router.metric('zygo_pilots_lost_total{reason="sent_away"}'), 1)
 
     def test_a_pilot_that_ends_in_order_was_not_lost(self) -> None:
         router = self.router()
