@@ -133,7 +133,7 @@ class Lost(RoutingTestCase):
         self.pilot(router, options=("--name", "node-9", "--grace", "100ms"))
         self.start(router, "node-9")
         self.assertRegex(self.top(router).stdout, r"\nnode-9 +here +full +1/2 +0 ")
-        self.assertIn("\npilots   1 here, 0 draining, 0 lost;", self.top(router).stdout)
+        self.assertIn("\npilots   1 here, 0 draining, 0 silent; 0 lost lately,", self.top(router).stdout)
         process = zygo.start_cli("top", "--every", "50ms", "--url", f"http://127.0.0.1:{router.port}", bufsize=0)
         self.addCleanup(zygo.finish, process)
         assert process.stdout

@@ -45,8 +45,6 @@ size_t TopPilots::count(State state) const {
 sys::Result<TopPilots> read_top_pilots(std::string_view bytes) {
   const json all = TRY(foreign::read(bytes, kWhat));
   TopPilots into;
-  into.workers = number(all, "workers");
-  into.lost = number(all, "lost");
   into.restarts = number(all, "restarts");
   foreign::each(
       foreign::at(all, "pilots"), [&](const json& row) { into.pilots.push_back(pilot_of(row)); },

@@ -26,7 +26,7 @@ struct TopPilots {
     std::string name, message;
   };
   std::vector<Loss> losses;  // newest first
-  int64_t workers = 0, lost = 0, restarts = 0;
+  int64_t restarts = 0;      // of jobs, because their pilot was lost
 
   size_t count(State state) const;
 };

@@ -192,10 +192,10 @@ void add_pilots(const TopPilots& cluster, Screen& screen, const Style& style) {
 }
 
 void add_gauge(const TopPilots& cluster, Screen& screen) {
-  screen.add(fmt::format("{:<{}}{} here, {} draining, {} lost; {} lost with jobs, {} jobs again",
+  screen.add(fmt::format("{:<{}}{} here, {} draining, {} silent; {} lost lately, {} jobs again",
                          "pilots", kLead, cluster.count(State::kHere),
                          cluster.count(State::kDraining), cluster.count(State::kLost),
-                         grouped(cluster.lost), grouped(cluster.restarts)));
+                         cluster.losses.size(), grouped(cluster.restarts)));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_CASE("pilots are shown, those that want attention first", "[cli][top]") {
   stats->cluster = *pilots;
   const std::string screen = joined(top_screen(*stats, "here", "", {80, 40}, Style()));
   INFO(screen);
-  for (const char* words : {"2 here, 1 draining, 1 lost; 2 lost with jobs, 14 jobs again",
+  for (const char* words : {"2 here, 1 draining, 1 silent; 2 lost lately, 14 jobs again",
                             "node-1               here     full", "4/4       5     56,789  1.23 ms",
                             "node-3               lost ", "draining minimal", "lost node-3",
                             "5 jobs, it has said nothing", "0 jobs, its connection has ended"})
