@@ -163,10 +163,12 @@ def kubectl(known: Known, arguments: List[str], given: str) -> None:
     elif verb == "create":
         deploy(known, given)
     elif verb == "delete":
-        name = after(arguments, "delete").split(",") and arguments[arguments.index("delete") + 2]
+        name = arguments[arguments.index("delete") + 2]
         known.cancel(name)
         if "secret" in after(arguments, "delete"):
             shutil.rmtree(secrets / name, ignore_errors=True)
+    elif verb == "logs" and known.mode == "pending":
+        sys.exit("container is waiting to start: ContainerCreating")
     else:
         for one in known.waiting_or_running(after(arguments, "-l").partition("=")[2]):
             print(one["id"], "Running" if one["pid"] else f"Pending Insufficient {WORDS['pending']}")

@@ -255,6 +255,13 @@ class OfKubernetes(Engine, Case):
         self.assertIn(f"delete secret,deployment,networkpolicy,horizontalpodautoscaler {name} --ignore-not-found", asked)
 
 
+    def test_containers_without_logs_keep_no_other_words_back(self) -> None:
+        self.engines.set_mode("pending")
+
+        with self.assertRaisesRegex(ClusterError, f"(?s){engines.WORDS['pending']}.*waiting to start"):
+            self.cluster(patience=0.5).start()
+
+
 class OfSSH(Engine, Case):
     def cluster(self, **more: Any) -> SSH:
         return SSH(["127.0.0.1", "localhost"], **self.options(**more))

@@ -73,8 +73,14 @@ class Kubernetes(Cluster):
         return True
 
     def _why(self) -> str:
-        logs = commands.run([*self._kubectl, "logs", *self._selector(), "--tail=5"]) if self._queue() else ""
-        return commands.run([*self._kubectl, "describe", "deployments,pods", *self._selector()]) + logs
+        told: List[str] = []
+        asked = (["describe", "deployments,replicasets,pods", *self._selector()], ["logs", *self._selector(), "--tail=5"])
+        for words in asked:
+            try:
+                told.append(commands.run([*self._kubectl, *words]))
+            except ClusterError as error:  # containers that have not started have no logs
+                told.append(str(error))
+        return "\n".join(told)
 
     def _owns(self, name: str) -> bool:
         return name.startswith(self._name + "-")
