@@ -23,6 +23,13 @@ from zygo.cluster import SSH, Cluster, ClusterError, HTCondor, Kubernetes, Slurm
 TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 class Case(unittest.TestCase):
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory(prefix="zygo-engines-")
@@ -46,8 +53,8 @@ class Case(unittest.TestCase):
         return Slurm(n, **self.options(**more))
 
     def pids_of(self, cluster: Cluster) -> List[int]:
-        """The router's, and those of pilots as their command lines tell: they name the file of the token."""
-        found = [cluster._router.pid] if cluster._router else []
+        """The router's, and those of pilots, as their command lines tell; not those of what a pilot has forked."""
+        found: List[int] = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = path.read_bytes().split(b"\0")
@@ -55,7 +62,7 @@ class Case(unittest.TestCase):
                 continue
             if b"pilot" in words[:2] and any(cluster.url.encode() == word for word in words):
                 found.append(int(path.parent.name))
-        return found
+        return ([cluster._router.pid] if cluster._router else []) + [pid for pid in found if parent_of(pid) not in found]
 
     def assert_nothing_is_left(self, cluster: Cluster, pids: List[int] = []) -> None:
         self.assertEqual([pid for pid in [*pids, *self.pids_of(cluster)] if engines.is_alive(pid)], [])
@@ -107,9 +114,16 @@ class Engine:
 
     def test_pilots_that_never_join_raise_the_words_of_the_engine_and_leave_nothing(self) -> None:
         self.engines.set_mode("pending")
-        cluster = self.cluster(patience=1.5)
+        cluster = self.cluster(patience=0.5)
+        submit = cluster._submit
 
-        with self.assertRaisesRegex(ClusterError, f"(?s)0 of 2 pilots have joined within 1.5 s.*{engines.WORDS['pending']}"):
+        def until_the_engine_says_why(printed: str) -> None:
+            submit(printed)
+            while engines.WORDS["pending"] not in cluster._why():
+                time.sleep(0.05)  # engines tell nobody of a change
+
+        with mock.patch.object(cluster, "_submit", until_the_engine_says_why), self.assertRaisesRegex(
+                ClusterError, f"(?s)0 of 2 pilots have joined within 0.5 s.*{engines.WORDS['pending']}"):
             cluster.start()
 
         self.assert_nothing_is_left(cluster)
@@ -134,7 +148,7 @@ class OfSlurm(Engine, Case):
             told = [Path(f"/proc/{pid}/environ").read_bytes() for pid in self.pids_of(cluster)[1:]]
 
         self.assertEqual([b"ZYGO_REQUIRE=contained" in each for each in told], [True])
-        self.assertNotIn(b"of-another-service", b"".join(told))
+        self.assertFalse(b"of-another-service" in b"".join(told))  # without a print of the environment
 
     def test_a_pilot_that_is_enough_lets_the_block_begin(self) -> None:
         self.engines.set_mode("first")
@@ -172,6 +186,16 @@ class OfSlurm(Engine, Case):
                 self.engines.set_mode("keep")
 
         self.assertFalse(engines.is_alive(router))
+
+    def test_close_closes_its_pools_and_lets_it_start_again(self) -> None:
+        cluster = self.slurm(1)
+        for _ in range(2):
+            pool = cluster.start().pool("python")
+            self.assertTrue(pool.run("pass"))
+            cluster.close()
+            with self.assertRaisesRegex(zygo.ZygoError, "the pool is closed"):
+                pool.run("pass")
+        self.assertEqual(len(self.engines.pids()), 2)
 
     def test_a_child_of_fork_ends_nothing_of_its_parents(self) -> None:
         with self.slurm(1) as cluster:

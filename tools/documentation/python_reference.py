@@ -13,7 +13,7 @@ HEAD = """# The Python API
 
 Made from the docstrings of the package `zygo`. [Its page](../tools/python/README.md) explains it by examples.
 """
-MODULES = {"zygo": "zygo", "zygo.grade": "zygo.grade: for graders",
+MODULES = {"zygo": "zygo", "zygo.cluster": "zygo.cluster: for pilots of a batch engine", "zygo.grade": "zygo.grade: for graders",
            "zygo.rewards": "zygo.rewards: for trainers"}
 
 

@@ -37,7 +37,7 @@ __all__ = [
     "InvalidResult", "Job", "JobFailed", "MemoryLimitExceeded", "NamedRecord", "NoRuntime", "NonDeterministicCode",
     "Output", "OutputLimitExceeded", "Pool", "ProcessLimitExceeded", "ProgramError", "Record", "RemoteException",
     "RemoteTraceback", "Result", "RuntimeLost", "SandboxError", "TimeoutException", "UnsafeCode", "Usage",
-    "ValueFuture", "ZygoError", "cluster", "context", "default_pool", "is_inside", "parallel", "register_joblib", "run",
+    "ValueFuture", "ZygoError", "context", "default_pool", "is_inside", "parallel", "register_joblib", "run",
     "shutdown",
 ]
 

@@ -240,14 +240,12 @@ class Cluster:
         trouble: List[str] = []
         self._attempt(self._cancel, trouble)
         give_up, pace = time.monotonic() + self._ending, _PACE
-        left: Optional[str] = None
-        while left != "":
+        while (left := self._attempt(self._queue, trouble)) != "":
             if time.monotonic() > give_up:
                 warnings.warn(f"zygo: pilots may be left: {left or ''} {' '.join(trouble)}", RuntimeWarning, stacklevel=2)
                 return
             time.sleep(pace)
             pace = min(2 * pace, _SLOWEST_PACE)
-            left = self._attempt(self._queue, trouble)
 
     @staticmethod
     def _attempt(asked: Any, trouble: List[str]) -> Optional[str]:
