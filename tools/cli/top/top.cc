@@ -14,6 +14,7 @@
 #include "sandbox/sys/file.h"
 #include "tools/cli/http_client.h"
 #include "tools/cli/text.h"
+#include "tools/cli/token_file.h"
 #include "tools/cli/top/top_screen.h"
 
 namespace cli {
@@ -21,7 +22,6 @@ namespace {
 
 using sys::Result;
 
-constexpr size_t kLongestTokenFile = 4096;
 constexpr size_t kRowsOnce = 30;
 constexpr sys::Milliseconds kPatience{5000};
 
@@ -218,16 +218,6 @@ int follow_on_terminal(Source& source, const CommandLine& line) {
   }
 }
 
-Result<std::string> read_token(const std::string& path) {
-  if (path.empty()) return std::string();
-  std::string text = TRY(sys::read_file(path, kLongestTokenFile));
-  const size_t end = text.find_last_not_of(" \t\r\n");
-  text.resize(end == std::string::npos ? 0 : end + 1);
-  if (text.empty() || text.find_first_of(" \t\r\n") != std::string::npos)
-    return sys::Error::because(path + ": expected one token and nothing else");
-  return text;
-}
-
 }  // namespace
 
 int top_command(const CommandLine& line, const Parts& parts) {
@@ -235,7 +225,7 @@ int top_command(const CommandLine& line, const Parts& parts) {
       line.top.url.empty() ? std::string("http://") + kDefaultListen : line.top.url;
   Result<ServiceAddress> address = parse_service_address(url);
   if (!address) return refuse("top", {"--url: " + address.error().text()});
-  Result<std::string> token = read_token(line.top.token_file);
+  Result<std::string> token = read_token_file(line.top.token_file);
   if (!token) return refuse("top", {"--token-file: " + token.error().text()});
   Source source{*std::move(address), *std::move(token), parts.stop};
   if (line.top.once) return show_once(source, line);
