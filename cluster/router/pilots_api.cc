@@ -151,7 +151,8 @@ void PilotsApi::join(const ExchangePtr& exchange) {
 }
 
 void PilotsApi::list(const ExchangePtr& exchange) const {
-  exchange->answer({.body = pilots_json(fleet_, lost_, options_.router, options_.lease)});
+  exchange->answer({.body = pilots_json(fleet_, lost_, options_.router, options_.lease,
+                                        context_.dispatcher.estimated_wait())});
 }
 
 }  // namespace cluster

@@ -123,6 +123,9 @@ std::string schema_of_all() {
       {{"router", text("The router's name.")},
        {"lease_ms", whole("Silence after which a pilot counts as lost.")},
        {"workers", whole("Of all pilots that are ready.")},
+       {"estimated_wait_ms",
+        whole(
+            "Until a job that comes now would start, as it is estimated; zygo scale goes by it.")},
        {"lost", whole("Times that a pilot was lost with jobs of this router.")},
        {"restarts", whole("Jobs that were started again because their pilot was lost.")},
        {"doubles", whole("Verdicts that were not the first of their job, and were dropped.")},
@@ -136,7 +139,7 @@ std::string schema_of_all() {
 }  // namespace
 
 std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::string& router,
-                        sys::Milliseconds lease) {
+                        sys::Milliseconds lease, sys::Milliseconds wait) {
   const Assignments& assignments = fleet.assignments();
   ordered_json pilots = ordered_json::array();
   for (const auto& [pilot, member] : fleet.members())
@@ -146,6 +149,7 @@ std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::s
   const ordered_json all = {{"router", router},
                             {"lease_ms", lease.count()},
                             {"workers", fleet.workers()},
+                            {"estimated_wait_ms", wait.count()},
                             {"lost", fleet.lost_pilots()},
                             {"restarts", assignments.restarts()},
                             {"doubles", assignments.doubles()},

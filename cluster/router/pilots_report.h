@@ -14,7 +14,7 @@ namespace cluster {
 inline constexpr std::string_view kPilots = "Pilots";  // the schema of the whole answer
 
 std::string pilots_json(const Fleet& fleet, const LostPilots& lost, const std::string& router,
-                        sys::Milliseconds lease);
+                        sys::Milliseconds lease, sys::Milliseconds wait);
 
 // In the text of Prometheus.
 std::string pilots_metrics(const Fleet& fleet, const LostPilots& lost);
