@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 NAMES = ("sbatch", "squeue", "scancel", "condor_submit", "condor_q", "condor_rm", "kubectl", "ssh")
 WORDS = {"refuse": "Invalid account or account/partition combination", "pending": "Resources", "die": "no libraries here",
@@ -85,8 +85,11 @@ class Known:
         known = [json.loads(path.read_text()) for path in sorted((self.folder / "pilots").iterdir())]
         return [one for one in known if name in one["name"] and (one["pid"] is None or is_alive(one["pid"]))]
 
-    def cancel(self, name: str) -> None:
+    def cancel(self, name: str, ids: Sequence[str] = ()) -> None:
+        """Those of this name; without one, those with these ids."""
         for one in self.waiting_or_running(name):
+            if not name and one["id"] not in ids:
+                continue
             if one["pid"]:
                 os.kill(one["pid"], signal.SIGTERM)
             else:
@@ -106,14 +109,15 @@ def after(arguments: List[str], name: str) -> str:
 
 def slurm(known: Known, program: str, arguments: List[str], given: str) -> None:
     name = next((option([each], "--job-name" if program == "sbatch" else "--name") for each in arguments
-                 if each.startswith(("--job-name=", "--name="))))
+                 if each.startswith(("--job-name=", "--name="))), "")
     if program == "squeue":
+        mark = next(each for each in arguments if each.startswith("--format="))[len("--format=%i")]
         for one in known.waiting_or_running(name):
-            print(one["id"], "RUNNING None" if one["pid"] else f"PENDING {WORDS['pending']}")
+            print(one["id"], *(("RUNNING", "None") if one["pid"] else ("PENDING", WORDS["pending"])), sep=mark)
     elif program == "scancel" and known.mode == "keep":
         sys.exit(f"scancel: {WORDS['keep']}")
     elif program == "scancel":
-        known.cancel(name)
+        known.cancel(name, arguments)
     else:
         job = known.next_number()
         script = known.folder / "script"
@@ -127,9 +131,12 @@ def slurm(known: Known, program: str, arguments: List[str], given: str) -> None:
         print(job)
 
 
-def condor(known: Known, program: str, arguments: List[str]) -> None:
+def condor(known: Known, program: str, arguments: List[str], given: str) -> None:
     if program == "condor_submit":
-        submit(known, arguments, Path(arguments[-1]).read_text())
+        submit(known, arguments, given)
+        return
+    if program == "condor_rm" and "-constraint" not in arguments:
+        known.cancel("", arguments)
         return
     name = re.search(r'JobBatchName == "(.*)"', after(arguments, "-constraint")).group(1)  # type: ignore[union-attr]
     if program == "condor_rm":
@@ -199,8 +206,8 @@ def ssh(known: Known, arguments: List[str]) -> None:
 
 def main(program: str, arguments: List[str]) -> None:
     known = Known(Path(os.environ["ZYGO_ENGINE"]))
-    given = sys.stdin.read() if program == "sbatch" or program == "kubectl" and "-" in arguments else ""
-    text = Path(arguments[-1]).read_text() if program == "condor_submit" else given
+    given = sys.stdin.read() if program == "sbatch" or "-" in arguments else ""
+    text = Path(arguments[-1]).read_text() if program == "condor_submit" and not given else given
     with open(known.folder / "asked", "a", encoding="utf-8") as asked:
         asked.write(f"{shlex.join([program, *arguments])}\n{text}")
     if known.mode == "refuse" and (program in ("sbatch", "condor_submit", "ssh")):
@@ -212,7 +219,7 @@ def main(program: str, arguments: List[str]) -> None:
     elif program == "ssh":
         ssh(known, arguments)
     else:
-        condor(known, program, arguments)
+        condor(known, program, arguments, text)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include "tools/cli/batch/batch.h"
 #include "tools/cli/certify/certify.h"
 #include "tools/cli/cluster/route.h"
+#include "tools/cli/cluster/scale.h"
 #include "tools/cli/command_line/command_line.h"
 #include "tools/cli/command_line/documents.h"
 #include "tools/cli/doctor/doctor.h"
@@ -18,7 +19,6 @@
 #include "tools/cli/runtime_list.h"
 #include "tools/cli/selfcheck/selfcheck.h"
 #include "tools/cli/serve/front.h"
-#include "tools/cli/cluster/route.h"
 #include "tools/cli/serve/health.h"
 #include "tools/cli/serve/serve.h"
 #include "tools/cli/suites/suites.h"
@@ -39,6 +39,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::serve_command(line, parts);
     case cli::Command::kRoute:
       return cli::route_command(line, parts);
+    case cli::Command::kScale:
+      return cli::scale_command(line, parts);
     case cli::Command::kJudge:
       return cli::judge_command(line, parts);
     case cli::Command::kTest:

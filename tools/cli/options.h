@@ -207,6 +207,18 @@ struct RouteOptions {
   sys::Milliseconds lease{10'000};
 };
 
+struct ScaleOptions {
+  std::string engine;
+  std::string url;                  // of the router
+  std::string token_file;           // with the scope metrics; empty: no token is sent
+  std::string name = "zygo-scale";  // of the slots
+  unsigned least = 0, most = 0;
+  sys::Milliseconds wait{2'000}, idle{120'000}, settling{120'000};  // cluster::ScaleLimits
+  sys::Milliseconds every{5'000}, ending{150'000};
+  std::vector<std::string> directives;
+  bool dry_run = false;
+};
+
 struct TopOptions {
   std::string url;         // empty: http://kDefaultListen
   std::string token_file;  // empty: no token is sent
@@ -220,6 +232,7 @@ enum class Command {
   kServe,
   kPilot,
   kRoute,
+  kScale,
   kJudge,
   kTest,
   kDoctor,
@@ -257,6 +270,7 @@ struct CommandLine {
   CertifyOptions certify;
   ReplayOptions replay;
   TestOptions test;
+  ScaleOptions scale;
   TopOptions top;
   HealthOptions health;
   InitOptions init;

@@ -4,16 +4,14 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cluster/engines/print.h"
 #include "tools/cli/refusal.h"
 
 namespace cli {
 
 // Nodes find this very program where this one is.
-int print_command(const PilotOptions& from) {
+cluster::PrintOptions print_options_of(const PilotOptions& from) {
   using std::chrono::duration_cast;
   using std::chrono::seconds;
-  const auto engine = cluster::engine_of(from.print).value_or(cluster::Engine::kNone);
   cluster::PrintOptions options;
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -32,6 +30,12 @@ int print_command(const PilotOptions& from) {
   options.hosts = from.hosts;
   options.image = from.pod_image;
   options.space = from.pod_namespace;
+  return options;
+}
+
+int print_command(const PilotOptions& from) {
+  const auto engine = cluster::engine_of(from.print).value_or(cluster::Engine::kNone);
+  const cluster::PrintOptions options = print_options_of(from);
   if (const std::string why = cluster::objection_to_print(engine, options); !why.empty())
     return refuse("pilot", Refusal{why});
   return say(cluster::print_engine(engine, options));

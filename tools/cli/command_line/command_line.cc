@@ -11,6 +11,7 @@
 #include "tools/cli/command_line/documents.h"
 #include "tools/cli/command_line/help_text.h"
 #include "tools/cli/command_line/run_options.h"
+#include "tools/cli/command_line/scale_options.h"
 #include "tools/cli/command_line/serve_options.h"
 #include "tools/cli/command_line/top_options.h"
 #include "tools/cli/units.h"
@@ -200,6 +201,8 @@ constexpr Syntax kCommands[] = {
      add_route},
     {"pilot", "Run the jobs of a router on this machine", kPilotExamples, Command::kPilot,
      add_pilot},
+    {"scale", "Ask a batch engine for as many pilots as jobs want", kScaleExamples, Command::kScale,
+     add_scale},
     {"judge", "Judge submissions by a problem package", kJudgeExamples, Command::kJudge, add_judge,
      finish_judge},
     {"test", "Run tests against a program in another sandbox", kTestExamples, Command::kTest,

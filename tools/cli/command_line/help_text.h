@@ -105,6 +105,20 @@ Examples:
   zygo pilot --join https://router.example --ca-file ca.pem --token-file token
   zygo pilot --join http://a:8000 --join http://b:8000 --token-file token --require contained)~";
 
+inline constexpr const char* kScaleExamples =
+    R"~(Looks at a router's pilots and at the engine's queue, and asks the engine by its own commands for
+more pilots while a new job waits longer than --wait, and for fewer after --idle with little to do.
+It asks for no more while slots wait in the engine's queue. On SIGTERM or Ctrl-C it ends all pilots
+that it started. One that is started again finds them by --name. Kubernetes scales by itself
+(zygo pilot --print kubernetes). --json has a line for each step.
+
+Exit code: 0 ended by a signal, and no pilot is left; 2 usage; 125 pilots may be left.
+
+Examples:
+  zygo scale --engine slurm --url http://router:8000 --max 64 --pilot-token-file /shared/token
+  zygo scale --engine htcondor --url http://router:8000 --min 4 --max 200 --cpus 8 --memory 16G
+  zygo scale --engine slurm --url http://router:8000 --max 8 --directive partition=short --dry-run)~";
+
 inline constexpr const char* kHealthExamples =
     R"~(Requests /healthz, or with --ready /readyz; neither needs a token. Use it as the health check of a
 container.

@@ -226,6 +226,13 @@ void add_route(CLI::App& app, CommandLine& line) {
   add_serve_durable(app, into);
 }
 
+void add_slots(CLI::App& app, PilotOptions& into) {
+  whole_number(app.add_option("--cpus", into.cpus, "Cores of each (default 1)"), 1u, 4096u);
+  parsed_option(app, "--memory", "SIZE", "Memory of each (default 4G)", into.memory, parse_size);
+  parsed_option(app, "--slot-time", "TIME", "slurm, htcondor: the slot ends then (default: open)",
+                into.slot_time, parse_duration);
+}
+
 namespace {
 
 void add_print(CLI::App& app, PilotOptions& into) {
@@ -238,10 +245,7 @@ void add_print(CLI::App& app, PilotOptions& into) {
   whole_number(app.add_option("--most-pilots", into.most_pilots,
                               "kubernetes: scale up to so many (default: four times --pilots)"),
                1u, 100'000u);
-  whole_number(app.add_option("--cpus", into.cpus, "Cores of each (default 1)"), 1u, 4096u);
-  parsed_option(app, "--memory", "SIZE", "Memory of each (default 4G)", into.memory, parse_size);
-  parsed_option(app, "--slot-time", "TIME", "slurm, htcondor: the slot ends then (default: open)",
-                into.slot_time, parse_duration);
+  add_slots(app, into);
   app.add_option("--host", into.hosts, "ssh: where to start one; may be repeated")
       ->type_name("HOST")
       ->take_all();

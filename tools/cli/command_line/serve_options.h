@@ -12,5 +12,6 @@ namespace cli {
 void add_serve(CLI::App& app, CommandLine& into);
 void add_route(CLI::App& app, CommandLine& into);
 void add_pilot(CLI::App& app, CommandLine& into);
+void add_slots(CLI::App& app, PilotOptions& into);  // the size and the time of pilots
 
 }  // namespace cli

@@ -1,0 +1,210 @@
+#include "tools/cli/cluster/scale.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cluster/engines/print.h"
+#include "cluster/link/join_url.h"
+#include "cluster/scale/scaler.h"
+#include "sandbox/sys/file.h"
+#include "tools/cli/cluster/print.h"
+#include "tools/cli/http_client.h"
+#include "tools/cli/refusal.h"
+#include "tools/cli/subprocess.h"
+#include "tools/cli/text.h"
+#include "tools/cli/token_file.h"
+
+namespace cli {
+namespace {
+
+using cluster::EngineCommand;
+using cluster::Scaler;
+using sys::Error;
+using sys::Result;
+
+constexpr sys::Milliseconds kPatience{10'000};   // for the router's answer
+constexpr sys::Milliseconds kEndingPace{1'000};  // between two looks while pilots end
+
+Result<std::string> run_engine(const EngineCommand& command) {
+  const std::string& name = command.argv.front();
+  // Never stopped half way: it may be about to tell the engine something.
+  Ended ended =
+      TRY(run_subprocess({.file = name, .argv = command.argv, .input = command.input}, -1));
+  if (ended.timed_out) return Error::because(name + " has not ended within 120 s");
+  if (ended.code == 0) return std::move(ended.out);
+  std::string& said = ended.err.empty() ? ended.out : ended.err;
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  return Error::because(fmt::format("{} ended with status {}: {}", name, ended.code, said));
+}
+
+Result<cluster::RouterView> ask_router(const ServiceAddress& address, const std::string& token) {
+  const HttpAnswer answer = TRY(http_get(address, {"/v1/pilots", token}, kPatience, -1));
+  const auto because = [&](const std::string& why) {
+    return Error::because(fmt::format("{}: {}", address.text, why));
+  };
+  if (answer.status == 401) return because("a token is asked for: --token-file FILE");
+  if (answer.status == 403) return because("the token does not have the scope metrics");
+  if (answer.status == 404) return because("it is no router (zygo route)");
+  if (answer.status != 200) return because(fmt::format("it answers with status {}", answer.status));
+  auto view = cluster::parse_router_view(answer.body);
+  if (!view) return because(view.error().text());
+  return view;
+}
+
+std::string sentence_of(const Scaler::Report& report, bool only_says) {
+  std::string text = fmt::format("{} pilots run ({} joined), {} wait", report.look.running,
+                                 report.look.joined, report.look.waiting);
+  if (!report.waits.empty()) text += fmt::format(" ({})", report.waits);
+  text += fmt::format("; {} jobs at {} workers, a new one waits {} ms", report.look.under_way,
+                      report.look.workers, report.look.wait.count());
+  const char* would = only_says ? "would " : "";
+  if (report.step.more > 0) text += fmt::format("; {}ask for {} more", would, report.step.more);
+  if (report.step.recall > 0) text += fmt::format("; {}recall {}", would, report.step.recall);
+  if (report.step.retire > 0) text += fmt::format("; {}retire {}", would, report.step.retire);
+  if (!report.trouble.empty()) text += "; " + report.trouble;
+  return text;
+}
+
+std::string json_of(const Scaler::Report& report) {
+  const nlohmann::ordered_json all = {{"running", report.look.running},
+                                      {"joined", report.look.joined},
+                                      {"waiting", report.look.waiting},
+                                      {"waits", report.waits},
+                                      {"workers", report.look.workers},
+                                      {"under_way", report.look.under_way},
+                                      {"estimated_wait_ms", report.look.wait.count()},
+                                      {"more", report.step.more},
+                                      {"recall", report.step.recall},
+                                      {"retire", report.step.retire},
+                                      {"trouble", report.trouble}};
+  return all.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// What is said again only when it has changed.
+std::string news_of(const Scaler::Report& report) {
+  return fmt::format("{} {} {} {}", report.look.running, report.look.joined, report.look.waiting,
+                     report.trouble);
+}
+
+class Supervision {
+ public:
+  Supervision(Scaler scaler, const ScaleOptions& options, bool json, const StopSignals& stop)
+      : scaler_(std::move(scaler)), options_(options), json_(json), stop_(stop) {}
+
+  int run() {
+    while (!stop_.came()) {
+      tell(scaler_.look(sys::monotonic_now()));
+      pause(options_.every);
+    }
+    return options_.dry_run ? kExitOk : end();
+  }
+
+ private:
+  void pause(sys::Milliseconds time) const {
+    pollfd watched{stop_.fd(), POLLIN, 0};
+    (void)::poll(&watched, 1, static_cast<int>(time.count()));
+  }
+
+  void tell(const Scaler::Report& report) {
+    const std::string news = news_of(report);
+    if (report.step == cluster::ScaleStep{} && news == told_) return;
+    told_ = news;
+    say_line(json_ ? json_of(report) : sentence_of(report, options_.dry_run));
+  }
+
+  void say_line(const std::string& line) const {
+    if (json_) {
+      (void)sys::write_all(STDOUT_FILENO, line + "\n");
+    } else {
+      write_error_line("zygo scale: " + line);
+    }
+  }
+
+  // A signal that comes now ends us at once (StopSignals); who starts us again finds the slots.
+  int end() {
+    const sys::Nanoseconds give_up = sys::monotonic_now() + options_.ending;
+    std::string trouble;
+    for (;;) {
+      const Result<size_t> left = scaler_.end();
+      if (left && *left == 0) return kExitOk;
+      trouble = left ? fmt::format("{} pilots have not ended", *left) : left.error().text();
+      if (sys::monotonic_now() >= give_up) break;
+      if (!json_) say_line("ending: " + trouble);
+      wait_once();
+    }
+    return refuse("scale", {fmt::format("after {} s: {}", options_.ending.count() / 1000, trouble),
+                            kExitSandbox});
+  }
+  static void wait_once() { (void)::poll(nullptr, 0, static_cast<int>(kEndingPace.count())); }
+
+  Scaler scaler_;
+  const ScaleOptions& options_;
+  const bool json_;
+  const StopSignals& stop_;
+  std::string told_;
+};
+
+// Why it cannot begin; empty: it can.
+std::string objection_to(const ScaleOptions& options, cluster::Engine engine,
+                         const cluster::PrintOptions& printed) {
+  if (options.engine == "kubernetes")
+    return "--engine: Kubernetes scales by itself: zygo pilot --print kubernetes prints its "
+           "HorizontalPodAutoscaler";
+  if (options.most < options.least || options.most == 0)
+    return fmt::format("--max: expected at least one, and no fewer than --min {}", options.least);
+  if (const std::string why = cluster::objection_to_slot_name(options.name); !why.empty())
+    return "--name: " + why;
+  for (const std::string& each : options.directives) {
+    if (const std::string why = cluster::objection_to_directive(engine, each); !why.empty())
+      return fmt::format("--directive {}: {}", each, why);
+  }
+  return cluster::objection_to_print(engine, printed);
+}
+
+Scaler scaler_of(const ScaleOptions& options, cluster::Engine engine,
+                 const cluster::PrintOptions& printed, ServiceAddress address, std::string token) {
+  return {{.router = [address = std::move(address),
+                      token = std::move(token)] { return ask_router(address, token); },
+           .run = run_engine,
+           .printed =
+               [engine, printed](unsigned pilots) {
+                 cluster::PrintOptions some = printed;
+                 some.pilots = pilots;
+                 return cluster::print_engine(engine, some);
+               }},
+          {.engine = engine,
+           .name = options.name,
+           .directives = options.directives,
+           .limits = {.least = options.least,
+                      .most = options.most,
+                      .wait = options.wait,
+                      .idle = options.idle,
+                      .settling = options.settling},
+           .only_says = options.dry_run}};
+}
+
+}  // namespace
+
+int scale_command(const CommandLine& line, const Parts& parts) {
+  const ScaleOptions& options = line.scale;
+  const auto engine = cluster::engine_of(options.engine).value_or(cluster::Engine::kNone);
+  PilotOptions pilots = line.pilot;
+  if (pilots.join.empty()) pilots.join = {options.url};
+  const cluster::PrintOptions printed = print_options_of(pilots);
+  if (const std::string why = objection_to(options, engine, printed); !why.empty())
+    return refuse("scale", {why});
+  Result<ServiceAddress> address = parse_service_address(options.url);
+  if (!address) return refuse("scale", {"--url: " + address.error().text()});
+  Result<std::string> token = read_token_file(options.token_file);
+  if (!token) return refuse("scale", {"--token-file: " + token.error().text()});
+  return Supervision(scaler_of(options, engine, printed, *std::move(address), *std::move(token)),
+                     options, line.common.json, *parts.stop)
+      .run();
+}
+
+}  // namespace cli
