@@ -5,11 +5,11 @@ import os
 import pwd
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .host import HostLacks, Processes, TrialError, free_ports, require_packages, say, wait_until
+from .host import Command, HostLacks, Processes, TrialError, free_ports, require_packages, say, wait_until
 
 INSIDE = ("minicondor", "python3", "python3-numpy", "procps", "libarchive13t64", "libseccomp2", "libuv1t64", "libwslay1", "libsqlite3-0",
           "libssl3t64", "zlib1g", "libstdc++6")
@@ -148,13 +148,17 @@ class Condor:
                 (upper / place).mkdir(parents=True, exist_ok=True)
                 shutil.copy2(Path(rest.split()[0]).resolve(), upper / place / name)
 
+    def for_user(self, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> Command:
+        user = self._user
+        return Command(["nsenter", "-t", str(self._master), "-m", "setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}",
+                        "--clear-groups", "sh", "-c", 'cd "$0" && exec "$@"', str(folder), *command],
+                       {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **environment})
+
     def _inside(self, command: list[str], folder: Path | None = None) -> str:
         """As the user, in the root of the daemons."""
-        user = self._user
-        entered = ["nsenter", "-t", str(self._master), "-m", "setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}",
-                   "--clear-groups", "sh", "-c", 'cd "$0" && exec "$@"', str(folder or "/"), *command]
-        ended = subprocess.run(entered, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}, stdin=subprocess.DEVNULL, check=False,
+        entered = self.for_user(command, {}, folder or Path("/"))
+        ended = subprocess.run(entered.argv, env=entered.environment, stdin=subprocess.DEVNULL, check=False,
                                capture_output=True, text=True, timeout=60)
         if ended.returncode:
-            raise TrialError(f"{command[0]} as {user.pw_name}: {ended.stderr.strip() or ended.stdout.strip()}")
+            raise TrialError(f"{command[0]} as {self._user.pw_name}: {ended.stderr.strip() or ended.stdout.strip()}")
         return ended.stdout

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -25,6 +26,14 @@ class TrialError(Exception):
 
 class HostLacks(TrialError):
     """It cannot be made on this host, and nothing is wrong with zygo."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """As a user of the engine starts it."""
+
+    argv: list[str]
+    environment: dict[str, str]
 
 
 def say(text: str) -> None:

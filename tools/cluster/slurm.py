@@ -7,11 +7,11 @@ import pwd
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .host import HostLacks, Processes, TrialError, free_ports, require_packages, wait_until
+from .host import Command, HostLacks, Processes, TrialError, free_ports, require_packages, wait_until
 
 PACKAGES = ("slurmd", "slurmctld", "slurm-client", "munge")
 
@@ -149,9 +149,16 @@ class Slurm:
         ended = self._run(command)
         return ended.stdout if ended.returncode == 0 else ""
 
-    def _as_user(self, command: list[str], environment: Mapping[str, str]) -> str:
+    def for_user(self, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> Command:
         user = self._user
-        variables = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "SLURM_CONF": str(self._configuration), **environment}
+        return Command(["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "sh", "-c",
+                        'cd "$0" && exec "$@"', str(folder), *command], self._variables(environment))
+
+    def _variables(self, environment: Mapping[str, str]) -> dict[str, str]:
+        return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "SLURM_CONF": str(self._configuration), **environment}
+
+    def _as_user(self, command: list[str], environment: Mapping[str, str]) -> str:
+        user, variables = self._user, self._variables(environment)
         ended = subprocess.run(command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
                                user=user.pw_uid, group=user.pw_gid, extra_groups=[], cwd="/", check=False)
         if ended.returncode:

@@ -13,16 +13,17 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from .host import Processes, TrialError, copy_zygo, descendants, kill_all, say, wait_until
+from .host import Command, Processes, TrialError, copy_zygo, descendants, kill_all, say, wait_until
 
 GRADER = Path(__file__).resolve().parents[1] / "graders/arc"
 FOLDERS = Path("/srv")  # not /tmp: jobs of HTCondor have one of their own
 WORKERS_OF_A_CORE = 2
+ENDING_SECONDS = 60
 SCOPES = {"pilot": "pilot", "caller": "jobs,blobs,metrics,admin"}
 
 
@@ -31,6 +32,7 @@ class Engine(Protocol):
     jobs_end_within: float
 
     def start(self) -> None: ...
+    def for_user(self, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> Command: ...
     def submit(self, script: Path, environment: Mapping[str, str], folder: Path) -> str: ...
     def is_queued(self, job: str) -> bool: ...
     def cancel(self, job: str) -> None: ...
@@ -50,6 +52,7 @@ class Plan:
     limit: int | None  # of the ARC set's programs
     keep: bool
     patience: float = 60
+    scale: bool = False  # pilots are started and ended by `zygo scale`
 
 
 @dataclass
@@ -106,6 +109,38 @@ class Router:
         return path
 
 
+class Submitted:
+    """Pilots that were submitted."""
+
+    def __init__(self, engine: Engine, job: str) -> None:
+        self._engine, self._job = engine, job
+
+    def may_come(self) -> bool:
+        return self._engine.is_queued(self._job)
+
+    def end(self) -> None:
+        if self.may_come():
+            self._engine.cancel(self._job)
+        wait_until("the engine forgets the pilots' job", lambda: not self.may_come(), self._engine.jobs_end_within)
+
+
+class Scaled:
+    """Pilots that a `zygo scale` has asked for."""
+
+    def __init__(self, command: Command) -> None:
+        self._process = subprocess.Popen(command.argv, env=command.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                         text=True)
+
+    def may_come(self) -> bool:
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        self._process.terminate()
+        _, said = self._process.communicate(timeout=ENDING_SECONDS + 60)
+        if self._process.returncode:
+            raise TrialError(f"zygo scale ended with {self._process.returncode}: {said.strip()[-800:]}")
+
+
 class Trial:
     def __init__(self, plan: Plan, folder: Path, processes: Processes, engine: Engine) -> None:
         self._plan, self._folder, self._processes, self._engine = plan, folder, processes, engine
@@ -122,24 +157,38 @@ class Trial:
         report.engine = engine.describe()
         say(f"{report.engine} is up; {plan.pilots} pilots go to it as {plan.user.pw_name}")
         others = set(descendants())
-        job = engine.submit(self._printed(program, router), self._environment(program), self._work)
+        pilots = self._scaled(program, router) if plan.scale else self._submitted(program, router)
         try:
-            report.seconds_to_pilots = self._wait_for_pilots(router, job)
+            report.seconds_to_pilots = self._wait_for_pilots(router, pilots)
             report.pilots = len(router.pilots())
             say(f"{report.pilots} pilots have joined after {report.seconds_to_pilots:.1f} s")
             self._check_slots(router)
             self._grade(router)
         finally:
-            self._cancel(job, others)
+            self._end(pilots, others)
         if router.pilots():
             report.problems.append("the router still shows pilots that have ended")
         return report
 
-    def _printed(self, program: Path, router: Router) -> Path:
+    def _submitted(self, program: Path, router: Router) -> Submitted:
+        printed = self._printed(program, router)
+        return Submitted(self._engine, self._engine.submit(printed, self._environment(program), self._work))
+
+    def _scaled(self, program: Path, router: Router) -> Scaled:
         plan = self._plan
+        shutil.chown(router.caller_file, plan.user.pw_name)
+        command = [program, "scale", "--engine", self._engine.name, "--url", router.url, "--token-file", router.caller_file,
+                   "--pilot-token-file", router.pilot_file, "--min", plan.pilots, "--max", plan.pilots, "--every", "500ms",
+                   "--ending", f"{ENDING_SECONDS}s", *self._slots()]
+        return Scaled(self._engine.for_user([str(word) for word in command], self._environment(program), self._work))
+
+    def _slots(self) -> list[str]:
+        plan = self._plan
+        return ["--cpus", str(plan.cpus), "--memory", f"{plan.memory_mb}M", "--slot-time", f"{plan.minutes}m"]
+
+    def _printed(self, program: Path, router: Router) -> Path:
         command = [program, "pilot", "--print", self._engine.name, "--join", router.url, "--token-file", router.pilot_file,
-                   "--pilots", plan.pilots, "--cpus", plan.cpus, "--memory", f"{plan.memory_mb}M",
-                   "--slot-time", f"{plan.minutes}m"]
+                   "--pilots", self._plan.pilots, *self._slots()]
         ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
         if ended.returncode:
             raise TrialError(f"zygo pilot --print {self._engine.name}: {ended.stderr.strip()}")
@@ -151,10 +200,10 @@ class Trial:
     def _environment(self, program: Path) -> dict[str, str]:
         return {"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(self._work), "ZYGO_HOME": str(self._work / "home")}
 
-    def _wait_for_pilots(self, router: Router, job: str) -> float:
+    def _wait_for_pilots(self, router: Router, started: Submitted | Scaled) -> float:
         def are_there() -> bool:
             self._processes.check()
-            if not self._engine.is_queued(job):
+            if not started.may_come():
                 raise TrialError("the pilots ended")
             return len(router.pilots()) >= self._plan.pilots
 
@@ -194,12 +243,10 @@ class Trial:
         if ended.returncode:
             self._report.problems.append(f"{self._report.differences} labels differ from the expected, or the metrics do")
 
-    def _cancel(self, job: str, others: set[int]) -> None:
+    def _end(self, pilots: Submitted | Scaled, others: set[int]) -> None:
         """Pilots drain, and nothing of them is left."""
         began = time.monotonic()
-        if self._engine.is_queued(job):
-            self._engine.cancel(job)
-        wait_until("the engine forgets the pilots' job", lambda: not self._engine.is_queued(job), self._engine.jobs_end_within)
+        pilots.end()
         self._report.seconds_to_end = time.monotonic() - began
         try:
             wait_until("the pilots' processes end", lambda: not set(descendants()) - others, 15)
