@@ -101,7 +101,8 @@ class Engine:
                     waiting = cluster.pool("python").submit("while True: pass", limits={"cpu_ms": 600000, "wall_ms": 600000})
                     raise kind()
             self.assert_nothing_is_left(cluster, pids)
-            self.assertIsNotNone(waiting.exception(support.PATIENCE) if not waiting.cancelled() else "")
+            ended = "cancelled" if waiting.cancelled() else waiting.exception(support.PATIENCE) or waiting.result().label
+            self.assertNotEqual(ended, "OK")
 
     def test_a_submission_that_fails_raises_the_words_of_the_engine_and_leaves_nothing(self) -> None:
         self.engines.set_mode("refuse")
