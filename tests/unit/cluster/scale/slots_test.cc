@@ -85,7 +85,7 @@ TEST_CASE("slots: a directive is a name and a value, and contradicts nothing", "
 
 TEST_CASE("slots: names", "[slots]") {
   CHECK(objection_to_slot_name("zygo-scale_2.b").empty());
-  for (const std::string wrong : {"", "-a", "a b", "a\"", std::string(65, 'a').c_str()})
+  for (const auto& wrong : Words{"", "-a", "a b", "a\"", std::string(65, 'a')})
     CHECK_FALSE(objection_to_slot_name(wrong).empty());
 }
 
