@@ -1,66 +1,34 @@
 #include "cluster/link/link.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "cluster/link/channel.h"
 #include "cluster/link/tls.h"
 #include "cluster/link/upgrade.h"
 
 namespace cluster {
 
-using runtime::SocketWatch;
 using sys::Error;
 using sys::Nanoseconds;
 using sys::Result;
 
 namespace {
 
-constexpr size_t kPiece = size_t{64} << 10;
-constexpr int kPiecesAtOnce = 16;  // before the loop has its turn
 // Of answers to pings, that the router does not take.
 constexpr size_t kMostAnswers = size_t{1} << 20;
-constexpr size_t kKeptRoom = size_t{1} << 20;
 
 }  // namespace
 
-// What waits for the socket.
-class Outgoing {
- public:
-  void add(std::string bytes) {
-    if (size() == 0) {
-      bytes_ = std::move(bytes);
-      sent_ = 0;
-      return;
-    }
-    if (sent_ > kKeptRoom && sent_ > bytes_.size() / 2) {
-      bytes_.erase(0, sent_);
-      sent_ = 0;
-    }
-    bytes_ += bytes;
-  }
-  std::string_view next() const { return std::string_view(bytes_).substr(sent_); }
-  size_t size() const { return bytes_.size() - sent_; }
-  void took(size_t count) {
-    sent_ += count;
-    if (size() == 0) bytes_ = std::string(), sent_ = 0;
-  }
-
- private:
-  std::string bytes_;
-  size_t sent_ = 0;
-};
-
-class Link::Connection {
+class Link::Connection : private ChannelHost {
  public:
   Connection(runtime::Loop& loop, sys::OwnedFd socket, std::unique_ptr<TlsSession> tls,
              std::string key, std::string request, LinkListener& listener, const Options& options);
 
   bool is_open() const { return state_ == State::kOpen; }
-  size_t unsent() const { return outgoing_.size() + early_; }
+  size_t unsent() const { return channel_.unsent() + early_; }
   void send(std::string_view bytes);
   void close(uint16_t code, std::string_view reason);
 
@@ -68,47 +36,38 @@ class Link::Connection {
   // Until the upgrade; while messages come and go; from a close until the other side hangs up.
   enum class State : uint8_t { kAsking, kOpen, kClosing, kOver };
 
-  void on_ready(SocketWatch::Ready ready);
-  void read_some();
-  void write_some();
-  void arrived(std::string_view bytes);
-  void understood(std::string_view bytes);
-  bool asks_too_much(size_t before);
-  void put(std::string bytes);
+  void on_bytes(std::string_view bytes) override;
+  void on_sent(bool all) override;
+  void on_hung_up() override;
+  void on_broken(const Error& why) override;
+  bool asks_too_much();
   void take_answer(bool is_all);
   void take_messages();
-  void hung_up();
   void pull();
   void say_goodbye(std::string why);
   void watch();
   void check();
   void finish(std::string why);
-  void want();
 
-  const sys::OwnedFd socket_;
-  const std::unique_ptr<TlsSession> tls_;  // none: bytes go as they are
   const std::string key_;
   const Options options_;
   LinkListener& listener_;
   service::Frames frames_;
-  Outgoing outgoing_;
   size_t early_ = 0;    // bytes of messages that wait for the upgrade
   size_t answers_ = 0;  // what pings have added since the socket took everything
   std::string answer_, why_;
   State state_ = State::kAsking;
   Nanoseconds heard_ = sys::monotonic_now();
-  bool pinged_ = false, said_all_ = false;
+  bool pinged_ = false;
   runtime::Afterwards over_;
   runtime::LateTimer due_;
-  SocketWatch watch_;
+  Channel channel_;
 };
 
 Link::Connection::Connection(runtime::Loop& loop, sys::OwnedFd socket,
                              std::unique_ptr<TlsSession> tls, std::string key, std::string request,
                              LinkListener& listener, const Options& options)
-    : socket_(std::move(socket)),
-      tls_(std::move(tls)),
-      key_(std::move(key)),
+    : key_(std::move(key)),
       options_(options),
       listener_(listener),
       frames_(options.message, service::Frames::Side::kClient),
@@ -118,93 +77,43 @@ Link::Connection::Connection(runtime::Loop& loop, sys::OwnedFd socket,
               listener_.on_over(why);  // may destroy this
             }),
       due_(loop, [this] { check(); }),
-      watch_(loop, socket_.get(), [this](SocketWatch::Ready ready) { on_ready(ready); }) {
-  put(std::move(request));
+      channel_(loop, std::move(socket), std::move(tls), *this) {
+  channel_.send(std::move(request));
   due_.start(options_.upgrade);
-  want();
 }
 
-void Link::Connection::want() {
-  if (state_ == State::kOver) return;
-  watch_.want({.read = true, .write = outgoing_.size() > 0});
+void Link::Connection::on_broken(const Error& why) {
+  finish(state_ == State::kClosing ? why_ : why.text());
 }
 
-void Link::Connection::on_ready(SocketWatch::Ready ready) {
-  if (ready.readable || ready.gone) read_some();
-  if (ready.writable && state_ != State::kOver) write_some();
-  want();
-}
-
-void Link::Connection::read_some() {
-  std::array<char, kPiece> bytes;
-  for (int i = 0; i < kPiecesAtOnce && state_ != State::kOver; ++i) {
-    const ssize_t n = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (n == 0) return hung_up();
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN) return;
-    if (n < 0) {
-      const Error lost = Error::from_errno("the connection to the router");
-      return finish(state_ == State::kClosing ? why_ : lost.text());
-    }
-    arrived({bytes.data(), static_cast<size_t>(n)});
-  }
-}
-
-void Link::Connection::write_some() {
-  const size_t before = outgoing_.size();
-  while (outgoing_.size() > 0) {
-    const std::string_view next = outgoing_.next();
-    const ssize_t n = ::send(socket_.get(), next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN) break;
-    if (n < 0) {
-      const Error lost = Error::from_errno("the connection to the router");
-      return finish(state_ == State::kClosing ? why_ : lost.text());
-    }
-    outgoing_.took(static_cast<size_t>(n));
-  }
-  // The router takes what it is sent: it lives, and may be too busy to say so.
-  if (outgoing_.size() < before) heard_ = sys::monotonic_now();
-  if (outgoing_.size() > 0) return;
-  answers_ = 0;
-  if (state_ == State::kClosing && !std::exchange(said_all_, true))
-    ::shutdown(socket_.get(), SHUT_WR);
-  if (state_ == State::kOpen && before > 0) listener_.on_room();
-}
-
-void Link::Connection::arrived(std::string_view bytes) {
+// The router takes what it is sent: it lives, and may be too busy to say so.
+void Link::Connection::on_sent(bool all) {
   heard_ = sys::monotonic_now();
-  pinged_ = false;
-  if (!tls_) return understood(bytes);
-  const size_t before = outgoing_.size();
-  const Result<void> fed = tls_->feed(bytes);
-  put({});  // what the session itself says
-  if (!fed) {
-    finish(fed.error().text());
-    return write_some();  // so that the router knows, too
-  }
-  if (asks_too_much(before)) return;
-  if (const std::string meant = tls_->take_received(); !meant.empty()) understood(meant);
-  if (tls_->is_ended()) hung_up();
+  if (!all) return;
+  answers_ = 0;
+  if (state_ == State::kOpen) listener_.on_room();
 }
 
-bool Link::Connection::asks_too_much(size_t before) {
-  answers_ += outgoing_.size() - before;
-  if (answers_ <= kMostAnswers) return false;
+bool Link::Connection::asks_too_much() {
+  if (answers_ + channel_.said_by_tls() <= kMostAnswers) return false;
   finish("the router sends pings and takes no answer");
   return true;
 }
 
-void Link::Connection::understood(std::string_view bytes) {
+void Link::Connection::on_bytes(std::string_view bytes) {
+  heard_ = sys::monotonic_now();
+  pinged_ = false;
+  if (asks_too_much()) return;
   if (state_ == State::kClosing) return;  // nothing is expected any more but the end
   if (state_ == State::kAsking) {
     answer_ += bytes;
     return take_answer(false);
   }
-  const size_t before = outgoing_.size();
+  const size_t before = channel_.unsent();
   frames_.feed(bytes);
   pull();
-  if (!asks_too_much(before)) take_messages();
+  answers_ += channel_.unsent() - before;
+  if (!asks_too_much()) take_messages();
 }
 
 void Link::Connection::take_answer(bool is_all) {
@@ -218,7 +127,7 @@ void Link::Connection::take_answer(bool is_all) {
   pull();
   watch();
   listener_.on_open();
-  if (!frames.empty()) understood(frames);
+  if (!frames.empty()) on_bytes(frames);
 }
 
 void Link::Connection::take_messages() {
@@ -237,7 +146,7 @@ void Link::Connection::take_messages() {
                           reason.empty() ? "" : ", ", reason));
 }
 
-void Link::Connection::hung_up() {
+void Link::Connection::on_hung_up() {
   if (state_ == State::kAsking) take_answer(true);
   if (state_ == State::kClosing) return finish(why_);
   finish("the router has closed the connection without a word");
@@ -246,14 +155,7 @@ void Link::Connection::hung_up() {
 // What the frames have to say goes to the socket, in the loop's next turn together with what else
 // comes until then.
 void Link::Connection::pull() {
-  if (std::string said = frames_.take_output(); !said.empty()) put(std::move(said));
-  want();
-}
-
-void Link::Connection::put(std::string bytes) {
-  if (!tls_) return outgoing_.add(std::move(bytes));
-  if (!bytes.empty()) tls_->send(bytes);
-  if (std::string said = tls_->take_output(); !said.empty()) outgoing_.add(std::move(said));
+  if (std::string said = frames_.take_output(); !said.empty()) channel_.send(std::move(said));
 }
 
 void Link::Connection::send(std::string_view bytes) {
@@ -273,12 +175,7 @@ void Link::Connection::say_goodbye(std::string why) {
   state_ = State::kClosing;
   why_ = std::move(why);
   pull();
-  if (tls_) {
-    tls_->close();
-    put({});
-    want();
-  }
-  if (outgoing_.size() == 0 && !std::exchange(said_all_, true)) ::shutdown(socket_.get(), SHUT_WR);
+  channel_.finish();
   due_.start(options_.goodbye);
 }
 
@@ -307,7 +204,7 @@ void Link::Connection::check() {
 void Link::Connection::finish(std::string why) {
   if (std::exchange(state_, State::kOver) == State::kOver) return;
   why_ = std::move(why);
-  watch_.want({});
+  channel_.stop();
   due_.stop();
   over_.start();
 }
