@@ -43,6 +43,9 @@ struct ServiceOptions {
   Hosts hosts;       // names that it may be called by where no token is asked for
   bool page = true;  // for people, at /
   std::string version;
+  // Its name among others that know it: ids of kept jobs end with it, and answers have it (header
+  // X-Zygo-Router). Empty: there are no others.
+  std::string router = {};
   WebSocket::Limits websocket;
   bool warm = true;  // a job of the default template before /readyz says yes
 };

@@ -258,15 +258,18 @@ void Service::handle(const ExchangePtr& exchange) {
   exchange->headers = options_.cors.headers(request);
   exchange->trace = read_trace_context(request.headers);
   if (exchange->trace) exchange->headers.emplace_back("traceresponse", exchange->trace->response());
+  if (!options_.router.empty()) exchange->headers.emplace_back("X-Zygo-Router", options_.router);
   if (options_.cors.is_preflight(request)) return exchange->answer(Cors::preflight_response());
   if (options_.page && answer_page(exchange)) return;
   const Match found = router_.match(request.method, request.path);
   if (!found.route) return refuse_unknown(exchange, found.allow);
   if (!guard_.admit(*exchange, found.route->scope)) return;
-  decode_body(exchange, *readers_, options_.http.limits.parser.body,
-              [exchange, &handle = found.route->handle, parameter = found.parameter] {
-                handle(exchange, parameter);
-              });
+  const auto here = [this, exchange, &handle = found.route->handle, parameter = found.parameter] {
+    decode_body(exchange, *readers_, options_.http.limits.parser.body,
+                [exchange, &handle, parameter] { handle(exchange, parameter); });
+  };
+  const auto takes = [&](const auto& api) { return api->takes(exchange, here); };
+  if (std::ranges::none_of(apis_, takes)) here();
 }
 
 // `allow`: the methods that the path has; empty: there is no such path.

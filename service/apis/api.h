@@ -61,6 +61,11 @@ class Api {
   virtual std::optional<Response> answer_without_route(const Request&) const {
     return std::nullopt;
   }
+  // Answers an admitted request instead of whoever has its route, or calls `here`, now or later,
+  // for that one to answer. False: this API has nothing to do with it.
+  virtual bool takes(const ExchangePtr& /*exchange*/, const std::function<void()>& /*here*/) {
+    return false;
+  }
   // The name of a header, in lower case, that brings a client's token; empty: none.
   virtual std::string_view token_header() const { return ""; }
   // The service ends: nothing new is taken. It ends when nothing is_busy() any more, or its grace

@@ -63,7 +63,7 @@ class Connection {
   bool idle() const { return !exchange_ && unsent_ == 0 && !in_body_; }
   sys::Nanoseconds idle_since() const { return since_; }
   const std::string& client() const { return client_; }
-  void drop() { give_up(); }  // to make room for another
+  void drop() { give_up(); }  // to make room for another, or because an answer breaks off
 
   // For its exchange.
   void send(std::string bytes, std::shared_ptr<void> held = nullptr);

@@ -144,6 +144,10 @@ void Exchange::end() {
   complete();
 }
 
+void Exchange::abort() {
+  if (connection_) connection_->drop();
+}
+
 void Exchange::upgrade(const Headers& words, std::function<void(std::string_view)> arrived) {
   if (!connection_ || begun_) return;
   begun_ = close_ = true;

@@ -47,6 +47,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void begin(Response head);
   void write(std::string piece, std::shared_ptr<void> held = nullptr);  // held until it is sent
   void end();
+  void abort();  // an answer in pieces that cannot go on: the client sees that it breaks off
   // 101: from here on the connection carries bytes of another protocol. write() sends them as they
   // are, end() closes, and `arrived` gets what the client sends, perhaps before this returns.
   void upgrade(const Headers& headers, std::function<void(std::string_view)> arrived);

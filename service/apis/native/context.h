@@ -35,6 +35,13 @@ struct NativeContext {
   std::function<void(std::string& into)> append_metrics;  // of other parts of the service
   std::function<void(Described& into)> describe_others;   // what other parts of the service have
 
+  // Of a job or batch that is asked for later: "j-0123abcd", or "j-0123abcd-NAME" at a router that
+  // others know.
+  std::string new_kept_id(char kind = 'j') const {
+    const std::string id = kind + new_job_id().substr(1);
+    return options.router.empty() ? id : id + '-' + options.router;
+  }
+
   bool is_ending() const { return phase == Phase::kEnding || phase == Phase::kEnded; }
 };
 

@@ -163,7 +163,7 @@ void DurableApi::keep(const ExchangePtr& exchange, DurableRequest arrival, std::
 // The loop does not look at the job any more: digests take their time.
 void DurableApi::keep_job(const ExchangePtr& exchange, const runtime::Job& job,
                           std::optional<sys::Milliseconds> patience) {
-  auto arrival = std::make_shared<DurableRequest>(request_of(*exchange, new_job_id()));
+  auto arrival = std::make_shared<DurableRequest>(request_of(*exchange, context_.new_kept_id()));
   arrival->defaults = context_.options.defaults_text;
   arrival->template_name = context_.options.defaults.job.template_name;
   arrival->jobs.push_back({.name = job.id.empty() ? arrival->id : job.id,
@@ -183,8 +183,7 @@ void DurableApi::keep_batch(const ExchangePtr& exchange) {
   if (exchange->request.header("x-zygo-patience"))
     return exchange->answer(error_response(
         400, "patience", "X-Zygo-Patience: not for durable batches; give jobs a deadline_ms"));
-  auto arrival =
-      std::make_shared<DurableRequest>(request_of(*exchange, "b" + new_job_id().substr(1)));
+  auto arrival = std::make_shared<DurableRequest>(request_of(*exchange, context_.new_kept_id('b')));
   auto outcome = std::make_shared<sys::Result<void>>();
   const ServiceDefaults under{context_.options.defaults, context_.options.defaults_text};
   auto work = [exchange, arrival, outcome, under, knows = context_.facts.knows_template] {

@@ -38,7 +38,7 @@ const Operations<JobsApi>& JobsApi::operations() {
         .summary = "Run one job. Answers with its result, or at once with an id.",
         .takes = kJson,
         .gives = kJson,
-        .statuses = {200, 202, 400, 422, 429, 507},
+        .statuses = {200, 202, 400, 422, 429, 502, 507},
         .parameters =
             {{"async", "query", "1: answer 202 with an id at once."}, kDurable, kKey, kPatience},
         .takes_shape = Description::Shape::kJob,
@@ -51,7 +51,7 @@ const Operations<JobsApi>& JobsApi::operations() {
             "The result of a job that was sent with async=1, or its state while there is none.",
         .takes = "",
         .gives = kJson,
-        .statuses = {200, 202, 400, 404, 429},
+        .statuses = {200, 202, 400, 404, 421, 429, 502},
         .parameters = {kWait},
         .gives_shape = Description::Shape::kResult},
        &JobsApi::get_job},
@@ -61,7 +61,7 @@ const Operations<JobsApi>& JobsApi::operations() {
         .summary = "Cancel a job. Answers with its result: Cancelled, unless it had ended before.",
         .takes = "",
         .gives = kJson,
-        .statuses = {200, 202, 404, 429},
+        .statuses = {200, 202, 404, 421, 429, 502},
         .gives_shape = Description::Shape::kResult},
        &JobsApi::delete_job},
       {{.method = Method::kPost,
@@ -71,7 +71,7 @@ const Operations<JobsApi>& JobsApi::operations() {
                    "completion.",
         .takes = kLines,
         .gives = kLines,
-        .statuses = {200, 202, 400, 422, 429, 507},
+        .statuses = {200, 202, 400, 422, 429, 502, 507},
         .parameters = {{"async", "query", "1, with durable=1: answer 202 with an id at once."},
                        kDurable,
                        kKey,
@@ -85,7 +85,7 @@ const Operations<JobsApi>& JobsApi::operations() {
             "Results of a durable batch in order of completion, X-Zygo-Jobs when all are there.",
         .takes = "",
         .gives = kLines,
-        .statuses = {200, 400, 404},
+        .statuses = {200, 400, 404, 421, 502},
         .parameters = {{"after", "query", "Number of results to skip: those that the client has."},
                        kWait},
         .gives_shape = Description::Shape::kResult},
@@ -97,7 +97,7 @@ const Operations<JobsApi>& JobsApi::operations() {
             "Cancel the jobs of a durable batch that have not ended. Each still gets its result.",
         .takes = "",
         .gives = kJson,
-        .statuses = {202, 404}},
+        .statuses = {202, 404, 421, 502}},
        &JobsApi::delete_batch},
   };
   return all;
@@ -182,7 +182,7 @@ void JobsApi::submit(const ExchangePtr& exchange, Dispatcher::Order order) {
 }
 
 void JobsApi::submit_kept(const ExchangePtr& exchange, Dispatcher::Order order) {
-  const std::string id = new_job_id();
+  const std::string id = context_.new_kept_id();
   if (order.job.id.empty()) order.job.id = id;
   exchange->jobs.push_back(id);
   exchange->job_count = 1;
