@@ -1,0 +1,132 @@
+#include "cluster/peers/forward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/peers/forwarded.h"
+
+namespace cluster {
+
+using service::ResponseReader;
+
+namespace {
+
+constexpr size_t kPiece = size_t{256} << 10;  // of a body that is sent
+
+}  // namespace
+
+Forward::Forward(service::ExchangePtr exchange, House house)
+    : exchange_(std::move(exchange)),
+      house_(std::move(house)),
+      late_(house_.loop, [this] { fail("it has not answered in time"); }),
+      over_(house_.loop, [this] { house_.over(shared_from_this()); }) {}
+
+void Forward::start(std::optional<sys::Milliseconds> patience) {
+  patience_ = patience;
+  exchange_->when_gone([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->finish();
+  });
+  house_.dialer.dial([weak = weak_from_this()](sys::Result<sys::OwnedFd> socket) {
+    if (const auto self = weak.lock()) self->connected(std::move(socket));
+  });
+}
+
+void Forward::connected(sys::Result<sys::OwnedFd> socket) {
+  if (over_said_) return;  // its client has left
+  if (socket) {
+    if (auto begun = begin(std::move(socket).value()); begun)
+      return;
+    else
+      socket = begun.error();
+  }
+  house_.unreachable(socket.error());
+  finish();
+}
+
+sys::Result<void> Forward::begin(sys::OwnedFd socket) {
+  std::unique_ptr<TlsSession> tls;
+  if (house_.peer.url.tls) tls = TRY(house_.tls->connect(house_.peer.url.host));
+  channel_ = std::make_unique<Channel>(house_.loop, std::move(socket), std::move(tls), *this);
+  exchange_->when_room([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && self->channel_) self->channel_->read(true);
+  });
+  if (patience_) late_.start(*patience_);
+  channel_->send(forwarded_head(exchange_->request, house_.peer.url, house_.from));
+  send_more();
+  return {};
+}
+
+void Forward::send_more() {
+  const std::string& body = exchange_->request.body;
+  if (body_sent_ == body.size()) return;
+  const std::string_view next = std::string_view(body).substr(body_sent_, kPiece);
+  body_sent_ += next.size();
+  channel_->send(std::string(next));
+}
+
+void Forward::on_sent(bool all) {
+  if (all) send_more();
+}
+
+void Forward::on_bytes(std::string_view bytes) {
+  reader_.feed(bytes);
+  pass_on();
+}
+
+void Forward::on_hung_up() {
+  reader_.end();
+  pass_on();
+}
+
+// What is there whole is one answer; what comes bit by bit goes on bit by bit.
+void Forward::pass_on() {
+  if (over_said_ || reader_.state() == ResponseReader::State::kHead) return;
+  if (reader_.state() == ResponseReader::State::kBroken) return fail("its answer breaks off");
+  late_.stop();
+  const bool complete = reader_.state() == ResponseReader::State::kComplete;
+  std::string piece = reader_.take_body();
+  if (begun_) {
+    exchange_->write(std::move(piece));
+  } else {
+    begun_ = true;
+    service::Response answer{.status = reader_.status(), .body = std::move(piece)};
+    answer.headers = passed_on(reader_.headers());
+    for (const auto& [name, value] : reader_.headers())
+      if (name == "content-type") answer.type = value;
+    std::erase_if(exchange_->headers, [](const auto& each) { return each.first == kAnsweredBy; });
+    if (complete) {
+      exchange_->answer(std::move(answer));
+      return finish();
+    }
+    exchange_->begin(std::move(answer));
+  }
+  if (complete) {
+    exchange_->end();
+    return finish();
+  }
+  if (!exchange_->has_room()) channel_->read(false);
+}
+
+void Forward::fail(const std::string& why) {
+  if (over_said_) return;
+  if (begun_) {
+    exchange_->abort();
+  } else {
+    begun_ = true;
+    exchange_->answer(service::error_response(502, "router_lost",
+                                              fmt::format("router {}: {}", house_.peer.name, why)));
+  }
+  finish();
+}
+
+void Forward::finish() {
+  if (std::exchange(over_said_, true)) return;
+  late_.stop();
+  if (channel_) channel_->stop();
+  over_.start();
+}
+
+}  // namespace cluster

@@ -1,0 +1,152 @@
+#include "cluster/peers/peers_api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cluster/peers/forwarded.h"
+#include "cluster/peers/homes.h"
+#include "service/observe/metrics.h"
+
+namespace cluster {
+
+using service::ExchangePtr;
+using service::Method;
+using service::Request;
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kKeptPlaces{"/v1/jobs/", "/v1/batches/"};
+constexpr std::array<std::string_view, 2> kPostedTo{"/v1/jobs", "/v1/batches"};
+constexpr unsigned kComeBack = 1;  // seconds
+// For an answer of another router, beside what the client itself says that it waits. A job that is
+// cancelled ends within a few seconds.
+constexpr sys::Milliseconds kPatience{30'000};
+constexpr sys::Milliseconds kToldAgain{60'000};  // to the log, while a router is away
+
+// The id that a request asks for; empty: it asks for none.
+std::string_view id_in(const Request& request) {
+  for (const std::string_view place : kKeptPlaces) {
+    if (request.path.starts_with(place)) return std::string_view(request.path).substr(place.size());
+  }
+  return {};
+}
+
+sys::Milliseconds patience_for(const Request& request) {
+  const std::string* wait = request.query_value("wait");
+  const double seconds = wait ? service::read_seconds(*wait, service::kLongestWait).value_or(0) : 0;
+  return kPatience + sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+// Tokens are the same everywhere; a user of a unix socket is nobody elsewhere.
+bool is_known_elsewhere(const Request& request) {
+  return request.header("authorization") != nullptr;
+}
+
+service::Response not_reached(const std::string& router, const sys::Error& why) {
+  return service::busy_response(503, "router_unreachable",
+                                fmt::format("router {} has it: {}", router, why.text()), kComeBack);
+}
+
+}  // namespace
+
+PeersApi::PeersApi(const service::ApiContext& context, Options options)
+    : context_(context),
+      router_(std::move(options.router)),
+      tls_(std::move(options.tls)),
+      trouble_(std::move(options.trouble)),
+      names_{router_} {
+  for (Other& other : options.others) {
+    names_.push_back(other.peer.name);
+    others_.try_emplace(other.peer.name, context_.loop, std::move(other));
+  }
+}
+
+bool PeersApi::takes(const ExchangePtr& exchange, const std::function<void()>& here) {
+  const Request& request = exchange->request;
+  if (request.header(kForwardedBy)) return false;
+  if (const std::string_view id = id_in(request); !id.empty()) return takes_id(exchange, id);
+  const std::string* key = request.header("idempotency-key");
+  const bool is_post = request.method == Method::kPost &&
+                       std::ranges::find(kPostedTo, request.path) != kPostedTo.end();
+  if (!key || !is_post || !is_known_elsewhere(request)) return false;
+  const std::string* durable = request.query_value("durable");
+  find_home(std::make_shared<Search>(Search{.exchange = exchange,
+                                            .here = here,
+                                            .homes = homes_of(names_, exchange->client, *key),
+                                            .is_durable = durable && *durable == "1"}),
+            0);
+  return true;
+}
+
+bool PeersApi::takes_id(const ExchangePtr& exchange, std::string_view id) {
+  const auto found = others_.find(router_in(id));
+  if (found == others_.end()) return false;
+  const std::string& router = found->first;
+  if (!is_known_elsewhere(exchange->request)) {
+    exchange->answer(service::error_response(
+        421, "router", fmt::format("router {} has it: ask with a token, or ask that one", router)));
+    return true;
+  }
+  exchange->jobs.emplace_back(id);
+  forward(
+      exchange, found->second, patience_for(exchange->request),
+      [exchange, router](const sys::Error& why) { exchange->answer(not_reached(router, why)); });
+  return true;
+}
+
+// A ledger knows what was sent before, and nobody else does: a durable job waits for its home.
+void PeersApi::find_home(const std::shared_ptr<Search>& search, size_t index) {
+  const std::string& home = search->homes.at(index);
+  if (home == router_) return search->here();
+  const bool is_last = search->is_durable || index + 1 == search->homes.size();
+  forward(search->exchange, others_.at(home), std::nullopt,
+          [this, search, index, is_last, home](const sys::Error& why) {
+            is_last ? search->exchange->answer(not_reached(home, why))
+                    : find_home(search, index + 1);
+          });
+}
+
+void PeersApi::note_away(Known& router, const sys::Error& why) {
+  ++router.unreachable;
+  const sys::Nanoseconds now = sys::monotonic_now();
+  if (router.told && now < *router.told + kToldAgain) return;
+  router.told = now;
+  trouble_(fmt::format("router {}: {}", router.peer.name, why.text()));
+}
+
+void PeersApi::append_metrics(std::string& into) const {
+  const auto add = [&](const char* name, const char* help, uint64_t Known::*count) {
+    service::describe_metric(into, name, "counter", help);
+    for (const auto& [router, known] : others_)
+      into += fmt::format("{}{{router=\"{}\"}} {}\n", name, router, known.*count);
+  };
+  add("zygo_forwarded_requests_total", "Requests that were another router's to answer.",
+      &Known::forwarded);
+  add("zygo_unreachable_router_requests_total", "Those of them that could not be brought there.",
+      &Known::unreachable);
+}
+
+void PeersApi::forward(const ExchangePtr& exchange, Known& to,
+                       std::optional<sys::Milliseconds> patience,
+                       std::function<void(const sys::Error&)> unreachable) {
+  auto forward = std::make_shared<Forward>(
+      exchange, Forward::House{.loop = context_.loop,
+                               .peer = to.peer,
+                               .dialer = to.dialer,
+                               .tls = tls_.get(),
+                               .from = router_,
+                               .unreachable =
+                                   [this, &to, then = std::move(unreachable)](const auto& why) {
+                                     note_away(to, why);
+                                     then(why);
+                                   },
+                               .over = [this](const auto& ended) { forwards_.erase(ended); }});
+  ++to.forwarded;
+  forwards_.insert(forward);
+  forward->start(patience);
+}
+
+}  // namespace cluster
