@@ -205,6 +205,8 @@ struct PilotOptions {
 struct RouteOptions {
   std::string name;  // empty: the host's
   sys::Milliseconds lease{10'000};
+  std::vector<std::string> peers;            // other routers, as "NAME=URL"
+  std::string ca_file, cert_file, key_file;  // PEM, for those of them that are https
 };
 
 struct ScaleOptions {

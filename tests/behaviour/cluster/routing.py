@@ -78,6 +78,14 @@ class RoutingTestCase(zygo.ZygoTestCase):
                 raise AssertionError(f"it has not come to pass: {told}")
             time.sleep(0.02)
 
+    def await_value(self, ask: Callable[[], Any], value: Any, timeout: float = 30) -> None:
+        """Asks until it is so; nobody tells."""
+        deadline = time.monotonic() + timeout * zygo.PATIENCE
+        while (found := ask()) != value:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"it is {found!r}, not {value!r}")
+            time.sleep(0.02)
+
     def await_runtimes(self, router: Service, timeout: float = 30) -> set[str]:
         """Their names, when the first pilot has asked its tools for their versions and told."""
         deadline = time.monotonic() + timeout * zygo.PATIENCE

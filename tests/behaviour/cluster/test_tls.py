@@ -10,7 +10,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from cluster.routing import RoutingTestCase
+from cluster.routing import CALLER, TOKENS, RoutingTestCase, bearer
 from serve import Service
 
 
@@ -84,6 +84,20 @@ class Tls(RoutingTestCase):
         stranger = self.join(self.proxy(router, key, cert), other)
         self.await_line(stranger, "certificate")
         self.assertEqual(self.pilots(router), [])
+
+    def test_a_request_is_passed_on_by_tls(self) -> None:
+        tokens = self.folder() / "tokens"
+        tokens.write_text(TOKENS, encoding="utf-8")
+        key, cert = self.certificate("IP:127.0.0.1")
+        east = self.router("--name", "east", "--peer", "west=http://127.0.0.1:9", "--tokens", str(tokens))
+        ports = {"good": self.proxy(east, key, cert), "wrong": self.proxy(east, *self.certificate("IP:127.0.0.1"))}
+        kept = east.ask("POST", "/v1/jobs?async=1", {"source": "1"}, bearer(CALLER))
+        for which, status in (("good", 202), ("wrong", 502)):
+            west = self.router("--name", "west", "--peer", f"east=https://127.0.0.1:{ports[which]}", "--ca-file", str(cert),
+                               "--tokens", str(tokens))
+            answer = west.ask("GET", kept.headers["location"], headers=bearer(CALLER))
+            self.assertEqual(answer.status, status, answer.body)
+            self.assertIn("queued" if which == "good" else "certificate", answer.body.decode())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "cluster/pilot/membership.h"
 #include "sandbox/sys/file.h"
 #include "service/observe/access_log.h"
+#include "tools/cli/cluster/tls_files.h"
 #include "tools/cli/text.h"
 
 #ifndef ZYGO_VERSION
@@ -34,22 +35,6 @@ bool fits_a_header(const std::string& token) {
   return std::ranges::all_of(token, [](unsigned char each) { return each > ' ' && each < 127; });
 }
 
-std::optional<Refusal> open_tls(const PilotOptions& options, PilotPlan& plan) {
-  const bool is_wanted = std::ranges::any_of(plan.routers, &cluster::JoinUrl::tls);
-  const bool is_named =
-      !options.ca_file.empty() || !options.cert_file.empty() || !options.key_file.empty();
-  if (!is_wanted && is_named)
-    return Refusal{"--ca-file, --cert-file, --key-file: no --join is https://"};
-  if (options.cert_file.empty() != options.key_file.empty())
-    return Refusal{"--cert-file and --key-file belong together"};
-  if (!is_wanted) return std::nullopt;
-  auto context = cluster::TlsContext::open(
-      {.ca = options.ca_file, .cert = options.cert_file, .key = options.key_file});
-  if (!context) return Refusal{context.error().text()};
-  plan.tls = std::move(context).value();
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::variant<PilotPlan, Refusal> plan_pilot(const PilotOptions& options) {
@@ -61,7 +46,10 @@ std::variant<PilotPlan, Refusal> plan_pilot(const PilotOptions& options) {
       return Refusal{"--join: " + text + " is there twice"};
     plan.routers.push_back(std::move(url).value());
   }
-  if (auto refusal = open_tls(options, plan)) return *refusal;
+  auto tls = open_tls({options.ca_file, options.cert_file, options.key_file},
+                      std::ranges::any_of(plan.routers, &cluster::JoinUrl::tls), "--join");
+  if (auto* refusal = std::get_if<Refusal>(&tls)) return *refusal;
+  plan.tls = std::get<std::shared_ptr<const cluster::TlsContext>>(std::move(tls));
   if (options.token_file.empty()) return plan;
   const auto text = sys::read_file(options.token_file);
   if (!text) return Refusal{"--token-file: " + text.error().text()};

@@ -21,6 +21,7 @@
 #include "sandbox/sys/random.h"
 #include "service/observe/systemd.h"
 #include "service/service.h"
+#include "tools/cli/cluster/peers.h"
 #include "tools/cli/serve/init_process.h"
 #include "tools/cli/serve/listeners.h"
 #include "tools/cli/serve/places.h"
@@ -84,11 +85,13 @@ void say_ready(const CommandLine& line, const std::vector<std::string>& names) {
 
 Refusal refusal_of(const sys::Error& error) { return {error.text(), kExitSandbox}; }
 
-int route(const CommandLine& line, ServePlan plan, std::vector<service::Listener> listeners,
-          int stop) {
+int route(const CommandLine& line, ServePlan plan, PeersPlan peers,
+          std::vector<service::Listener> listeners, int stop) {
   std::vector<std::string> names;
   for (const service::Listener& listener : listeners) names.push_back(listener.name());
   const bool has_users = std::ranges::any_of(listeners, &service::Listener::is_unix);
+  auto others = start_peers(std::move(peers), name_of_router(line));
+  if (!others) return refuse("route", refusal_of(others.error()));
   service::notify_supervisor("READY=1");  // it listens, and can make no socket from here on
   const Places places(line.serve, plan.service.blobs);
   (void)images::sha256_of("");  // the library reads its configuration with its first use
@@ -104,6 +107,13 @@ int route(const CommandLine& line, ServePlan plan, std::vector<service::Listener
       [&, options = pilots_of(line)](const service::ApiContext& context) {
         return std::make_unique<cluster::PilotsApi>(context, fleet, *runtimes, options);
       });
+  if (!others->others.empty()) {
+    plan.service.router = others->router;
+    others->trouble = pilots_of(line).trouble;
+    plan.service.parts.emplace_back([&others](const service::ApiContext& context) {
+      return std::make_unique<cluster::PeersApi>(context, std::move(others).value());
+    });
+  }
   service::Service service(fleet, std::move(plan.service), std::move(facts));
   for (service::Listener& listener : listeners) service.add(std::move(listener));
   const auto ended = service.run(stop, -1, [&] { say_ready(line, names); });
@@ -117,13 +127,15 @@ int route_command(const CommandLine& line, const Parts& parts) {
   auto wish = plan_service(line, parts);
   if (auto* refusal = std::get_if<Refusal>(&wish)) return refuse("route", *refusal);
   ServePlan& plan = std::get<ServePlan>(wish);
+  auto peers = plan_peers(line, name_of_router(line));
+  if (auto* refusal = std::get_if<Refusal>(&peers)) return refuse("route", *refusal);
   auto listeners = open_listeners(line.serve, kDefaultListen);
   if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse("route", *refusal);
   if (auto refusal = make_room(line.serve.connections, 1)) return refuse("route", *refusal);
   if (const auto root = images::Store::default_root()) plan.service.blobs = *root + "/blobs";
   if (!plan.service.blobs.empty()) (void)runtime::BlobStore(plan.service.blobs).make_folders();
   sys::give_back_freed_memory();
-  return route(line, std::move(plan),
+  return route(line, std::move(plan), std::get<PeersPlan>(std::move(peers)),
                std::get<std::vector<service::Listener>>(std::move(listeners)), parts.stop->fd());
 }
 

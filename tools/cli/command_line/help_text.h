@@ -89,6 +89,7 @@ Exit code: 0 ended by a signal; 2 usage; 125 zygo cannot work or listen here; 13
 Examples:
   zygo route --listen 0.0.0.0:8000 --tokens /etc/zygo/tokens
   zygo route --lease 5s --durable /var/lib/zygo/jobs.db
+  zygo route --name east --peer west=http://west:8000 --tokens /etc/zygo/tokens
   zygo route --api sandbox-fusion --require contained)~";
 
 inline constexpr const char* kPilotExamples =

@@ -211,6 +211,24 @@ void add_serve(CLI::App& app, CommandLine& line) {
   add_serve_durable(app, into);
 }
 
+namespace {
+
+void add_peers(CLI::App& app, RouteOptions& into) {
+  app.option_defaults()->group("Other routers");
+  app.add_option(
+         "--peer", into.peers,
+         "Another router for the same callers, by its --name and its URL (repeatable); needs "
+         "--tokens")
+      ->type_name("NAME=URL");
+  app.add_option("--ca-file", into.ca_file, "Who may vouch for an https router: PEM")
+      ->type_name("FILE");
+  app.add_option("--cert-file", into.cert_file, "Certificate that such a router asks for: PEM")
+      ->type_name("FILE");
+  app.add_option("--key-file", into.key_file, "Its key: PEM, not encrypted")->type_name("FILE");
+}
+
+}  // namespace
+
 void add_route(CLI::App& app, CommandLine& line) {
   ServeOptions& into = line.serve;
   app.add_option("--name", line.route.name, "Its name, for pilots and people (default: the host's)")
@@ -224,6 +242,7 @@ void add_route(CLI::App& app, CommandLine& line) {
   add_go_judge(app, into);
   add_serve_times(app, into);
   add_serve_durable(app, into);
+  add_peers(app, line.route);
 }
 
 void add_slots(CLI::App& app, PilotOptions& into) {

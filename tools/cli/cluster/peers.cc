@@ -1,0 +1,75 @@
+#include "tools/cli/cluster/peers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/peers/homes.h"
+#include "tools/cli/cluster/tls_files.h"
+
+namespace cli {
+
+using cluster::Peer;
+
+namespace {
+
+constexpr sys::Milliseconds kDialPatience{2'000};
+constexpr const char* kName = "expected 1 to 64 letters, digits, '.', '_' and '-'";
+
+std::variant<Peer, Refusal> read_peer(const std::string& text) {
+  const size_t at = text.find('=');
+  if (at == text.npos) return Refusal{fmt::format("--peer: {}: expected NAME=URL", text)};
+  Peer peer{.name = text.substr(0, at), .url = {}};
+  if (!cluster::is_router_name(peer.name))
+    return Refusal{fmt::format("--peer: {}: the name: {}", text, kName)};
+  auto url = cluster::parse_join_url(text.substr(at + 1));
+  if (!url) return Refusal{"--peer: " + url.error().text()};
+  if (url->is_unix())  // where a token says nothing: its callers are told apart by their users
+    return Refusal{fmt::format("--peer: {}: expected http:// or https://", peer.name)};
+  peer.url = std::move(url).value();
+  return peer;
+}
+
+}  // namespace
+
+std::variant<PeersPlan, Refusal> plan_peers(const CommandLine& line, const std::string& router) {
+  PeersPlan plan;
+  std::vector<std::string> names;
+  for (const std::string& text : line.route.peers) {
+    auto read = read_peer(text);
+    if (auto* refusal = std::get_if<Refusal>(&read)) return *refusal;
+    Peer& peer = std::get<Peer>(read);
+    if (std::ranges::find(names, peer.name) != names.end())
+      return Refusal{fmt::format("--peer: {} is there twice", peer.name)};
+    names.push_back(peer.name);
+    if (peer.name != router) plan.others.push_back(std::move(peer));
+  }
+  auto tls = open_tls(
+      {line.route.ca_file, line.route.cert_file, line.route.key_file},
+      std::ranges::any_of(plan.others, [](const Peer& each) { return each.url.tls; }), "--peer");
+  if (auto* refusal = std::get_if<Refusal>(&tls)) return *refusal;
+  plan.tls = std::get<std::shared_ptr<const cluster::TlsContext>>(std::move(tls));
+  if (names.empty()) return plan;
+  if (plan.others.empty())
+    return Refusal{fmt::format("--peer: {} is this router (--name): expected another one", router)};
+  if (!cluster::is_router_name(router))
+    return Refusal{fmt::format("--name: {}: beside --peer {}", router, kName)};
+  if (line.serve.tokens.empty())
+    return Refusal{
+        "--peer: needs --tokens FILE, the same at all routers: by them callers are known"};
+  return plan;
+}
+
+sys::Result<cluster::PeersApi::Options> start_peers(PeersPlan plan, const std::string& router) {
+  cluster::PeersApi::Options options;
+  options.router = router;
+  options.tls = std::move(plan.tls);
+  for (Peer& peer : plan.others) {
+    sys::OwnedFd dialer = TRY(cluster::Dialer::start(peer.url, kDialPatience));
+    options.others.push_back({.peer = std::move(peer), .dialer = std::move(dialer)});
+  }
+  return options;
+}
+
+}  // namespace cli
