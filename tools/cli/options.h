@@ -191,8 +191,9 @@ struct PilotOptions {
   std::string token_file, ca_file, cert_file, key_file;  // empty: not used
   std::string name;                                      // empty: by its slot
   std::string engine;                                    // what has started it; by its slot
-  int64_t until = 0;                                     // seconds since 1970; 0: by its slot
-  sys::Milliseconds drain_before{60'000};                // that end
+  std::string environment;  // a packed one of the router's, as its interpreter; empty: none
+  int64_t until = 0;        // seconds since 1970; 0: by its slot
+  sys::Milliseconds drain_before{60'000};  // that end
   // What --print prints, and for which slots; empty: nothing is printed.
   std::string print;
   unsigned pilots = 1, most_pilots = 0, cpus = 1;
@@ -207,6 +208,7 @@ struct RouteOptions {
   sys::Milliseconds lease{10'000};
   std::vector<std::string> peers;            // other routers, as "NAME=URL"
   std::string ca_file, cert_file, key_file;  // PEM, for those of them that are https
+  std::vector<std::string> environments;     // for pilots, as "NAME=FILE"
 };
 
 struct ScaleOptions {

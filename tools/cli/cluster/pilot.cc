@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cluster/environments/obtain.h"
 #include "cluster/link/link.h"
 #include "cluster/pilot/membership.h"
+#include "images/store.h"
 #include "sandbox/sys/file.h"
 #include "service/observe/access_log.h"
 #include "tools/cli/cluster/tls_files.h"
@@ -21,6 +23,7 @@ namespace cli {
 namespace {
 
 constexpr unsigned kWorkersOfACore = 2;
+constexpr sys::Milliseconds kToldAgain{1'000};  // how far a download is
 // Of the pilot itself, its templates included; and of a job, as its limits usually are.
 constexpr sys::Bytes kOwnMemory = sys::mebibytes(256);
 constexpr size_t kMostOfAJob = size_t{1} << 30;  // bytes of a message of a router
@@ -90,6 +93,36 @@ PilotOptions settle(PilotOptions options, const cluster::Slot& slot) {
     say("ZYGO_UNTIL", std::to_string(options.until));
   }
   return options;
+}
+
+std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& plan) {
+  const std::string& name = line.pilot.environment;
+  if (name.empty()) return std::nullopt;
+  if (line.common.python != CommonOptions{}.python)
+    return Refusal{"--environment: it is the interpreter, so --python has no place beside it"};
+  const auto root = images::Store::default_root();
+  if (!root) return Refusal{root.error().text()};
+  cluster::ObtainOrder order{.router = {},
+                             .token = plan.token,
+                             .tls = plan.tls.get(),
+                             .name = name,
+                             .folder = *root + "/environments"};
+  order.progress = [&, told = sys::monotonic_now()](uint64_t bytes, uint64_t of) mutable {
+    if (line.common.quiet || sys::monotonic_now() < told + kToldAgain) return;
+    told = sys::monotonic_now();
+    write_error_line(
+        fmt::format("zygo pilot: environment {}: {} of {} MiB", name, bytes >> 20, of >> 20));
+  };
+  sys::Result<std::string> path = sys::Error::because("there is no router");
+  for (const cluster::JoinUrl& router : plan.routers) {
+    order.router = router;
+    path = cluster::obtain_environment_file(order);
+    if (path) break;
+  }
+  if (!path) return Refusal{"--environment: " + path.error().text(), kExitSandbox};
+  line.common.python = *path;
+  ::setenv("ZYGO_PYTHON", path->c_str(), 1);  // for the process without rights
+  return std::nullopt;
 }
 
 service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,

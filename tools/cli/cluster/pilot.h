@@ -14,7 +14,7 @@
 #include "runtime/builds/template_spec.h"
 #include "runtime/remote/engine_client.h"
 #include "service/apis/api.h"
-#include "tools/cli/options.h"
+#include "tools/cli/command_line/command_line.h"
 #include "tools/cli/refusal.h"
 
 namespace cli {
@@ -34,6 +34,10 @@ unsigned workers_in(const cluster::Slot& slot, unsigned host_cpus, unsigned aske
 // What is not said on the command line, from the slot; the process without rights, which is started
 // by the same command line, finds it in its environment.
 PilotOptions settle(PilotOptions options, const cluster::Slot& slot);
+
+// Gets the environment that the options name from the first router that answers, and makes it the
+// interpreter, of both processes. Blocks, and says how far it is. None: nothing is wrong.
+std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& plan);
 
 // Makes the part of the service that joins the routers. `engine` dials.
 service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cluster/environments/environments_api.h"
 #include "cluster/router/fleet.h"
 #include "cluster/router/known_runtimes.h"
 #include "cluster/router/pilots_api.h"
@@ -85,8 +86,23 @@ void say_ready(const CommandLine& line, const std::vector<std::string>& names) {
 
 Refusal refusal_of(const sys::Error& error) { return {error.text(), kExitSandbox}; }
 
+// Empty: there are none.
+std::variant<std::vector<cluster::Offered>, Refusal> offer_environments(const CommandLine& line) {
+  std::vector<cluster::Offered> all;
+  for (const std::string& text : line.route.environments) {
+    auto offered = cluster::offer(text);
+    if (!offered) return Refusal{"--environment: " + offered.error().text()};
+    const auto is_same = [&](const auto& each) { return each.about.name == offered->about.name; };
+    if (std::ranges::any_of(all, is_same))
+      return Refusal{fmt::format("--environment: {} is there twice", offered->about.name)};
+    all.push_back(std::move(offered).value());
+  }
+  return all;
+}
+
 int route(const CommandLine& line, ServePlan plan, PeersPlan peers,
-          std::vector<service::Listener> listeners, int stop) {
+          std::vector<cluster::Offered> environments, std::vector<service::Listener> listeners,
+          int stop) {
   std::vector<std::string> names;
   for (const service::Listener& listener : listeners) names.push_back(listener.name());
   const bool has_users = std::ranges::any_of(listeners, &service::Listener::is_unix);
@@ -114,6 +130,9 @@ int route(const CommandLine& line, ServePlan plan, PeersPlan peers,
       return std::make_unique<cluster::PeersApi>(context, std::move(others).value());
     });
   }
+  plan.service.parts.emplace_back([&environments](const service::ApiContext& context) {
+    return std::make_unique<cluster::EnvironmentsApi>(context, std::move(environments));
+  });
   service::Service service(fleet, std::move(plan.service), std::move(facts));
   for (service::Listener& listener : listeners) service.add(std::move(listener));
   const auto ended = service.run(stop, -1, [&] { say_ready(line, names); });
@@ -129,6 +148,8 @@ int route_command(const CommandLine& line, const Parts& parts) {
   ServePlan& plan = std::get<ServePlan>(wish);
   auto peers = plan_peers(line, name_of_router(line));
   if (auto* refusal = std::get_if<Refusal>(&peers)) return refuse("route", *refusal);
+  auto environments = offer_environments(line);
+  if (auto* refusal = std::get_if<Refusal>(&environments)) return refuse("route", *refusal);
   auto listeners = open_listeners(line.serve, kDefaultListen);
   if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse("route", *refusal);
   if (auto refusal = make_room(line.serve.connections, 1)) return refuse("route", *refusal);
@@ -136,6 +157,7 @@ int route_command(const CommandLine& line, const Parts& parts) {
   if (!plan.service.blobs.empty()) (void)runtime::BlobStore(plan.service.blobs).make_folders();
   sys::give_back_freed_memory();
   return route(line, std::move(plan), std::get<PeersPlan>(std::move(peers)),
+               std::get<std::vector<cluster::Offered>>(std::move(environments)),
                std::get<std::vector<service::Listener>>(std::move(listeners)), parts.stop->fd());
 }
 

@@ -236,6 +236,9 @@ void add_route(CLI::App& app, CommandLine& line) {
   parsed_option(app, "--lease", "TIME",
                 "A pilot that is silent for so long counts as lost (default 10s)", line.route.lease,
                 parse_duration);
+  app.add_option("--environment", line.route.environments,
+                 "A packed environment (zygo image pack) for pilots that ask for it (repeatable)")
+      ->type_name("NAME=FILE");
   add_listening(app, into, kDefaultListen);
   add_clients(app, into);
   add_tenant_by(app, into);
@@ -294,6 +297,9 @@ void add_pilot(CLI::App& app, CommandLine& line) {
       ->type_name("FILE");
   app.add_option("--key-file", pilot.key_file, "https: its key")->type_name("FILE");
   app.add_option("--name", pilot.name, "Its name, for people (default: by its slot)")
+      ->type_name("NAME");
+  app.add_option("--environment", pilot.environment,
+                 "A packed environment of the router's, by name or digest, instead of --python")
       ->type_name("NAME");
   app.add_option("--engine", pilot.engine, "What has started it, for people (default: found)")
       ->type_name("NAME");
