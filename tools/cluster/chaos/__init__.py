@@ -1,0 +1,1 @@
+"""`tools/chaos`: jobs over routers and pilots that are killed, frozen and cut off at random."""
