@@ -113,13 +113,18 @@ void Channel::collect() {
   if (std::string said = tls_->take_output(); !said.empty()) outgoing_.add(std::move(said));
 }
 
+// At once, if nothing waits: a socket that is asked for room first costs two calls more, and a turn
+// of the loop. An error is found again, where the host may hear of it.
 void Channel::send(std::string bytes) {
+  const bool none_waits = outgoing_.size() == 0;
   if (!tls_) {
     outgoing_.add(std::move(bytes));
   } else {
     if (!bytes.empty()) tls_->send(bytes);
     collect();
   }
+  if (none_waits && !stopped_) (void)write_some();
+  if (outgoing_.size() == 0) said_by_tls_ = 0;
   want();
 }
 

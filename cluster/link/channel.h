@@ -18,7 +18,7 @@ class ChannelHost {
  public:
   virtual ~ChannelHost() = default;
   virtual void on_bytes(std::string_view bytes) = 0;  // none: TLS has spoken
-  virtual void on_sent(bool all) = 0;  // the socket has taken some, or all that there was
+  virtual void on_sent(bool all) = 0;  // the socket has taken some or all of what waited
   virtual void on_hung_up() = 0;       // the other side sends no more
   virtual void on_broken(const sys::Error& why) = 0;
 };

@@ -27,7 +27,7 @@ class LinkListener {
   virtual ~LinkListener() = default;
   virtual void on_open() = 0;  // the router has upgraded the connection
   virtual void on_message(std::string bytes) = 0;
-  virtual void on_room() = 0;  // the socket has taken all that was sent
+  virtual void on_room() = 0;  // the socket has taken all that had to wait for it
   // The last call, once: refused, closed by either side, or lost. `why` is for people.
   virtual void on_over(const std::string& why) = 0;
 };

@@ -61,10 +61,11 @@ sys::Result<void> Forward::begin(sys::OwnedFd socket) {
 
 void Forward::send_more() {
   const std::string& body = exchange_->request.body;
-  if (body_sent_ == body.size()) return;
-  const std::string_view next = std::string_view(body).substr(body_sent_, kPiece);
-  body_sent_ += next.size();
-  channel_->send(std::string(next));
+  while (channel_->unsent() == 0 && body_sent_ < body.size()) {
+    const std::string_view next = std::string_view(body).substr(body_sent_, kPiece);
+    body_sent_ += next.size();
+    channel_->send(std::string(next));
+  }
 }
 
 void Forward::on_sent(bool all) {
