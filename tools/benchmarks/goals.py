@@ -83,6 +83,8 @@ GOALS = (
     Goal("a tiny job by way of a router: microseconds more, on all CPUs", "router", "latency", "<=", 400.0,
          _column("more_us", where=("all CPUs",))),
     Goal("a pilot's start to its first result: milliseconds", "router", "join", "<=", 300.0, _column("first_result_ms")),
+    Goal("the ARC batch over four pilots: x the rate of one embedded pool", "router", "arc", ">=", 0.9,
+         _column("routed/embedded")),
     Goal("2 x cores of endless loops: p99 past the limit, ms", "deadline", "", "<=", 5.0,
          _column("usage_ms", "p99", how=("2 x cores",))),
 )

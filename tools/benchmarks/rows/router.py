@@ -1,5 +1,7 @@
 """What a router costs: jobs that it routes in a second of its own CPU time, and what it adds to one job.
 
+The last part is the ARC batch over four pilots of one worker, against the same batch in one embedded pool.
+
 The rate is with pilots that run nothing (tools/benchmarks/stub_pilot), and batches of 32. The latency is that of a real
 pilot's job by way of `zygo route`, and of the same job by `zygo serve`; rounds of both alternate.
 """
@@ -12,20 +14,23 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from .. import arc_jobs
 from ..http_client import PATIENCE_SECONDS, Clients, Server, request
 from ..report import Section
 from ..setting import WARM_UP, Setting, jobs_of, wrong_answers
-from ..system import BenchError, cpu_seconds, percentile, pinned, progress, spread
+from ..system import BenchError, cpu_seconds, percentile, pinned, progress, ratios, spread
+from ..turns import turn
 
 STUBS, STUB_WORKERS = 2, 256
 BATCH, CONNECTIONS = 32, 8
 ROUNDS = 50
+PILOTS = 4
 TEMPLATE = "python"
 END_OF_CHUNKS = b"\r\n0\r\n\r\n"
 
 
 def router(setting: Setting) -> list[Section]:
-    return [_rate(setting), _latency(setting), _join(setting)]
+    return [_rate(setting), _latency(setting), _join(setting), _arc(setting)]
 
 
 def _rate(setting: Setting) -> Section:
@@ -136,6 +141,46 @@ def _routed(setting: Setting) -> Iterator[Server]:
     with Server(setting.zygo, command="route") as server, _pilot(setting, server):
         _await_pilots(server, 1)
         yield server
+
+
+def _arc(setting: Setting) -> Section:
+    jobs = arc_jobs.load(setting)
+    section = Section("router", f"{len(jobs)} ARC programs over {PILOTS} pilots of one worker, against one embedded pool; A B A B",
+                      part="arc")
+    rates: dict[str, list[float]] = {"routed": [], "embedded": []}
+    with setting.coprocess() as embedded, Server(setting.zygo, command="route") as server, contextlib.ExitStack() as pilots:
+        for _ in range(PILOTS):
+            pilots.enter_context(_pilot(setting, server))
+        _await_pilots(server, PILOTS)
+        few = arc_jobs.evenly(jobs, WARM_UP)
+        embedded.run(arc_jobs.payload(few, "warm"), len(few))
+        _one_batch(server.port, arc_jobs.payload(few, "warm"))
+        for number in range(setting.effort.rounds):
+            progress(f"router: ARC {number + 1}/{setting.effort.rounds}")
+            run = turn(embedded, arc_jobs.payload(jobs, f"embedded{number}"), len(jobs))
+            rates["embedded"].append(len(jobs) / run.seconds)
+            began = time.perf_counter()
+            results = _one_batch(server.port, arc_jobs.payload(jobs, f"routed{number}"))
+            rates["routed"].append(len(jobs) / (time.perf_counter() - began))
+            ours, theirs = arc_jobs.labels(results), arc_jobs.labels(run.results())
+            differ = sorted(name for name, label in theirs.items() if ours.get(name) != label)
+            if differ:
+                section.problems.append(f"{len(differ)} labels differ, e.g. of {differ[0]}")
+    section.records.append({"routed_jobs/s": spread(rates["routed"]), "embedded_jobs/s": spread(rates["embedded"]),
+                            "routed/embedded": ratios(rates["routed"], rates["embedded"])})
+    return section
+
+
+def _one_batch(port: int, body: bytes) -> list[dict]:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as sock:
+        sock.sendall(b"POST /v1/batches HTTP/1.0\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body))
+        sock.sendall(body)
+        with sock.makefile("rb") as answer:
+            if b" 200 " not in (status := answer.readline()):
+                raise BenchError(f"the router answers {status!r}")
+            while answer.readline().strip():
+                pass  # The head.
+            return [json.loads(line) for line in answer]
 
 
 @contextlib.contextmanager
