@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cluster/environments/offered.h"
 #include "images/sha256.h"
@@ -22,11 +23,25 @@ using sys::Result;
 namespace {
 
 constexpr sys::Milliseconds kPatience{30'000};  // of silence
+constexpr int kLook = 200;                      // milliseconds
 constexpr size_t kLongestList = size_t{1} << 20;
+
+// Nobody tells when a lock is free, so whoever may be told to stop has to look again and again.
+Result<OwnedFd> lock_for(const std::string& path, int stop) {
+  OwnedFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file) return Error::from_errno(path);
+  while (::flock(file.get(), LOCK_EX | LOCK_NB) < 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return Error::from_errno("lock " + path);
+    pollfd watched{stop, POLLIN, 0};
+    (void)::poll(&watched, 1, kLook);
+    if (watched.revents != 0) return Error::because("it was told to stop");
+  }
+  return file;
+}
 
 Result<EnvironmentName> look_up(const ObtainOrder& order) {
   std::string json;
-  TRY(fetch(order.router, {"/v1/environments", order.token, order.tls}, kPatience,
+  TRY(fetch(order.router, {"/v1/environments", order.token, order.tls, order.stop}, kPatience,
             [&json](std::string_view piece) -> Result<void> {
               json += piece;
               if (json.size() > kLongestList) return Error::because("its list is too long");
@@ -47,8 +62,8 @@ Result<EnvironmentName> look_up(const ObtainOrder& order) {
 Result<void> download(const ObtainOrder& order, const EnvironmentName& about, int file) {
   images::Sha256 sum;
   uint64_t got = 0;
-  TRY(fetch(order.router, {"/v1/environments/" + about.digest, order.token, order.tls}, kPatience,
-            [&](std::string_view piece) -> Result<void> {
+  TRY(fetch(order.router, {"/v1/environments/" + about.digest, order.token, order.tls, order.stop},
+            kPatience, [&](std::string_view piece) -> Result<void> {
               sum.add(piece);
               got += piece.size();
               if (got > about.bytes) return Error::because("it is longer than the router said");
@@ -66,12 +81,12 @@ Result<void> download(const ObtainOrder& order, const EnvironmentName& about, in
 
 Result<std::string> obtain_environment_file(const ObtainOrder& order) {
   const EnvironmentName about = TRY(look_up(order));
-  std::error_code made;
-  std::filesystem::create_directories(order.folder, made);
-  if (made) return Error::because(order.folder + ": " + made.message());
+  (void)TRY(images::lock_store(order.store));  // makes it, as an image would
+  const std::string folder = order.store + "/environments";
+  if (::mkdir(folder.c_str(), 0711) < 0 && errno != EEXIST) return Error::from_errno(folder);
   const std::string path =
-      fmt::format("{}/{}.tar.zst", order.folder, about.digest.substr(about.digest.find(':') + 1));
-  const OwnedFd lock = TRY(images::lock_file(path + ".lock"));
+      fmt::format("{}/{}.tar.zst", folder, about.digest.substr(about.digest.find(':') + 1));
+  const OwnedFd lock = TRY(lock_for(path + ".lock", order.stop));
   if (::access(path.c_str(), R_OK) == 0) return path;
   const std::string partial = path + ".partial";  // ours alone, by the lock
   const OwnedFd file(

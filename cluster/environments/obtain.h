@@ -15,7 +15,8 @@ struct ObtainOrder {
   std::string token;                // empty: none
   const TlsContext* tls = nullptr;  // of an https router
   std::string name;                 // or digest
-  std::string folder;               // where files are kept, by digest; made if it is missing
+  std::string store;                // of images: files are kept below it, by digest
+  int stop = -1;                    // it ends early when this is readable; -1: nothing ends it
   // How far it is; called now and then.
   std::function<void(uint64_t bytes, uint64_t of)> progress = [](uint64_t, uint64_t) {};
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 
 #include "cluster/link/dial.h"
@@ -24,8 +25,9 @@ constexpr size_t kLongestRefusal = 300;  // bytes of it that are shown
 // A connected socket that is read and written as if it blocked, for so long at most.
 class Conversation {
  public:
-  Conversation(sys::OwnedFd socket, std::unique_ptr<TlsSession> tls, sys::Milliseconds patience)
-      : socket_(std::move(socket)), tls_(std::move(tls)), patience_(patience) {}
+  Conversation(sys::OwnedFd socket, std::unique_ptr<TlsSession> tls, sys::Milliseconds patience,
+               int stop)
+      : socket_(std::move(socket)), tls_(std::move(tls)), patience_(patience), stop_(stop) {}
 
   Result<void> send(std::string_view bytes) {
     if (!tls_) return write(bytes);
@@ -48,9 +50,10 @@ class Conversation {
 
  private:
   Result<void> wait(short events) const {
-    pollfd watched{socket_.get(), events, 0};
+    pollfd watched[] = {{socket_.get(), events, 0}, {stop_, POLLIN, 0}};
     for (;;) {
-      const int ready = ::poll(&watched, 1, static_cast<int>(patience_.count()));
+      const int ready = ::poll(watched, std::size(watched), static_cast<int>(patience_.count()));
+      if (watched[1].revents != 0) return Error::because("it was told to stop");
       if (ready > 0) return {};
       if (ready == 0) return Error::because("no answer in time");
       if (errno != EINTR) return Error::from_errno("poll");
@@ -68,19 +71,17 @@ class Conversation {
   Result<std::string> read() const {
     std::array<char, 65536> bytes;
     for (;;) {
+      TRY(wait(POLLIN));
       const ssize_t n = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
       if (n >= 0) return std::string(bytes.data(), static_cast<size_t>(n));
-      if (errno == EAGAIN) {
-        TRY(wait(POLLIN));
-      } else if (errno != EINTR) {
-        return Error::from_errno("the connection");
-      }
+      if (errno != EAGAIN && errno != EINTR) return Error::from_errno("the connection");
     }
   }
 
   const sys::OwnedFd socket_;
   const std::unique_ptr<TlsSession> tls_;
   const sys::Milliseconds patience_;
+  const int stop_;
 };
 
 std::string request_text(const JoinUrl& to, const FetchRequest& request) {
@@ -126,7 +127,7 @@ Result<void> fetch(const JoinUrl& from, const FetchRequest& request, sys::Millis
   sys::OwnedFd socket = TRY(dial(from, patience));
   std::unique_ptr<TlsSession> tls;
   if (from.tls) tls = TRY(request.tls->connect(from.host));
-  Conversation conversation(std::move(socket), std::move(tls), patience);
+  Conversation conversation(std::move(socket), std::move(tls), patience, request.stop);
   Result<void> taken = conversation.send(request_text(from, request));
   if (taken) taken = take(conversation, sink);
   if (!taken) return std::move(taken).error().context(from.text() + request.target);

@@ -17,6 +17,7 @@ struct FetchRequest {
   std::string target;               // "/v1/environments", behind the URL's prefix
   std::string token;                // empty: none is sent
   const TlsContext* tls = nullptr;  // of an https URL, and there always
+  int stop = -1;                    // it ends early when this is readable; -1: nothing ends it
 };
 
 // Gives the body to `sink`, in pieces, whose error ends it. An error is what the router said, if

@@ -26,9 +26,6 @@ using sys::Result;
 
 namespace {
 
-// For so long, what was found out about an address that does not answer is told again.
-constexpr sys::Milliseconds kKnown{1'000};
-
 struct Answer {
   char why[256] = {};  // empty: a socket comes with it
 };
@@ -42,7 +39,8 @@ void keep_only(int socket) {
   ::syscall(SYS_close_range, static_cast<unsigned>(kKept + 1), ~0u, 0u);
 }
 
-// The process. It has no secret, and what it hears is one byte from its starter.
+// The process. It keeps its user's right to files, which a name server's client needs; it hears one
+// byte at a time from its starter, and the answers of name servers.
 [[noreturn]] void serve(int starter, const JoinUrl& to, sys::Milliseconds patience) {
   // It ends with its starter, which may have to answer somebody still when a terminal says stop.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
@@ -82,22 +80,28 @@ Result<OwnedFd> Dialer::start(const JoinUrl& to, sys::Milliseconds patience) {
   return std::move(pair.ours);
 }
 
-Dialer::Dialer(runtime::Loop& loop, OwnedFd process)
-    : process_(std::move(process)), readable_(loop, process_.get(), [this] { answered(); }) {
+Dialer::Dialer(runtime::Loop& loop, OwnedFd process, sys::Milliseconds known)
+    : process_(std::move(process)),
+      known_(known),
+      readable_(loop, process_.get(), [this] { answered(); }) {
   readable_.start();
 }
 
 bool Dialer::is_away() const {
-  return trouble_.has_value() && sys::monotonic_now() < trouble_at_ + kKnown;
+  return gone_ || (trouble_.has_value() && sys::monotonic_now() < trouble_at_ + known_);
 }
 
-void Dialer::dial(Then then) {
+void Dialer::dial(std::function<bool()> wanted, Then then) {
   if (is_away()) return then(*trouble_);
-  waiting_.push_back(std::move(then));
+  if (waiting_.size() >= kMostWaiting)
+    return then(Error::because("too many requests wait for a connection"));
+  waiting_.push_back({std::move(wanted), std::move(then)});
   if (waiting_.size() == 1) ask();
 }
 
 void Dialer::ask() {
+  while (!waiting_.empty() && !waiting_.front().wanted()) waiting_.pop_front();
+  if (waiting_.empty()) return;
   const std::byte please{1};
   if (auto sent = sys::send_message(process_.get(), {&please, 1}); !sent) fail(sent.error());
 }
@@ -105,24 +109,27 @@ void Dialer::ask() {
 void Dialer::answered() {
   Answer answer;
   auto received = sys::receive_message(process_.get(), sys::writable_bytes_of(answer));
-  if (!received || received->size == 0) {
+  if (!received && received.error().code() == EAGAIN) return;
+  if (!received) return fail(received.error());  // of this socket: there may be no room for it
+  if (received->size == 0) {
     readable_.stop();
-    return fail(Error::because("the process that connects is gone"));
+    gone_ = true;
+    return fail(Error::because("the process that connects is gone; start this router again"));
   }
   if (received->fds.empty())
     return fail(Error::because(std::string(answer.why, ::strnlen(answer.why, sizeof answer.why))));
   trouble_.reset();
   if (waiting_.empty()) return;
-  Then then = std::move(waiting_.front());
+  const Then then = std::move(waiting_.front().then);
   waiting_.pop_front();
-  if (!waiting_.empty()) ask();
+  ask();
   then(std::move(received->fds.front()));
 }
 
 void Dialer::fail(const Error& why) {
   trouble_ = why;
   trouble_at_ = sys::monotonic_now();
-  for (Then& then : std::exchange(waiting_, {})) then(why);
+  for (const Waiting& each : std::exchange(waiting_, {})) each.then(why);
 }
 
 }  // namespace cluster

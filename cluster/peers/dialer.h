@@ -1,7 +1,7 @@
 #pragma once
 // Dialer: a process that connects to one address, for another process that has given up the right
-// to make sockets. It is told when, and hands over the socket; it reads nothing else, and ends with
-// the other. Loop thread only.
+// to make sockets. It is told when, and hands over the socket, one after another; it reads nothing
+// else, and ends with the other. Loop thread only.
 
 #include <deque>
 #include <functional>
@@ -18,25 +18,34 @@ namespace cluster {
 class Dialer {
  public:
   using Then = std::function<void(sys::Result<sys::OwnedFd> socket)>;
+  static constexpr size_t kMostWaiting = 1000;
 
-  // Forks: the caller has one thread, and its rights.
+  // Forks: the caller has one thread, its rights, and no secret in its memory yet.
   static sys::Result<sys::OwnedFd> start(const JoinUrl& to, sys::Milliseconds patience);
 
-  // `process`: of start().
-  Dialer(runtime::Loop& loop, sys::OwnedFd process);
-  // Whoever asks while the address does not answer gets the same error, and whoever asks soon
-  // after it as well: an address that does not answer is not waited for again and again.
-  void dial(Then then);
+  // `process`: of start(). `known`: so long after an address did not answer, it is not waited for
+  // again: whoever asks gets the same error.
+  Dialer(runtime::Loop& loop, sys::OwnedFd process, sys::Milliseconds known = kKnown);
+  // Whoever waits while it turns out that the address does not answer gets that error. When it is
+  // somebody's turn who is not `wanted` any more, nothing is done for him.
+  void dial(std::function<bool()> wanted, Then then);
   // It was asked lately, and there was no connection.
   bool is_away() const;
 
  private:
+  static constexpr sys::Milliseconds kKnown{1'000};
+  struct Waiting {
+    std::function<bool()> wanted;
+    Then then;
+  };
   void ask();
   void answered();
   void fail(const sys::Error& why);
 
   const sys::OwnedFd process_;
-  std::deque<Then> waiting_;  // for a socket each; the first of them has been asked for
+  const sys::Milliseconds known_;
+  std::deque<Waiting> waiting_;  // for a socket each; the first of them has been asked for
+  bool gone_ = false;            // the process
   std::optional<sys::Error> trouble_;
   sys::Nanoseconds trouble_at_{};
   runtime::Readable readable_;

@@ -14,23 +14,29 @@ using service::ResponseReader;
 namespace {
 
 constexpr size_t kPiece = size_t{256} << 10;  // of a body that is sent
+constexpr unsigned kComeBack = 1;             // seconds
 
 }  // namespace
 
 Forward::Forward(service::ExchangePtr exchange, House house)
     : exchange_(std::move(exchange)),
       house_(std::move(house)),
-      late_(house_.loop, [this] { fail("it has not answered in time"); }),
+      late_(house_.loop, [this] { fail("no answer in time"); }),
       over_(house_.loop, [this] { house_.over(shared_from_this()); }) {}
 
-void Forward::start(std::optional<sys::Milliseconds> patience) {
-  patience_ = patience;
+void Forward::start() {
   exchange_->when_gone([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->finish();
   });
-  house_.dialer.dial([weak = weak_from_this()](sys::Result<sys::OwnedFd> socket) {
-    if (const auto self = weak.lock()) self->connected(std::move(socket));
-  });
+  late_.start(house_.patience);
+  house_.dialer.dial(
+      [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        return self && !self->over_said_;
+      },
+      [weak = weak_from_this()](sys::Result<sys::OwnedFd> socket) {
+        if (const auto self = weak.lock()) self->connected(std::move(socket));
+      });
 }
 
 void Forward::connected(sys::Result<sys::OwnedFd> socket) {
@@ -50,10 +56,8 @@ sys::Result<void> Forward::begin(sys::OwnedFd socket) {
   if (house_.peer.url.tls) tls = TRY(house_.tls->connect(house_.peer.url.host));
   channel_ = std::make_unique<Channel>(house_.loop, std::move(socket), std::move(tls), *this);
   exchange_->when_room([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self && self->channel_) self->channel_->read(true);
+    if (const auto self = weak.lock()) self->read_on();
   });
-  if (patience_) late_.start(*patience_);
   channel_->send(forwarded_head(exchange_->request, house_.peer.url, house_.from));
   send_more();
   return {};
@@ -68,7 +72,15 @@ void Forward::send_more() {
   }
 }
 
+// Its client takes what has come, so more may come.
+void Forward::read_on() {
+  if (over_said_) return;
+  channel_->read(true);
+  late_.start(house_.patience);
+}
+
 void Forward::on_sent(bool all) {
+  late_.start(house_.patience);
   if (all) send_more();
 }
 
@@ -86,7 +98,7 @@ void Forward::on_hung_up() {
 void Forward::pass_on() {
   if (over_said_ || reader_.state() == ResponseReader::State::kHead) return;
   if (reader_.state() == ResponseReader::State::kBroken) return fail("its answer breaks off");
-  late_.stop();
+  late_.start(house_.patience);
   const bool complete = reader_.state() == ResponseReader::State::kComplete;
   std::string piece = reader_.take_body();
   if (begun_) {
@@ -108,17 +120,20 @@ void Forward::pass_on() {
     exchange_->end();
     return finish();
   }
-  if (!exchange_->has_room()) channel_->read(false);
+  if (exchange_->has_room()) return;
+  channel_->read(false);
+  late_.stop();
 }
 
 void Forward::fail(const std::string& why) {
   if (over_said_) return;
+  house_.trouble(why);
   if (begun_) {
     exchange_->abort();
   } else {
     begun_ = true;
-    exchange_->answer(service::error_response(502, "router_lost",
-                                              fmt::format("router {}: {}", house_.peer.name, why)));
+    exchange_->answer(service::busy_response(
+        502, "router_lost", fmt::format("router {}: {}", house_.peer.name, why), kComeBack));
   }
   finish();
 }

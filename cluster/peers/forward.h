@@ -32,20 +32,23 @@ class Forward : public std::enable_shared_from_this<Forward>, public ChannelHost
     Dialer& dialer;
     const TlsContext* tls = nullptr;
     std::string from;  // the name of this router
+    // Of silence of the other router, from the start on.
+    sys::Milliseconds patience{};
     // Nothing was sent, because the other router cannot be reached: somebody else answers.
     std::function<void(const sys::Error& why)> unreachable;
+    std::function<void(const std::string& why)> trouble;        // it was, and has not answered
     std::function<void(const std::shared_ptr<Forward>&)> over;  // may destroy it
   };
   Forward(service::ExchangePtr exchange, House house);
 
-  // `patience`: for the head of the answer; none: as long as it takes.
-  void start(std::optional<sys::Milliseconds> patience);
+  void start();
 
  private:
   void connected(sys::Result<sys::OwnedFd> socket);
   sys::Result<void> begin(sys::OwnedFd socket);
   void on_bytes(std::string_view bytes) override;
   void on_sent(bool all) override;
+  void read_on();
   void on_hung_up() override;
   void on_broken(const sys::Error& why) override { fail(why.text()); }
   void send_more();
@@ -59,7 +62,6 @@ class Forward : public std::enable_shared_from_this<Forward>, public ChannelHost
   std::unique_ptr<Channel> channel_;
   size_t body_sent_ = 0;
   bool begun_ = false, over_said_ = false;
-  std::optional<sys::Milliseconds> patience_;
   runtime::LateTimer late_;
   runtime::Afterwards over_;
 };

@@ -20,10 +20,9 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kKeptPlaces{"/v1/jobs/", "/v1/batches/"};
 constexpr std::array<std::string_view, 2> kPostedTo{"/v1/jobs", "/v1/batches"};
-constexpr unsigned kComeBack = 1;  // seconds
-// For an answer of another router, beside what the client itself says that it waits. A job that is
-// cancelled ends within a few seconds.
-constexpr sys::Milliseconds kPatience{30'000};
+constexpr unsigned kAskAgain = 1;  // seconds
+// Whoever waits for the verdict of a job with a key may ask again when that is over.
+constexpr sys::Milliseconds kForVerdict{900'000};
 constexpr sys::Milliseconds kToldAgain{60'000};  // to the log, while a router is away
 
 // The id that a request asks for; empty: it asks for none.
@@ -34,20 +33,21 @@ std::string_view id_in(const Request& request) {
   return {};
 }
 
-sys::Milliseconds patience_for(const Request& request) {
+// Beside the patience with a router: for the job, which a client may wait for.
+sys::Milliseconds patience_with_job(const Request& request) {
+  const std::string* async = request.query_value("async");
+  if (request.method == Method::kPost && (!async || *async != "1")) return kForVerdict;
   const std::string* wait = request.query_value("wait");
   const double seconds = wait ? service::read_seconds(*wait, service::kLongestWait).value_or(0) : 0;
-  return kPatience + sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
+  return sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
 // Tokens are the same everywhere; a user of a unix socket is nobody elsewhere.
-bool is_known_elsewhere(const Request& request) {
-  return request.header("authorization") != nullptr;
-}
+bool is_known_elsewhere(const service::Exchange& exchange) { return !exchange.peer.is_unix; }
 
 service::Response not_reached(const std::string& router, const sys::Error& why) {
   return service::busy_response(503, "router_unreachable",
-                                fmt::format("router {} has it: {}", router, why.text()), kComeBack);
+                                fmt::format("router {} has it: {}", router, why.text()), kAskAgain);
 }
 
 }  // namespace
@@ -56,6 +56,7 @@ PeersApi::PeersApi(const service::ApiContext& context, Options options)
     : context_(context),
       router_(std::move(options.router)),
       tls_(std::move(options.tls)),
+      patience_(options.patience),
       trouble_(std::move(options.trouble)),
       names_{router_} {
   for (Other& other : options.others) {
@@ -71,7 +72,7 @@ bool PeersApi::takes(const ExchangePtr& exchange, const std::function<void()>& h
   const std::string* key = request.header("idempotency-key");
   const bool is_post = request.method == Method::kPost &&
                        std::ranges::find(kPostedTo, request.path) != kPostedTo.end();
-  if (!key || !is_post || !is_known_elsewhere(request)) return false;
+  if (!key || !is_post || !is_known_elsewhere(*exchange)) return false;
   const std::string* durable = request.query_value("durable");
   find_home(std::make_shared<Search>(Search{.exchange = exchange,
                                             .here = here,
@@ -85,15 +86,15 @@ bool PeersApi::takes_id(const ExchangePtr& exchange, std::string_view id) {
   const auto found = others_.find(router_in(id));
   if (found == others_.end()) return false;
   const std::string& router = found->first;
-  if (!is_known_elsewhere(exchange->request)) {
+  if (!is_known_elsewhere(*exchange)) {
     exchange->answer(service::error_response(
         421, "router", fmt::format("router {} has it: ask with a token, or ask that one", router)));
     return true;
   }
   exchange->jobs.emplace_back(id);
-  forward(
-      exchange, found->second, patience_for(exchange->request),
-      [exchange, router](const sys::Error& why) { exchange->answer(not_reached(router, why)); });
+  forward(exchange, found->second, [exchange, router](const sys::Error& why) {
+    exchange->answer(not_reached(router, why));
+  });
   return true;
 }
 
@@ -102,19 +103,19 @@ void PeersApi::find_home(const std::shared_ptr<Search>& search, size_t index) {
   const std::string& home = search->homes.at(index);
   if (home == router_) return search->here();
   const bool is_last = search->is_durable || index + 1 == search->homes.size();
-  forward(search->exchange, others_.at(home), std::nullopt,
+  forward(search->exchange, others_.at(home),
           [this, search, index, is_last, home](const sys::Error& why) {
             is_last ? search->exchange->answer(not_reached(home, why))
                     : find_home(search, index + 1);
           });
 }
 
-void PeersApi::note_away(Known& router, const sys::Error& why) {
-  ++router.unreachable;
+// To the log; of a router that is away now and then, not for each request.
+void PeersApi::tell(Known& router, const std::string& why) {
   const sys::Nanoseconds now = sys::monotonic_now();
   if (router.told && now < *router.told + kToldAgain) return;
   router.told = now;
-  trouble_(fmt::format("router {}: {}", router.peer.name, why.text()));
+  trouble_(fmt::format("router {}: {}", router.peer.name, why));
 }
 
 void PeersApi::append_metrics(std::string& into) const {
@@ -130,7 +131,6 @@ void PeersApi::append_metrics(std::string& into) const {
 }
 
 void PeersApi::forward(const ExchangePtr& exchange, Known& to,
-                       std::optional<sys::Milliseconds> patience,
                        std::function<void(const sys::Error&)> unreachable) {
   auto forward = std::make_shared<Forward>(
       exchange, Forward::House{.loop = context_.loop,
@@ -138,15 +138,18 @@ void PeersApi::forward(const ExchangePtr& exchange, Known& to,
                                .dialer = to.dialer,
                                .tls = tls_.get(),
                                .from = router_,
+                               .patience = patience_ + patience_with_job(exchange->request),
                                .unreachable =
                                    [this, &to, then = std::move(unreachable)](const auto& why) {
-                                     note_away(to, why);
+                                     ++to.unreachable;
+                                     tell(to, why.text());
                                      then(why);
                                    },
+                               .trouble = [this, &to](const auto& why) { tell(to, why); },
                                .over = [this](const auto& ended) { forwards_.erase(ended); }});
   ++to.forwarded;
   forwards_.insert(forward);
-  forward->start(patience);
+  forward->start();
 }
 
 }  // namespace cluster

@@ -28,6 +28,7 @@ class PeersApi : public service::Api {
     std::string router;  // the name of this one
     std::vector<Other> others;
     std::shared_ptr<const TlsContext> tls;  // where one of them is https
+    sys::Milliseconds patience{30'000};     // of the silence of another router
     std::function<void(const std::string& line)> trouble;
   };
   PeersApi(const service::ApiContext& context, Options options);
@@ -43,7 +44,7 @@ class PeersApi : public service::Api {
     const Peer peer;
     Dialer dialer;
     uint64_t forwarded = 0, unreachable = 0;
-    std::optional<sys::Nanoseconds> told;  // when its being away was last told
+    std::optional<sys::Nanoseconds> told;  // when its trouble was last told
   };
   // A job that belongs to the first of these that can be reached.
   struct Search {
@@ -55,14 +56,14 @@ class PeersApi : public service::Api {
 
   bool takes_id(const service::ExchangePtr& exchange, std::string_view id);
   void find_home(const std::shared_ptr<Search>& search, size_t index);
-  void note_away(Known& router, const sys::Error& why);
+  void tell(Known& router, const std::string& why);
   void forward(const service::ExchangePtr& exchange, Known& to,
-               std::optional<sys::Milliseconds> patience,
                std::function<void(const sys::Error&)> unreachable);
 
   const service::ApiContext context_;
   const std::string router_;
   const std::shared_ptr<const TlsContext> tls_;
+  const sys::Milliseconds patience_;
   const std::function<void(const std::string&)> trouble_;
   std::vector<std::string> names_;  // of all routers, this one among them
   std::map<std::string, Known, std::less<>> others_;

@@ -248,6 +248,12 @@ void Connection::drain() {
   if (!exchange_ && unsent_ == 0 && parser_.untouched() && in_at_ == in_.size()) give_up();
 }
 
+void Connection::reset() {
+  const struct linger at_once{.l_onoff = 1, .l_linger = 0};
+  (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  give_up();
+}
+
 void Connection::give_up() {
   if (state_ == State::kOver) return;
   state_ = State::kOver;

@@ -64,6 +64,7 @@ class Connection {
   sys::Nanoseconds idle_since() const { return since_; }
   const std::string& client() const { return client_; }
   void drop() { give_up(); }  // to make room for another, or because an answer breaks off
+  void reset();               // the same, where a usual end would make it look whole
 
   // For its exchange.
   void send(std::string bytes, std::shared_ptr<void> held = nullptr);

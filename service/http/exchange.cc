@@ -145,7 +145,8 @@ void Exchange::end() {
 }
 
 void Exchange::abort() {
-  if (connection_) connection_->drop();
+  if (!connection_) return;
+  chunked_ ? connection_->drop() : connection_->reset();
 }
 
 void Exchange::upgrade(const Headers& words, std::function<void(std::string_view)> arrived) {

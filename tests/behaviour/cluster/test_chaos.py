@@ -16,7 +16,7 @@ ACCIDENTS = {"kill pilot", "end pilot", "freeze pilot", "cut", "hold up", "kill 
 
 def chaos(*arguments: str) -> dict[str, Any]:
     ended = subprocess.run([sys.executable, "-B", str(CHAOS), "--zygo", str(zygo.BINARY), "--json", *arguments],
-                           capture_output=True, text=True, check=False, env=zygo.environment())
+                           capture_output=True, text=True, check=False, env=zygo.environment(), timeout=600 * zygo.PATIENCE)
     if ended.returncode not in (0, 1):
         raise AssertionError(ended.stderr)
     return json.loads(ended.stdout)

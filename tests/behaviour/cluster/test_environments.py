@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -81,6 +83,20 @@ class Environments(RoutingTestCase):
         code, said = self.refusal(router, "--environment", "ml", "--python", "/usr/bin/python3.11")
         self.assertEqual((code, "--python" in said), (2, True), said)
         self.assertFalse((self.store / "environments").exists())
+
+    def test_a_pilot_that_waits_for_it_can_be_ended(self) -> None:
+        router = self.serve()
+        folder = self.store / "environments"
+        folder.mkdir()
+        with (folder / (self.digest.removeprefix("sha256:") + ".tar.zst.lock")).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # As another pilot of the host that is about to get it.
+            pilot = subprocess.Popen([str(zygo.BINARY), "pilot", "--join", f"http://127.0.0.1:{router.port}", "--token-file",
+                                      self.token_file(PILOT), "--environment", "ml"], stderr=subprocess.PIPE,
+                                     env=zygo.environment(ZYGO_HOME=str(self.store)))
+            self.await_line(router, '"/v1/environments"')
+            pilot.send_signal(signal.SIGTERM)
+            _, said = pilot.communicate(timeout=60 * zygo.PATIENCE)
+            self.assertEqual(pilot.returncode, 0, said)
 
     def test_it_is_for_pilots(self) -> None:
         router = self.serve()

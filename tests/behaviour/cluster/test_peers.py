@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import unittest
 from typing import Any
 
 import zygo
-from cluster.routing import RoutingTestCase, bearer
+from cluster.routing import RoutingTestCase, bearer, resume
 from serve import Answer, Service
 
 ONE, TWO, PILOT, OPERATOR = (f"{name}-token-0123456789" for name in ("one", "two", "pilot", "operator"))
@@ -38,12 +39,14 @@ class PeersTestCase(RoutingTestCase):
         for router in self.routers:
             self.await_pilots(router, 1, bearer(OPERATOR))
 
+    LEASE = "10s"
+
     def start(self, index: int, listener: socket.socket) -> Service:
         """On a socket that is bound already: the other one has to know its port."""
         number = listener.fileno()
         script = f'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@" 3<&{number}'
         peers = [part for name, port in zip(NAMES, self.ports) for part in ("--peer", f"{name}=http://127.0.0.1:{port}")]
-        router = self.router("--name", NAMES[index], *peers, "--tokens", str(self.tokens), "--grace", "200ms",
+        router = self.router("--name", NAMES[index], *peers, "--tokens", str(self.tokens), "--grace", "200ms", "--lease", self.LEASE,
                              "--durable", str(self.home / f"{NAMES[index]}.db"), listen=(),
                              before=("sh", "-c", script, "sh"), pass_fds=(number,))
         listener.close()
@@ -200,6 +203,22 @@ class Keys(PeersTestCase):
         places = {self.post(router, DURABLE, {"source": source}, key=key + "long").headers.get("location") for router in self.routers}
         self.assertEqual(len(places), 1, places)
         self.assertEqual(self.get(self.west, places.pop() + "?wait=60").json["label"], "OK")
+
+
+class Frozen(PeersTestCase):
+    LEASE = "1s"
+
+    def test_a_router_that_is_silent_is_waited_for_no_longer_than_it_may(self) -> None:
+        place = self.keep(self.east, KEPT, {"source": "1"})
+        key = self.key_of(0)
+        processes = [self.east.process.pid]
+        self.addCleanup(resume, processes)
+        os.kill(self.east.process.pid, signal.SIGSTOP)
+        for answer in (self.get(self.west, place), self.delete(self.west, place), self.post(self.west, DURABLE, {"source": "1"}, key=key)):
+            self.assertEqual((answer.status, answer.json["error"]["code"]), (502, "router_lost"), answer.body)
+            self.assertIn("router east: no answer in time", answer.json["error"]["message"])
+        resume(processes)
+        self.assertEqual(self.get(self.west, place + "?wait=60").json["label"], "OK")
 
 
 class Options(zygo.ZygoTestCase):

@@ -11,6 +11,7 @@
 namespace cli {
 
 using cluster::Peer;
+using cluster::PeersApi;
 
 namespace {
 
@@ -31,10 +32,10 @@ std::variant<Peer, Refusal> read_peer(const std::string& text) {
   return peer;
 }
 
-}  // namespace
-
-std::variant<PeersPlan, Refusal> plan_peers(const CommandLine& line, const std::string& router) {
-  PeersPlan plan;
+// All but this router itself.
+std::variant<std::vector<Peer>, Refusal> read_peers(const CommandLine& line,
+                                                    const std::string& router) {
+  std::vector<Peer> others;
   std::vector<std::string> names;
   for (const std::string& text : line.route.peers) {
     auto read = read_peer(text);
@@ -43,33 +44,43 @@ std::variant<PeersPlan, Refusal> plan_peers(const CommandLine& line, const std::
     if (std::ranges::find(names, peer.name) != names.end())
       return Refusal{fmt::format("--peer: {} is there twice", peer.name)};
     names.push_back(peer.name);
-    if (peer.name != router) plan.others.push_back(std::move(peer));
+    if (peer.name != router) others.push_back(std::move(peer));
   }
-  auto tls = open_tls(
-      {line.route.ca_file, line.route.cert_file, line.route.key_file},
-      std::ranges::any_of(plan.others, [](const Peer& each) { return each.url.tls; }), "--peer");
-  if (auto* refusal = std::get_if<Refusal>(&tls)) return *refusal;
-  plan.tls = std::get<std::shared_ptr<const cluster::TlsContext>>(std::move(tls));
-  if (names.empty()) return plan;
-  if (plan.others.empty())
+  if (names.empty()) return others;
+  if (others.empty())
     return Refusal{fmt::format("--peer: {} is this router (--name): expected another one", router)};
   if (!cluster::is_router_name(router))
     return Refusal{fmt::format("--name: {}: beside --peer {}", router, kName)};
   if (line.serve.tokens.empty())
     return Refusal{
         "--peer: needs --tokens FILE, the same at all routers: by them callers are known"};
-  return plan;
+  return others;
 }
 
-sys::Result<cluster::PeersApi::Options> start_peers(PeersPlan plan, const std::string& router) {
-  cluster::PeersApi::Options options;
+}  // namespace
+
+std::variant<PeersApi::Options, Refusal> start_peers(const CommandLine& line,
+                                                     const std::string& router) {
+  auto read = read_peers(line, router);
+  if (auto* refusal = std::get_if<Refusal>(&read)) return *refusal;
+  PeersApi::Options options;
   options.router = router;
-  options.tls = std::move(plan.tls);
-  for (Peer& peer : plan.others) {
-    sys::OwnedFd dialer = TRY(cluster::Dialer::start(peer.url, kDialPatience));
-    options.others.push_back({.peer = std::move(peer), .dialer = std::move(dialer)});
+  for (Peer& peer : std::get<std::vector<Peer>>(read)) {
+    auto dialer = cluster::Dialer::start(peer.url, kDialPatience);
+    if (!dialer) return Refusal{dialer.error().text(), kExitSandbox};
+    options.others.push_back({.peer = std::move(peer), .dialer = std::move(dialer).value()});
   }
   return options;
+}
+
+std::optional<Refusal> open_peers_tls(const CommandLine& line, PeersApi::Options& peers) {
+  const bool is_wanted =
+      std::ranges::any_of(peers.others, [](const auto& other) { return other.peer.url.tls; });
+  auto tls = open_tls({line.route.ca_file, line.route.cert_file, line.route.key_file}, is_wanted,
+                      "--peer");
+  if (auto* refusal = std::get_if<Refusal>(&tls)) return *refusal;
+  peers.tls = std::get<std::shared_ptr<const cluster::TlsContext>>(std::move(tls));
+  return std::nullopt;
 }
 
 }  // namespace cli

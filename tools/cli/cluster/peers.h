@@ -1,10 +1,9 @@
 #pragma once
 // The other routers of `zygo route` (--peer).
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "cluster/peers/peers_api.h"
 #include "tools/cli/command_line/command_line.h"
@@ -12,14 +11,13 @@
 
 namespace cli {
 
-struct PeersPlan {
-  std::vector<cluster::Peer> others;  // empty: there are none
-  std::shared_ptr<const cluster::TlsContext> tls;
-};
-// `router`: this one's name, which may be among them: the same options do for all of them.
-std::variant<PeersPlan, Refusal> plan_peers(const CommandLine& line, const std::string& router);
+// None: there are no others. `router`: this one's name, which may be among them: the same options
+// do for all of them. Starts the processes that connect to them: before anything secret is read,
+// and before this process gives up its rights.
+std::variant<cluster::PeersApi::Options, Refusal> start_peers(const CommandLine& line,
+                                                              const std::string& router);
 
-// Starts the processes that connect to them; before this one gives up its rights.
-sys::Result<cluster::PeersApi::Options> start_peers(PeersPlan plan, const std::string& router);
+// Reads the files of certificates. Empty: nothing is wrong.
+std::optional<Refusal> open_peers_tls(const CommandLine& line, cluster::PeersApi::Options& peers);
 
 }  // namespace cli

@@ -95,7 +95,7 @@ PilotOptions settle(PilotOptions options, const cluster::Slot& slot) {
   return options;
 }
 
-std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& plan) {
+std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& plan, int stop) {
   const std::string& name = line.pilot.environment;
   if (name.empty()) return std::nullopt;
   if (line.common.python != CommonOptions{}.python)
@@ -106,7 +106,8 @@ std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& pl
                              .token = plan.token,
                              .tls = plan.tls.get(),
                              .name = name,
-                             .folder = *root + "/environments"};
+                             .store = *root,
+                             .stop = stop};
   order.progress = [&, told = sys::monotonic_now()](uint64_t bytes, uint64_t of) mutable {
     if (line.common.quiet || sys::monotonic_now() < told + kToldAgain) return;
     told = sys::monotonic_now();

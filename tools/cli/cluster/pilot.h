@@ -36,8 +36,9 @@ unsigned workers_in(const cluster::Slot& slot, unsigned host_cpus, unsigned aske
 PilotOptions settle(PilotOptions options, const cluster::Slot& slot);
 
 // Gets the environment that the options name from the first router that answers, and makes it the
-// interpreter, of both processes. Blocks, and says how far it is. None: nothing is wrong.
-std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& plan);
+// interpreter, of both processes. Blocks until `stop` is readable, and says how far it is. None:
+// nothing is wrong.
+std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& plan, int stop);
 
 // Makes the part of the service that joins the routers. `engine` dials.
 service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,

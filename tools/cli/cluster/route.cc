@@ -34,6 +34,7 @@
 namespace cli {
 namespace {
 
+constexpr int kLeasesOfSilence = 3;  // of another router, which may have to end a job first
 constexpr size_t kMostOfAResult = size_t{1} << 30;  // bytes of a message of a pilot
 
 std::string name_of_router(const CommandLine& line) {
@@ -100,14 +101,12 @@ std::variant<std::vector<cluster::Offered>, Refusal> offer_environments(const Co
   return all;
 }
 
-int route(const CommandLine& line, ServePlan plan, PeersPlan peers,
+int route(const CommandLine& line, ServePlan plan, cluster::PeersApi::Options peers,
           std::vector<cluster::Offered> environments, std::vector<service::Listener> listeners,
           int stop) {
   std::vector<std::string> names;
   for (const service::Listener& listener : listeners) names.push_back(listener.name());
   const bool has_users = std::ranges::any_of(listeners, &service::Listener::is_unix);
-  auto others = start_peers(std::move(peers), name_of_router(line));
-  if (!others) return refuse("route", refusal_of(others.error()));
   service::notify_supervisor("READY=1");  // it listens, and can make no socket from here on
   const Places places(line.serve, plan.service.blobs);
   (void)images::sha256_of("");  // the library reads its configuration with its first use
@@ -123,11 +122,12 @@ int route(const CommandLine& line, ServePlan plan, PeersPlan peers,
       [&, options = pilots_of(line)](const service::ApiContext& context) {
         return std::make_unique<cluster::PilotsApi>(context, fleet, *runtimes, options);
       });
-  if (!others->others.empty()) {
-    plan.service.router = others->router;
-    others->trouble = pilots_of(line).trouble;
-    plan.service.parts.emplace_back([&others](const service::ApiContext& context) {
-      return std::make_unique<cluster::PeersApi>(context, std::move(others).value());
+  if (!peers.others.empty()) {
+    plan.service.router = peers.router;
+    peers.trouble = pilots_of(line).trouble;
+    peers.patience = kLeasesOfSilence * line.route.lease;
+    plan.service.parts.emplace_back([&peers](const service::ApiContext& context) {
+      return std::make_unique<cluster::PeersApi>(context, std::move(peers));
     });
   }
   plan.service.parts.emplace_back([&environments](const service::ApiContext& context) {
@@ -143,20 +143,24 @@ int route(const CommandLine& line, ServePlan plan, PeersPlan peers,
 
 int route_command(const CommandLine& line, const Parts& parts) {
   if (auto left = leave_pid_1(); !left) return refuse("route", refusal_of(left.error()));
+  auto started = start_peers(line, name_of_router(line));
+  if (auto* refusal = std::get_if<Refusal>(&started)) return refuse("route", *refusal);
+  auto& peers = std::get<cluster::PeersApi::Options>(started);
+  if (auto refusal = open_peers_tls(line, peers)) return refuse("route", *refusal);
   auto wish = plan_service(line, parts);
   if (auto* refusal = std::get_if<Refusal>(&wish)) return refuse("route", *refusal);
   ServePlan& plan = std::get<ServePlan>(wish);
-  auto peers = plan_peers(line, name_of_router(line));
-  if (auto* refusal = std::get_if<Refusal>(&peers)) return refuse("route", *refusal);
   auto environments = offer_environments(line);
   if (auto* refusal = std::get_if<Refusal>(&environments)) return refuse("route", *refusal);
   auto listeners = open_listeners(line.serve, kDefaultListen);
   if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse("route", *refusal);
-  if (auto refusal = make_room(line.serve.connections, 1)) return refuse("route", *refusal);
+  // A request that another router answers has a connection there, too.
+  const size_t connections = line.serve.connections * (peers.others.empty() ? 1 : 2);
+  if (auto refusal = make_room(connections, 1)) return refuse("route", *refusal);
   if (const auto root = images::Store::default_root()) plan.service.blobs = *root + "/blobs";
   if (!plan.service.blobs.empty()) (void)runtime::BlobStore(plan.service.blobs).make_folders();
   sys::give_back_freed_memory();
-  return route(line, std::move(plan), std::get<PeersPlan>(std::move(peers)),
+  return route(line, std::move(plan), std::move(peers),
                std::get<std::vector<cluster::Offered>>(std::move(environments)),
                std::get<std::vector<service::Listener>>(std::move(listeners)), parts.stop->fd());
 }

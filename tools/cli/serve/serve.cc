@@ -277,8 +277,9 @@ int serve_command(const CommandLine& given, const Parts& parts) {
     const cluster::Slot slot = cluster::read_slot();
     line.pilot = settle(line.pilot, slot);
     line.serve.workers = workers_in(slot, runtime::usable_cpus(), line.serve.workers);
-    if (auto refusal = obtain_environment(line, std::get<PilotPlan>(pilot)))
-      return refuse(command, *refusal);
+    auto refusal = obtain_environment(line, std::get<PilotPlan>(pilot), parts.stop->fd());
+    if (parts.stop->came()) return kExitOk;
+    if (refusal) return refuse(command, *refusal);
   }
   return serve(line, parts, std::get<PilotPlan>(std::move(pilot)).routers);
 }

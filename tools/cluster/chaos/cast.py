@@ -16,19 +16,24 @@ TOKENS = f"trainer {CALLER} jobs\nnodes {PILOT} pilot\noperator {OPERATOR} metri
 LEASE = "1s"
 
 
-def descendants(pid: int) -> list[int]:
-    children: dict[int, list[int]] = {}
+def family_of(pid: int) -> list[int]:
+    """What has descended from it, and whoever is in the session that it has begun, whose parents may be gone."""
+    parents, session = {}, set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-                children.setdefault(int(stat[stat.rindex(")") + 2:].split()[1]), []).append(int(entry.name))
-    found, left = [], [pid]
+                fields = stat[stat.rindex(")") + 2:].split()
+                parents[int(entry.name)] = int(fields[1])
+                if int(fields[3]) == pid:
+                    session.add(int(entry.name))
+    found, left = session | {pid}, [pid, *session]
     while left:
-        for child in children.get(left.pop(), []):
-            found.append(child)
-            left.append(child)
-    return found
+        each = left.pop()
+        children = {child for child, parent in parents.items() if parent == each} - found
+        found |= children
+        left += children
+    return sorted(found)
 
 
 def send(processes: list[int], number: int) -> None:
@@ -102,7 +107,7 @@ class Actor:
 
     @property
     def family(self) -> list[int]:
-        return [self.process.pid, *descendants(self.process.pid)]
+        return family_of(self.process.pid)
 
     def freeze(self) -> None:
         self.frozen = self.family
@@ -143,7 +148,7 @@ class Cast:
     def start(self, name: str, *arguments: str) -> Actor:
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen([str(self.zygo), *arguments, "--log", "off"], stdin=subprocess.DEVNULL,
-                                       stdout=log, stderr=log, cwd=self.folder)
+                                       stdout=log, stderr=log, cwd=self.folder, start_new_session=True)
         return Actor(name, process)
 
     def start_router(self, index: int) -> Actor:

@@ -77,6 +77,8 @@ class Trial:
             time.sleep(self.chance.uniform(0.1, 0.9) * 2 * self.pace)
             if self.tally.verdicts < self.tally.wanted:
                 self.accident()
+            if gone := [router.name for router in self.cast.routers if router.process.poll() is not None]:
+                raise TimeoutError(f"{gone} ended by themselves: see {self.cast.folder}")
             if time.monotonic() > told + PROGRESS:
                 told = time.monotonic()
                 self.tell(told - began)

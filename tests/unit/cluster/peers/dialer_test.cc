@@ -2,8 +2,11 @@
 
 #include "cluster/peers/dialer.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <optional>
@@ -14,7 +17,7 @@
 namespace cluster {
 namespace {
 
-constexpr sys::Milliseconds kPatience{10'000};
+constexpr sys::Milliseconds kPatience{10'000}, kForLong{3'600'000};
 
 struct Listening {
   sys::OwnedFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -38,14 +41,16 @@ struct Dialing {
   Dialer dialer;
   std::vector<sys::Result<sys::OwnedFd>> got;
 
-  explicit Dialing(const JoinUrl& to) : dialer(loop, process_for(to)) {}
+  explicit Dialing(const JoinUrl& to, sys::Milliseconds known = kForLong)
+      : dialer(loop, process_for(to), known) {}
   static sys::OwnedFd process_for(const JoinUrl& to) {
     auto process = Dialer::start(to, kPatience);
     REQUIRE(process);
     return std::move(process).value();
   }
-  void dial() {
-    dialer.dial([this](auto socket) { got.push_back(std::move(socket)); });
+  void dial(bool wanted = true) {
+    dialer.dial([wanted] { return wanted; },
+                [this](auto socket) { got.push_back(std::move(socket)); });
   }
   void until(size_t count) {
     turn_until(loop, [&] { return got.size() >= count; });
@@ -91,12 +96,46 @@ TEST_CASE("an address that does not answer is told to all who wait, and for a wh
 
 TEST_CASE("a dialer tries again when what it knows is old", "[cluster][peers]") {
   Listening listening;
-  Dialing dialing(listening.url);
+  Dialing dialing(listening.url, sys::Milliseconds(10));
   dialing.dial();
   dialing.until(1);
   CHECK_FALSE(dialing.got[0]);
   listening.listen();
   turn_until(dialing.loop, [&] { return !dialing.dialer.is_away(); });
+  dialing.dial();
+  dialing.until(2);
+  CHECK(dialing.got[1]);
+}
+
+TEST_CASE("a dialer does nothing for who has left", "[cluster][peers]") {
+  Listening listening;
+  listening.listen();
+  Dialing dialing(listening.url);
+  dialing.dial();
+  dialing.dial(false);
+  dialing.dial();
+  dialing.until(2);
+  sys::OwnedFd first(::accept(listening.socket.get(), nullptr, nullptr)),
+      second(::accept(listening.socket.get(), nullptr, nullptr));
+  CHECK(second);
+  REQUIRE(::fcntl(listening.socket.get(), F_SETFL, O_NONBLOCK) == 0);
+  CHECK(::accept(listening.socket.get(), nullptr, nullptr) == -1);
+}
+
+TEST_CASE("no room for a socket is an error once, and no end", "[cluster][peers]") {
+  Listening listening;
+  listening.listen();
+  Dialing dialing(listening.url, sys::Milliseconds(0));
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const sys::OwnedFd highest(::dup(0));
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(highest.get()) + 1;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  dialing.dial();
+  dialing.until(1);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_FALSE(dialing.got[0]);
   dialing.dial();
   dialing.until(2);
   CHECK(dialing.got[1]);
