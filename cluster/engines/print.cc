@@ -60,15 +60,6 @@ std::string condor_arguments(const std::vector<std::string>& words) {
   return "\"" + all + "\"";
 }
 
-std::vector<std::string> sent_files(const PrintOptions& options) {
-  std::vector<std::string> files;
-  for (const std::string* each :
-       {&options.token_file, &options.ca_file, &options.cert_file, &options.key_file}) {
-    if (!each->empty()) files.push_back(*each);
-  }
-  return files;
-}
-
 std::string print_condor(const PrintOptions& options) {
   std::vector<std::string> words = pilot_words(options, files_in("", options));
   std::string executable = options.program;
@@ -85,8 +76,7 @@ std::string print_condor(const PrintOptions& options) {
   text += "transfer_executable = false\n";
   text += fmt::format("arguments = {}\n", condor_arguments(words));
   text += "should_transfer_files = YES\n";
-  const std::vector<std::string> files = sent_files(options);
-  text += fmt::format("transfer_input_files = {}\n", fmt::join(files, ", "));
+  text += fmt::format("transfer_input_files = {}\n", fmt::join(paths_of(options), ", "));
   text += "transfer_output_files = \"\"\nwhen_to_transfer_output = ON_EXIT\n\n";
   text += fmt::format("request_cpus = {}\nrequest_memory = {}\nrequest_disk = 1G\n", options.cpus,
                       megabytes(options.memory));
@@ -112,7 +102,7 @@ std::string objection_to_text(const PrintOptions& options) {
   for (const auto* each : {&options.joins, &options.arguments, &options.hosts}) {
     all.insert(all.end(), each->begin(), each->end());
   }
-  const std::vector<std::string> files = sent_files(options);
+  const std::vector<std::string> files = paths_of(options);
   all.insert(all.end(), files.begin(), files.end());
   if (std::any_of(all.begin(), all.end(), has_control)) {
     return "a line break or another control character in an option cannot be printed";
@@ -124,7 +114,7 @@ std::string objection_to_text(const PrintOptions& options) {
 std::string objection_to_files(Engine engine, const PrintOptions& options) {
   if (engine != Engine::kHtcondor && engine != Engine::kKubernetes) return "";
   std::set<std::string> names;
-  for (const std::string& path : sent_files(options)) {
+  for (const std::string& path : paths_of(options)) {
     if (engine == Engine::kHtcondor && path.find_first_of(", \"$") != path.npos) {
       return "transfer_input_files of HTCondor cannot name " + path + ": rename it";
     }
@@ -143,6 +133,8 @@ std::string objection_to_print(Engine engine, const PrintOptions& options) {
   if (options.token_file.empty()) return "--print needs --token-file FILE";
   if (options.pilots == 0 || options.cpus == 0) return "a number of pilots or cores is 0";
   if (options.drain_before < std::chrono::seconds(4)) return "--drain-before is below 4 s";
+  if (options.grace && *options.grace > options.drain_before)
+    return "--grace is longer than --drain-before, after which engines end a pilot";
   if (engine == Engine::kSsh && options.hosts.empty()) return "--print ssh needs hosts";
   if (std::string text = objection_to_text(options); !text.empty()) return text;
   return objection_to_files(engine, options);

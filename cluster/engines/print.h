@@ -12,6 +12,10 @@
 
 namespace cluster {
 
+struct NamedFile {
+  std::string option, path;
+};
+
 struct PrintOptions {
   std::string program = "zygo";         // its path on the nodes; a name is looked up in PATH
   std::vector<std::string> joins = {};  // the URLs of routers
@@ -23,10 +27,12 @@ struct PrintOptions {
   sys::Bytes memory = sys::mebibytes(4096);
   std::optional<std::chrono::seconds> time = {};  // after which Slurm and HTCondor end a slot
   std::chrono::seconds drain_before{60};          // how long before SIGKILL a pilot gets SIGTERM
-  std::vector<std::string> arguments = {};        // more of them for `zygo pilot`
-  std::vector<std::string> hosts = {};            // ssh: where to start them
-  std::string image = "zygo";                     // Kubernetes
-  std::string space = "zygo";                     // the namespace there
+  std::optional<std::chrono::milliseconds> grace = {};  // of running jobs; none: by drain_before
+  std::vector<std::string> arguments = {};              // more of them for `zygo pilot`
+  std::vector<NamedFile> files = {};                    // the same; they go where the token goes
+  std::vector<std::string> hosts = {};                  // ssh: where to start them
+  std::string image = "zygo";                           // Kubernetes
+  std::string space = "zygo";                           // the namespace there
 };
 
 // Why nothing that works can be printed of these options; empty: it can.

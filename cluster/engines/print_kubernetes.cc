@@ -38,15 +38,14 @@ unsigned port_of(std::string_view url) {
 }
 
 std::string head(const PrintOptions& options) {
-  std::string files = fmt::format("--from-file={}", shell_word(options.token_file));
-  for (const std::string* each : {&options.ca_file, &options.cert_file, &options.key_file}) {
-    if (!each->empty()) files += fmt::format(" --from-file={}", shell_word(*each));
-  }
+  std::string files;
+  for (const std::string& path : paths_of(options))
+    files += fmt::format(" --from-file={}", shell_word(path));
   return fmt::format(
       "# Pilots of zygo: kubectl apply -f FILE. Their files first:\n"
       "#   kubectl create namespace {0}\n"
       "#   kubectl label namespace {0} pod-security.kubernetes.io/enforce=restricted\n"
-      "#   kubectl -n {0} create secret generic zygo-pilot {1}\n"
+      "#   kubectl -n {0} create secret generic zygo-pilot{1}\n"
       "# The nodes need a kernel with Landlock (5.13 or later). `image` is the service's image.\n",
       shell_word(options.space), files);
 }

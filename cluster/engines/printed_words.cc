@@ -5,7 +5,17 @@
 namespace cluster {
 
 PilotFiles files_of(const PrintOptions& options) {
-  return {options.token_file, options.ca_file, options.cert_file, options.key_file};
+  return {options.token_file, options.ca_file, options.cert_file, options.key_file, options.files};
+}
+
+std::vector<std::string> paths_of(const PrintOptions& options) {
+  std::vector<std::string> paths;
+  for (const std::string* each :
+       {&options.token_file, &options.ca_file, &options.cert_file, &options.key_file}) {
+    if (!each->empty()) paths.push_back(*each);
+  }
+  for (const NamedFile& each : options.files) paths.push_back(each.path);
+  return paths;
 }
 
 std::string last_name(std::string_view path) {
@@ -16,7 +26,10 @@ PilotFiles files_in(const std::string& folder, const PrintOptions& options) {
   const auto in = [&](const std::string& path) {
     return path.empty() ? "" : folder + last_name(path);
   };
-  return {in(options.token_file), in(options.ca_file), in(options.cert_file), in(options.key_file)};
+  PilotFiles files = {
+      in(options.token_file), in(options.ca_file), in(options.cert_file), in(options.key_file), {}};
+  for (const auto& [option, path] : options.files) files.others.push_back({option, in(path)});
+  return files;
 }
 
 std::vector<std::string> pilot_words(const PrintOptions& options, const PilotFiles& files) {
@@ -31,10 +44,12 @@ std::vector<std::string> pilot_words(const PrintOptions& options, const PilotFil
   add("--ca-file", files.ca);
   add("--cert-file", files.certificate);
   add("--key-file", files.key);
+  for (const auto& [option, path] : files.others) add(option.c_str(), path);
   // Jobs that run at the signal have three quarters of the time; the rest is for saying good-bye.
   const auto before = options.drain_before.count();
   add("--drain-before", fmt::format("{}s", before));
-  add("--grace", fmt::format("{}s", before * 3 / 4));
+  add("--grace", options.grace ? fmt::format("{}ms", options.grace->count())
+                               : fmt::format("{}s", before * 3 / 4));
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   return words;
 }

@@ -13,9 +13,11 @@ namespace cluster {
 // Where a pilot finds the files that it was given.
 struct PilotFiles {
   std::string token, ca, certificate, key;
+  std::vector<NamedFile> others;
 };
 PilotFiles files_of(const PrintOptions& options);                     // as the options name them
 PilotFiles files_in(const std::string& folder, const PrintOptions&);  // by their last names
+std::vector<std::string> paths_of(const PrintOptions& options);       // of all of them, here
 
 // "pilot", "--join", URL, ...: what follows the name of the program.
 std::vector<std::string> pilot_words(const PrintOptions& options, const PilotFiles& files);

@@ -146,9 +146,11 @@ class OfSlurm(Engine, Case):
 
     def test_what_is_required_reaches_pilots_and_the_token_of_another_service_does_not(self) -> None:
         with mock.patch.dict(os.environ, {"ZYGO_TOKEN": "of-another-service"}), self.slurm(1, require="contained") as cluster:
-            told = [Path(f"/proc/{pid}/environ").read_bytes() for pid in self.pids_of(cluster)[1:]]
+            pids = self.pids_of(cluster)[1:]
+            said = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids]
+            told = [Path(f"/proc/{pid}/environ").read_bytes() for pid in pids]
 
-        self.assertEqual([b"ZYGO_REQUIRE=contained" in each for each in told], [True])
+        self.assertEqual([b"\0--require\0contained\0" in each for each in said], [True])
         self.assertFalse(b"of-another-service" in b"".join(told))  # without a print of the environment
 
     def test_a_pilot_that_is_enough_lets_the_block_begin(self) -> None:
@@ -260,9 +262,12 @@ class OfHTCondor(Engine, Case):
             self.cluster(patience=100000).start()
         self.assertEqual(self.engines.queued(), [])
 
-    def test_what_is_required_is_in_the_environment_of_jobs(self) -> None:
-        with HTCondor(1, require="contained", **self.options()):
-            self.assertIn("""-append 'environment = "ZYGO_REQUIRE=contained"'""", self.engines.asked())
+    def test_what_is_required_reaches_pilots_beside_an_environment_of_the_callers(self) -> None:
+        with HTCondor(1, require="contained", directives={"environment": "A=1"}, **self.options()) as cluster:
+            said = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.pids_of(cluster)[1:]]
+
+            self.assertEqual([b"\0--require\0contained\0" in each for each in said], [True])
+            self.assertIn("-append 'environment = A=1'", self.engines.asked())
 
 
 class OfKubernetes(Engine, Case):
@@ -370,7 +375,6 @@ class Mistakes(Case):
                 "schedd=''": lambda: HTCondor(schedd=""), "request_cpus": lambda: HTCondor(directives={"request_cpus": 2}),
                 "namespace": lambda: Kubernetes(namespace="A"), "most=1": lambda: Kubernetes(2, most=1),
                 "--require": lambda: Slurm(require="nonsense"),
-                "environment": lambda: HTCondor(require="contained", directives={"environment": "A=1"}),
                 "require=": lambda: Kubernetes(require="full"), "hosts": lambda: SSH([]), "hosts: '-x'": lambda: SSH(["-x"]),
                 "--cpus": lambda: Slurm(cpus=5000), "cpus:": lambda: SSH(["a"], cpus=2)}.items():
             with self.subTest(named=named), self.assertRaisesRegex((ValueError, TypeError), re.escape(named)):

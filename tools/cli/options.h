@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/job/job.h"
@@ -186,6 +187,13 @@ struct ServeOptions {
   std::string file_source;  // a directory; empty: none
 };
 
+// Options for pilots, as their own command lines say them (command_line/carried_options.h).
+struct CarriedOptions {
+  std::vector<std::string> names;                          // of all that were said
+  std::vector<std::string> words;                          // those that nothing else says
+  std::vector<std::pair<std::string, std::string>> files;  // options and the files that they name
+};
+
 struct PilotOptions {
   std::vector<std::string> join;                         // URLs of routers; empty: this is no pilot
   std::string token_file, ca_file, cert_file, key_file;  // empty: not used
@@ -201,6 +209,8 @@ struct PilotOptions {
   sys::Milliseconds slot_time{0};  // 0: without an end
   std::vector<std::string> hosts;
   std::string pod_image = "zygo", pod_namespace = "zygo";
+  CarriedOptions carried;
+  std::optional<sys::Milliseconds> carried_grace;
 };
 
 struct RouteOptions {
@@ -260,7 +270,8 @@ enum class Command {
 };
 
 struct CommandLine {
-  std::vector<std::string> arguments;  // that it was made of
+  std::vector<std::string> arguments;         // that it was made of
+  std::vector<std::string> from_environment;  // options that were said there, by name
   Command command = Command::kRun;
   CommonOptions common;
   RunOptions run;

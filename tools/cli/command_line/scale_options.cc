@@ -1,5 +1,6 @@
 #include "tools/cli/command_line/scale_options.h"
 
+#include "tools/cli/command_line/carried_options.h"
 #include "tools/cli/command_line/core/parsed_option.h"
 #include "tools/cli/command_line/serve_options.h"
 #include "tools/cli/units.h"
@@ -56,6 +57,12 @@ void add_scale(CLI::App& app, CommandLine& line) {
       ->type_name("FILE");
   add_slots(app, line.pilot);
   app.option_defaults()->group("Options");
+}
+
+std::string finish_scale(const CLI::App& app, CommandLine& line) {
+  line.pilot.carried =
+      common_options_for_pilots(*app.get_subcommand("scale"), line.from_environment);
+  return "";
 }
 
 }  // namespace cli

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "service/apis/registry.h"
+#include "tools/cli/command_line/carried_options.h"
 #include "tools/cli/command_line/core/parsed_option.h"
 #include "tools/cli/units.h"
 
@@ -258,7 +259,7 @@ void add_slots(CLI::App& app, PilotOptions& into) {
 namespace {
 
 void add_print(CLI::App& app, PilotOptions& into) {
-  app.option_defaults()->group("Print what starts pilots, and end");
+  app.option_defaults()->group(kPrintGroup);
   app.add_option("--print", into.print,
                  "A submit file, manifest or script: slurm, htcondor, kubernetes, ssh")
       ->check(CLI::IsMember({"slurm", "htcondor", "kubernetes", "ssh"}))
@@ -318,6 +319,14 @@ void add_pilot(CLI::App& app, CommandLine& line) {
                 into.grace, parse_duration);
   add_tenants(app, into);
   add_print(app, pilot);
+}
+
+std::string finish_pilot(const CLI::App& app, CommandLine& line) {
+  if (line.pilot.print.empty()) return "";
+  line.pilot.carried = options_for_pilots(*app.get_subcommand("pilot"), line.from_environment);
+  if (std::ranges::count(line.pilot.carried.names, "--grace") > 0)
+    line.pilot.carried_grace = line.serve.grace;
+  return "";
 }
 
 }  // namespace cli

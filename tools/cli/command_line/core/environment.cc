@@ -49,17 +49,20 @@ bool is_given(const CLI::App& command, const std::string& name) {
   return false;
 }
 
-void apply_to(CLI::App& command) {
+std::vector<std::string> apply_to(CLI::App& command) {
+  std::vector<std::string> given;
   for (CLI::Option* option : command.get_options([](CLI::Option*) { return true; })) {
     const std::string variable = variable_of(command, *option);
     const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
     if (value == nullptr || *value == '\0' || is_given(command, name_of(*option))) continue;
     try {
       give(*option, value);
+      given.push_back(name_of(*option));
     } catch (const CLI::Error& error) {
       throw CLI::ValidationError(variable, error.what());
     }
   }
+  return given;
 }
 
 }  // namespace
@@ -76,10 +79,10 @@ std::string variable_of(const CLI::App& command, const CLI::Option& option) {
   return variable;
 }
 
-void apply_environment(CLI::App& app) {
+std::vector<std::string> apply_environment(CLI::App& app) {
   CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  apply_to(*command);
+  return apply_to(*command);
 }
 
 void warn_of_variables(const CLI::App& serve) {

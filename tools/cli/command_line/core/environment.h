@@ -5,6 +5,7 @@
 // environment, and both win over --config. An empty variable counts as none.
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -18,8 +19,9 @@ inline constexpr const char* kCommonGroup = "Common options";
 // "ZYGO_MAX_BODY"; empty: this option of this command has none.
 std::string variable_of(const CLI::App& command, const CLI::Option& option);
 
-// After `app` has parsed the command line. Throws CLI::Error that names the variable.
-void apply_environment(CLI::App& app);
+// After `app` has parsed the command line: the options that the environment gave, by name. Throws
+// CLI::Error that names the variable.
+std::vector<std::string> apply_environment(CLI::App& app);
 
 // Says on stderr which variables look like an option of the service's and are none: a setting that
 // is misspelt must not be missing in silence.

@@ -143,7 +143,7 @@ std::string read(Grammar& grammar, std::vector<std::string> arguments, CommandLi
   if (!chosen.command) return fmt::format("{} has to be the first word", chosen.path);
   line.command = *chosen.command;
   if (chosen.has_common) {
-    apply_environment(grammar.app);
+    line.from_environment = apply_environment(grammar.app);
     if (line.command == Command::kServe && !line.common.quiet && is_told)
       warn_of_variables(grammar.named());
     if (!line.common.config.empty()) apply_config_file(line.common.config, grammar.app);

@@ -72,7 +72,7 @@ class Cluster:
         self._options = ["--pilots", str(n), "--cpus", str(_count("cpus", cpus)), "--memory", f"{_memory(memory)}M"]
         if slot_time is not None:
             self._options += ["--slot-time", f"{max(1, round(checks.seconds('slot_time', slot_time)))}s"]
-        self._options += ["--require", self._require] if self._require else []  # not printed, and checked
+        self._options += ["--require", self._require] if self._require else []
         self._stack: Optional[contextlib.ExitStack] = None
         self._owner = 0
         self._pools: List[Pool] = []

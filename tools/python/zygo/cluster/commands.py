@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
-from typing import IO, Dict, Mapping, Optional, Sequence, Union
+from typing import IO, Dict, Optional, Sequence, Union
 
 from ..errors import NoRuntime
 
@@ -26,9 +26,9 @@ def require(program: str) -> None:
         raise ClusterError(f"{program} is not in PATH")
 
 
-def environment(extra: Optional[Mapping[str, str]] = None) -> Dict[str, str]:
+def environment() -> Dict[str, str]:
     """Of engines, which give it on to jobs: without the token of this process's services."""
-    return {**{name: value for name, value in os.environ.items() if name != "ZYGO_TOKEN"}, **(extra or {})}
+    return {name: value for name, value in os.environ.items() if name != "ZYGO_TOKEN"}
 
 
 def words(text: str) -> str:
@@ -36,12 +36,11 @@ def words(text: str) -> str:
     return text.strip()[-_MOST_WORDS:]
 
 
-def run(command: Sequence[str], *, folder: Optional[Path] = None, given: Optional[bytes] = None,
-        extra: Optional[Mapping[str, str]] = None) -> str:
+def run(command: Sequence[str], *, folder: Optional[Path] = None, given: Optional[bytes] = None) -> str:
     """What it has written; ClusterError with what it has said, where it fails."""
     try:
         process = start(command, folder=folder, stdin=subprocess.PIPE if given is not None else subprocess.DEVNULL,
-                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, extra=extra)
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
         raise ClusterError(f"{command[0]}: {error.strerror}") from error
     try:
@@ -60,9 +59,8 @@ def run(command: Sequence[str], *, folder: Optional[Path] = None, given: Optiona
 
 
 def start(command: Sequence[str], *, stdin: int = subprocess.DEVNULL, stdout: Union[int, IO[bytes]],
-          stderr: Union[int, IO[bytes]], folder: Optional[Path] = None, extra: Optional[Mapping[str, str]] = None
-          ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr, env=environment(extra),
+          stderr: Union[int, IO[bytes]], folder: Optional[Path] = None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr, env=environment(),
                             start_new_session=True)
 
 

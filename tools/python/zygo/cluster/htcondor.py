@@ -34,10 +34,6 @@ class HTCondor(Cluster):
                 raise ValueError(f"{name}={value!r}: expected the name of a host")
             self._at += [flag, value] if value else []
         super().__init__(n, **options)
-        if self._require:
-            if "environment" in self._directives:
-                raise ValueError("directives: environment is said by require; give one of them")
-            self._directives["environment"] = f'"ZYGO_REQUIRE={self._require}"'
         self._id = ""
         self._check_printed()
 

@@ -34,8 +34,7 @@ class Slurm(Cluster):
         self._job = ""
         command = ["sbatch", "--parsable", f"--job-name={self._name}"]
         command += [f"--{name.replace('_', '-')}={value}" for name, value in self._directives.items()]
-        told = commands.run(command, folder=self._folder, given=printed.encode(),
-                            extra={"ZYGO_REQUIRE": self._require} if self._require else None)
+        told = commands.run(command, folder=self._folder, given=printed.encode())
         job = told.strip().partition(";")[0]
         if not job.isdigit():
             raise ClusterError(f"sbatch has told no number of a job: {commands.words(told)}")
