@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cluster/link/tls.h"
 #include "sandbox/sys/fd.h"
 
 namespace cli {
@@ -106,16 +107,65 @@ Result<void> send_all(int socket, std::string_view bytes, const Patience& patien
   return {};
 }
 
-Result<std::string> receive_all(int socket, const Patience& patience) {
-  std::string all;
-  std::array<char, 65536> bytes;
+// The next bytes; none: the other side has ended the connection.
+Result<std::string> receive(int socket, const Patience& patience) {
+  std::string bytes(65536, '\0');
   for (;;) {
     TRY(patience.wait(socket, POLLIN));
     const ssize_t n = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (n == 0) return all;
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (n < 0) return Error::from_errno("receive");
-    all.append(bytes.data(), static_cast<size_t>(n));
+    bytes.resize(static_cast<size_t>(n));
+    return bytes;
+  }
+}
+
+Result<std::string> ask(int socket, std::string_view request, const Patience& patience) {
+  TRY(send_all(socket, request, patience));
+  std::string all;
+  for (;;) {
+    const std::string bytes = TRY(receive(socket, patience));
+    if (bytes.empty()) return all;
+    all += bytes;
+    if (all.size() > kLongestAnswer) return Error::because("the answer is too long");
+  }
+}
+
+// Whether the answer has all that its head says: whoever sits between can end a connection early.
+bool is_whole(std::string_view answer) {
+  const size_t head = answer.find("\r\n\r\n");
+  if (head == answer.npos) return false;
+  constexpr std::string_view kLength = "content-length:";
+  std::string names(answer.substr(0, head));
+  std::ranges::transform(names, names.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  const size_t at = names.find(kLength);
+  if (at == names.npos) return false;
+  const size_t digits = std::min(names.find_first_not_of(' ', at + kLength.size()), names.size());
+  size_t length = 0;
+  const auto read = std::from_chars(names.data() + digits, names.data() + names.size(), length);
+  return read.ec == std::errc{} && answer.size() - head - 4 >= length;
+}
+
+// The same inside TLS.
+Result<std::string> ask_by(cluster::TlsSession& session, int socket, std::string_view request,
+                           const Patience& patience) {
+  session.send(request);
+  std::string all;
+  for (;;) {
+    TRY(send_all(socket, session.take_output(), patience));
+    if (session.is_ended()) return all;
+    const std::string bytes = TRY(receive(socket, patience));
+    if (bytes.empty()) {
+      if (is_whole(all)) return all;
+      return Error::because("the connection has ended before the answer has");
+    }
+    if (const auto fed = session.feed(bytes); !fed) {
+      (void)send_all(socket, session.take_output(), patience);  // says why
+      return fed.error();
+    }
+    all += session.take_received();
     if (all.size() > kLongestAnswer) return Error::because("the answer is too long");
   }
 }
@@ -134,22 +184,26 @@ std::string request_text(const ServiceAddress& address, const HttpRequest& reque
 }  // namespace
 
 Result<ServiceAddress> parse_service_address(std::string_view text) {
-  constexpr std::string_view kHttp = "http://", kUnix = "unix:";
+  constexpr std::string_view kHttp = "http://", kHttps = "https://", kUnix = "unix:";
   ServiceAddress address;
   address.text = text;
-  const Error wrong = Error::because(
-      fmt::format("\"{}\" is no address of a service; write http://HOST:PORT or unix:PATH", text));
+  const Error wrong = Error::because(fmt::format(
+      "\"{}\" is no address of a service; write http://HOST:PORT, https://HOST or unix:PATH",
+      text));
   if (text.starts_with(kUnix)) {
     address.path = text.substr(kUnix.size());
     if (address.path.empty()) return wrong;
     return address;
   }
+  address.tls = text.starts_with(kHttps);
   if (text.starts_with(kHttp)) text.remove_prefix(kHttp.size());
+  if (address.tls) text.remove_prefix(kHttps.size());
   if (text.ends_with('/')) text.remove_suffix(1);
   const size_t colon = text.rfind(':');
-  if (colon == text.npos || colon == 0) return wrong;
-  std::string_view host = text.substr(0, colon);
-  const std::string_view port = text.substr(colon + 1);
+  const bool has_port = colon != text.npos && text.find(']', colon) == text.npos;
+  if (!has_port && !address.tls) return wrong;
+  std::string_view host = text.substr(0, has_port ? colon : text.npos);
+  const std::string_view port = has_port ? text.substr(colon + 1) : "443";
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty() || host.find_first_of("/[]@ \t\r\n") != host.npos) return wrong;
   if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != port.npos)
@@ -177,8 +231,11 @@ Result<HttpAnswer> http_get(const ServiceAddress& address, const HttpRequest& re
   const Patience limit(patience, stop);
   const OwnedFd socket = TRY(address.path.empty() ? connect_to_host(address, limit)
                                                   : connect_to_path(address.path, limit));
-  TRY(send_all(socket.get(), request_text(address, request), limit));
-  return parse_http_answer(TRY(receive_all(socket.get(), limit)));
+  const std::string text = request_text(address, request);
+  if (!address.tls) return parse_http_answer(TRY(ask(socket.get(), text, limit)));
+  VERIFY(request.tls != nullptr);
+  const auto session = TRY(request.tls->connect(address.host));
+  return parse_http_answer(TRY(ask_by(*session, socket.get(), text, limit)));
 }
 
 }  // namespace cli

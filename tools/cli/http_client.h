@@ -1,6 +1,6 @@
 #pragma once
-// The one HTTP client of the command line: one GET on a connection of its own. For `zygo top` and
-// `zygo health`; runs in the caller's thread and owns nothing between requests.
+// The one HTTP client of the command line: one GET on a connection of its own. For `zygo top`,
+// `zygo scale` and `zygo health`; runs in the caller's thread and owns nothing between requests.
 
 #include <string>
 #include <string_view>
@@ -8,14 +8,19 @@
 #include "sandbox/sys/result.h"
 #include "sandbox/sys/units.h"
 
+namespace cluster {
+class TlsContext;
+}
+
 namespace cli {
 
 struct ServiceAddress {
   std::string host, port;  // without brackets; or else
   std::string path;        // of a unix socket
   std::string text;        // as people write it
+  bool tls = false;
 };
-// "http://HOST:PORT", "HOST:PORT" or "unix:PATH".
+// "http://HOST:PORT", "https://HOST[:PORT]", "HOST:PORT" or "unix:PATH".
 sys::Result<ServiceAddress> parse_service_address(std::string_view text);
 
 struct HttpAnswer {
@@ -26,8 +31,9 @@ struct HttpAnswer {
 sys::Result<HttpAnswer> parse_http_answer(std::string_view bytes);
 
 struct HttpRequest {
-  std::string target;  // "/healthz"
-  std::string token;   // empty: none
+  std::string target;                        // "/healthz"
+  std::string token;                         // empty: none
+  const cluster::TlsContext* tls = nullptr;  // of an address with TLS, and there always
 };
 // Waits no longer than `patience` in all, and not once `stop` (-1: none) is readable.
 sys::Result<HttpAnswer> http_get(const ServiceAddress& address, const HttpRequest& request,

@@ -223,9 +223,10 @@ struct RouteOptions {
 
 struct ScaleOptions {
   std::string engine;
-  std::string url;                  // of the router
-  std::string token_file;           // with the scope metrics; empty: no token is sent
-  std::string name = "zygo-scale";  // of the slots
+  std::string url;                           // of the router
+  std::string token_file;                    // with the scope metrics; empty: no token is sent
+  std::string ca_file, cert_file, key_file;  // empty: not used
+  std::string name = "zygo-scale";           // of the slots
   unsigned least = 0, most = 0;
   sys::Milliseconds wait{2'000}, idle{120'000}, settling{120'000};  // cluster::ScaleLimits
   sys::Milliseconds every{5'000}, ending{150'000};
@@ -234,8 +235,9 @@ struct ScaleOptions {
 };
 
 struct TopOptions {
-  std::string url;         // empty: http://kDefaultListen
-  std::string token_file;  // empty: no token is sent
+  std::string url;                           // empty: http://kDefaultListen
+  std::string token_file;                    // empty: no token is sent
+  std::string ca_file, cert_file, key_file;  // the same
   sys::Milliseconds every{1000};
   bool once = false;
 };

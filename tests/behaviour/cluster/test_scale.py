@@ -211,6 +211,8 @@ class Trouble(ScaleTestCase):
                 "said by other options": ("--engine", "slurm", "--max", "1", "--directive", "array=1-9"),
                 "expected NAME=VALUE": ("--engine", "slurm", "--max", "1", "--directive", "partition"),
                 "--name: expected": ("--engine", "slurm", "--max", "1", "--name", "a b"),
+                "no --url is https://": ("--engine", "slurm", "--max", "1", "--cert-file", "/c", "--key-file", "/k"),
+                "pilots join nobody by https://": ("--engine", "slurm", "--max", "1", "--pilot-ca-file", "/c"),
                 "/none": ("--engine", "slurm", "--max", "1", "--token-file", "/none")}.items():
             with self.subTest(words):
                 ended = zygo.run_cli("scale", "--url", f"http://127.0.0.1:{self.router_here.port}", "--pilot-token-file", "/t",

@@ -1,8 +1,10 @@
-"""Pilots that join by TLS, through a proxy that ends it in front of the router."""
+"""Pilots that join by TLS, and operators that look by it, through a proxy that ends it in front of the router."""
 
 from __future__ import annotations
 
+import json
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -10,7 +12,9 @@ import threading
 import unittest
 from pathlib import Path
 
-from cluster.routing import CALLER, TOKENS, RoutingTestCase, bearer
+import zygo
+from cluster.routing import CALLER, PILOT, TOKENS, RoutingTestCase, bearer
+from cluster.test_scale import Scale, ScaleTestCase
 from serve import Service
 
 
@@ -28,7 +32,7 @@ def relay(source: socket.socket, sink: socket.socket) -> None:
 
 
 @unittest.skipUnless(shutil.which("openssl"), "there is no openssl to make a certificate with")
-class Tls(RoutingTestCase):
+class TlsTestCase(RoutingTestCase):
     def certificate(self, name: str) -> tuple[Path, Path]:
         folder = self.folder()
         key, cert = folder / "key.pem", folder / "cert.pem"
@@ -61,6 +65,8 @@ class Tls(RoutingTestCase):
         threading.Thread(target=serve, daemon=True).start()
         return int(listener.getsockname()[1])
 
+
+class Tls(TlsTestCase):
     def join(self, port: int, ca: Path) -> Service:
         pilot = Service("--log", "text", "--workers", "2", "--join", f"https://127.0.0.1:{port}", "--ca-file", str(ca),
                         listen=(), command="pilot")
@@ -98,6 +104,44 @@ class Tls(RoutingTestCase):
             answer = west.ask("GET", kept.headers["location"], headers=bearer(CALLER))
             self.assertEqual(answer.status, status, answer.body)
             self.assertIn("queued" if which == "good" else "certificate", answer.body.decode())
+
+
+class Operators(TlsTestCase, ScaleTestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        key, self.cert = self.certificate("IP:127.0.0.1")
+        self.url = f"https://127.0.0.1:{self.proxy(self.router_here, key, self.cert)}"
+
+    def test_zygo_scale_looks_at_a_router_by_tls_and_its_pilots_join_so(self) -> None:
+        engines = self.engines()
+        scale = Scale(engines, "--engine", "slurm", "--url", self.url, "--ca-file", str(self.cert), "--min", "1", "--max", "1",
+                      "--ending", f"{30 * zygo.PATIENCE:.0f}s", "--pilot-token-file", self.token_file(PILOT))
+        self.addCleanup(scale.end, signal.SIGKILL)
+
+        told = scale.await_line(lambda line: line["joined"] == 1)
+
+        self.assertEqual(told["trouble"], "")
+        said = Path(f"/proc/{engines.pids()[0]}/cmdline").read_bytes()
+        self.assertIn(f"\0--ca-file\0{self.cert}\0".encode(), said)
+        self.assertEqual(scale.end()[0], 0)
+        self.assert_none_left(engines)
+
+    def test_a_router_that_nobody_vouches_for_is_not_believed(self) -> None:
+        _, other = self.certificate("IP:127.0.0.1")
+        scale = Scale(self.engines(), "--engine", "slurm", "--url", self.url, "--ca-file", str(other), "--max", "1",
+                      "--pilot-token-file", self.token_file(PILOT))
+        self.addCleanup(scale.end, signal.SIGKILL)
+
+        self.assertIn("certificate", scale.await_line(lambda line: bool(line["trouble"]))["trouble"])
+
+    def test_zygo_top_shows_a_router_by_tls(self) -> None:
+        shown = zygo.run_cli("top", "--once", "--json", "--url", self.url, "--ca-file", str(self.cert))
+        self.assertEqual(shown.code, 0, shown.stderr)
+        self.assertEqual(json.loads(shown.out)["cluster"]["pilots"], [])
+        _, other = self.certificate("IP:127.0.0.1")
+        refused = zygo.run_cli("top", "--once", "--url", self.url, env=zygo.environment(SSL_CERT_FILE=str(other)))
+        self.assertEqual(refused.code, 125)
+        self.assertIn("certificate", refused.stderr)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cluster/peers/homes.h"
-#include "tools/cli/cluster/tls_files.h"
+#include "tools/cli/cluster/tls_options.h"
 
 namespace cli {
 
@@ -76,10 +76,11 @@ std::variant<PeersApi::Options, Refusal> start_peers(const CommandLine& line,
 std::optional<Refusal> open_peers_tls(const CommandLine& line, PeersApi::Options& peers) {
   const bool is_wanted =
       std::ranges::any_of(peers.others, [](const auto& other) { return other.peer.url.tls; });
-  auto tls = open_tls({line.route.ca_file, line.route.cert_file, line.route.key_file}, is_wanted,
-                      "--peer");
-  if (auto* refusal = std::get_if<Refusal>(&tls)) return *refusal;
-  peers.tls = std::get<std::shared_ptr<const cluster::TlsContext>>(std::move(tls));
+  auto tls =
+      open_tls({.ca = line.route.ca_file, .cert = line.route.cert_file, .key = line.route.key_file},
+               is_wanted, "--peer");
+  if (!tls) return Refusal{tls.error().text()};
+  peers.tls = std::move(tls).value();
   return std::nullopt;
 }
 

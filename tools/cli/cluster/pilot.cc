@@ -12,7 +12,7 @@
 #include "images/store.h"
 #include "sandbox/sys/file.h"
 #include "service/observe/access_log.h"
-#include "tools/cli/cluster/tls_files.h"
+#include "tools/cli/cluster/tls_options.h"
 #include "tools/cli/text.h"
 
 #ifndef ZYGO_VERSION
@@ -49,10 +49,10 @@ std::variant<PilotPlan, Refusal> plan_pilot(const PilotOptions& options) {
       return Refusal{"--join: " + text + " is there twice"};
     plan.routers.push_back(std::move(url).value());
   }
-  auto tls = open_tls({options.ca_file, options.cert_file, options.key_file},
+  auto tls = open_tls({.ca = options.ca_file, .cert = options.cert_file, .key = options.key_file},
                       std::ranges::any_of(plan.routers, &cluster::JoinUrl::tls), "--join");
-  if (auto* refusal = std::get_if<Refusal>(&tls)) return *refusal;
-  plan.tls = std::get<std::shared_ptr<const cluster::TlsContext>>(std::move(tls));
+  if (!tls) return Refusal{tls.error().text()};
+  plan.tls = std::move(tls).value();
   if (options.token_file.empty()) return plan;
   const auto text = sys::read_file(options.token_file);
   if (!text) return Refusal{"--token-file: " + text.error().text()};

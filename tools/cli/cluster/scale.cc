@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 #include "cluster/scale/scaler.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/cluster/print.h"
+#include "tools/cli/cluster/tls_options.h"
 #include "tools/cli/http_client.h"
 #include "tools/cli/refusal.h"
 #include "tools/cli/subprocess.h"
@@ -42,10 +45,18 @@ Result<std::string> run_engine(const EngineCommand& command) {
   return Error::because(fmt::format("{} ended with status {}: {}", name, ended.code, said));
 }
 
-Result<cluster::RouterView> ask_router(const ServiceAddress& address, const std::string& token) {
-  const HttpAnswer answer = TRY(http_get(address, {"/v1/pilots", token}, kPatience, -1));
+// The router that is looked at.
+struct Watched {
+  ServiceAddress address;
+  std::string token;
+  std::shared_ptr<const cluster::TlsContext> tls;  // of https:// alone
+};
+
+Result<cluster::RouterView> ask_router(const Watched& router) {
+  const HttpRequest request = {"/v1/pilots", router.token, router.tls.get()};
+  const HttpAnswer answer = TRY(http_get(router.address, request, kPatience, -1));
   const auto because = [&](const std::string& why) {
-    return Error::because(fmt::format("{}: {}", address.text, why));
+    return Error::because(fmt::format("{}: {}", router.address.text, why));
   };
   if (answer.status == 401) return because("a token is asked for: --token-file FILE");
   if (answer.status == 403) return because("the token does not have the scope metrics");
@@ -149,6 +160,8 @@ class Supervision {
   std::string told_;
 };
 
+bool is_https(const std::string& url) { return url.starts_with("https://"); }
+
 // Why it cannot begin; empty: it can.
 std::string objection_to(const ScaleOptions& options, cluster::Engine engine,
                          const cluster::PrintOptions& printed) {
@@ -163,13 +176,16 @@ std::string objection_to(const ScaleOptions& options, cluster::Engine engine,
     if (const std::string why = cluster::objection_to_directive(engine, each); !why.empty())
       return fmt::format("--directive {}: {}", each, why);
   }
+  const bool has_tls_files =
+      !printed.ca_file.empty() || !printed.cert_file.empty() || !printed.key_file.empty();
+  if (has_tls_files && std::ranges::none_of(printed.joins, is_https))
+    return "--pilot-ca-file, --pilot-cert-file, --pilot-key-file: pilots join nobody by https://";
   return cluster::objection_to_print(engine, printed);
 }
 
 Scaler scaler_of(const ScaleOptions& options, cluster::Engine engine,
-                 const cluster::PrintOptions& printed, ServiceAddress address, std::string token) {
-  return {{.router = [address = std::move(address),
-                      token = std::move(token)] { return ask_router(address, token); },
+                 const cluster::PrintOptions& printed, Watched router) {
+  return {{.router = [router = std::move(router)] { return ask_router(router); },
            .run = run_engine,
            .printed =
                [engine, printed](unsigned pilots) {
@@ -188,13 +204,30 @@ Scaler scaler_of(const ScaleOptions& options, cluster::Engine engine,
            .only_says = options.dry_run}};
 }
 
+// Pilots dial the router where we do, and trust whom we trust, if nothing else is said.
+PilotOptions pilots_to_ask_for(const CommandLine& line) {
+  PilotOptions pilots = line.pilot;
+  if (pilots.join.empty()) pilots.join = {line.scale.url};
+  if (pilots.ca_file.empty() && std::ranges::any_of(pilots.join, is_https))
+    pilots.ca_file = line.scale.ca_file;
+  return pilots;
+}
+
+// --ca-file may be there for pilots alone.
+cluster::TlsFiles tls_files_of(const ScaleOptions& options, bool has_https,
+                               const PilotOptions& pilots) {
+  const bool is_for_pilots = !has_https && pilots.ca_file == options.ca_file;
+  return {.ca = is_for_pilots ? "" : options.ca_file,
+          .cert = options.cert_file,
+          .key = options.key_file};
+}
+
 }  // namespace
 
 int scale_command(const CommandLine& line, const Parts& parts) {
   const ScaleOptions& options = line.scale;
   const auto engine = cluster::engine_of(options.engine).value_or(cluster::Engine::kNone);
-  PilotOptions pilots = line.pilot;
-  if (pilots.join.empty()) pilots.join = {options.url};
+  const PilotOptions pilots = pilots_to_ask_for(line);
   const cluster::PrintOptions printed = print_options_of(pilots);
   if (const std::string why = objection_to(options, engine, printed); !why.empty())
     return refuse("scale", {why});
@@ -202,8 +235,11 @@ int scale_command(const CommandLine& line, const Parts& parts) {
   if (!address) return refuse("scale", {"--url: " + address.error().text()});
   Result<std::string> token = read_token_file(options.token_file);
   if (!token) return refuse("scale", {"--token-file: " + token.error().text()});
-  return Supervision(scaler_of(options, engine, printed, *std::move(address), *std::move(token)),
-                     options, line.common.json, *parts.stop)
+  auto tls = open_tls(tls_files_of(options, address->tls, pilots), address->tls, "--url");
+  if (!tls) return refuse("scale", {tls.error().text()});
+  Watched router{*std::move(address), *std::move(token), *std::move(tls)};
+  return Supervision(scaler_of(options, engine, printed, std::move(router)), options,
+                     line.common.json, *parts.stop)
       .run();
 }
 

@@ -118,6 +118,7 @@ Exit code: 0 ended by a signal, and no pilot is left; 2 usage; 125 pilots may be
 Examples:
   zygo scale --engine slurm --url http://router:8000 --max 64 --pilot-token-file /shared/token
   zygo scale --engine htcondor --url http://router:8000 --min 4 --max 200 --cpus 8 --memory 16G
+  zygo scale --engine slurm --url https://router.example --ca-file ca.pem --max 64 --token-file token
   zygo scale --engine slurm --url http://router:8000 --max 8 --directive partition=short --dry-run)~";
 
 inline constexpr const char* kHealthExamples =

@@ -32,9 +32,19 @@ void add_scale(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"slurm", "htcondor", "kubernetes"}))
       ->type_name("ENGINE")
       ->required();
-  app.add_option("--url", into.url, "The router: http://HOST:PORT")->type_name("URL")->required();
+  app.add_option("--url", into.url, "The router: http://HOST:PORT or https://HOST[:PORT]")
+      ->type_name("URL")
+      ->required();
   app.add_option("--token-file", into.token_file, "File with a token of scope metrics, if it asks")
       ->type_name("FILE");
+  app.add_option(
+         "--ca-file", into.ca_file,
+         "https: certificates that the router's may be signed by, for pilots, too (default: "
+         "the system's)")
+      ->type_name("FILE");
+  app.add_option("--cert-file", into.cert_file, "https: the certificate of zygo scale")
+      ->type_name("FILE");
+  app.add_option("--key-file", into.key_file, "https: its key")->type_name("FILE");
   whole_number(app.add_option("--min", into.least, "Pilots at any time (default 0)"), 0u,
                kMostPilots);
   whole_number(app.add_option("--max", into.most, "No more pilots than these")->required(), 1u,
@@ -53,7 +63,12 @@ void add_scale(CLI::App& app, CommandLine& line) {
       ->take_all();
   app.add_option("--pilot-token-file", line.pilot.token_file, "File with the pilots' token there")
       ->type_name("FILE");
-  app.add_option("--ca-file", line.pilot.ca_file, "https: certificates for the router's, there")
+  app.add_option("--pilot-ca-file", line.pilot.ca_file, "https: --ca-file of pilots, there")
+      ->type_name("FILE");
+  app.add_option("--pilot-cert-file", line.pilot.cert_file,
+                 "https: the certificate of pilots, there")
+      ->type_name("FILE");
+  app.add_option("--pilot-key-file", line.pilot.key_file, "https: its key, there")
       ->type_name("FILE");
   add_slots(app, line.pilot);
   app.option_defaults()->group("Options");

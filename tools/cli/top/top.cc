@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "sandbox/sys/file.h"
+#include "tools/cli/cluster/tls_options.h"
 #include "tools/cli/http_client.h"
 #include "tools/cli/text.h"
 #include "tools/cli/token_file.h"
@@ -80,6 +82,7 @@ struct Source {
   ServiceAddress address;
   std::string token;
   const StopSignals* stop = nullptr;
+  std::shared_ptr<const cluster::TlsContext> tls;  // of https:// alone
   bool may_be_router = true;
 
   int stop_fd() const { return stop == nullptr ? -1 : stop->fd(); }
@@ -110,7 +113,8 @@ Result<Look> Source::fetch() {
 // Who has no such path, or lets nobody ask for it, is no router and is not asked again.
 Result<std::optional<std::string>> Source::fetch_pilots() {
   if (!may_be_router) return std::optional<std::string>();
-  HttpAnswer answer = TRY(http_get(address, {"/v1/pilots", token}, kPatience, stop_fd()));
+  HttpAnswer answer =
+      TRY(http_get(address, {"/v1/pilots", token, tls.get()}, kPatience, stop_fd()));
   if (answer.status == 200) return std::optional(std::move(answer.body));
   if (answer.status < 400 || answer.status >= 500)
     return sys::Error::because(fmt::format("GET /v1/pilots has status {}", answer.status));
@@ -120,7 +124,7 @@ Result<std::optional<std::string>> Source::fetch_pilots() {
 
 // The body of /v1/stats, or in words for people why there is none.
 Result<std::string> Source::fetch_stats() const {
-  HttpAnswer answer = TRY(http_get(address, {"/v1/stats", token}, kPatience, stop_fd()));
+  HttpAnswer answer = TRY(http_get(address, {"/v1/stats", token, tls.get()}, kPatience, stop_fd()));
   switch (answer.status) {
     case 200:
       return std::move(answer.body);
@@ -227,7 +231,11 @@ int top_command(const CommandLine& line, const Parts& parts) {
   if (!address) return refuse("top", {"--url: " + address.error().text()});
   Result<std::string> token = read_token_file(line.top.token_file);
   if (!token) return refuse("top", {"--token-file: " + token.error().text()});
-  Source source{*std::move(address), *std::move(token), parts.stop};
+  auto tls =
+      open_tls({.ca = line.top.ca_file, .cert = line.top.cert_file, .key = line.top.key_file},
+               address->tls, "--url");
+  if (!tls) return refuse("top", {tls.error().text()});
+  Source source{*std::move(address), *std::move(token), parts.stop, *std::move(tls)};
   if (line.top.once) return show_once(source, line);
   if (line.common.json || !is_terminal(STDOUT_FILENO)) return follow_as_lines(source, line);
   return follow_on_terminal(source, line);

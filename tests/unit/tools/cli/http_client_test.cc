@@ -65,7 +65,12 @@ TEST_CASE("addresses of a service", "[cli][http]") {
   CHECK(host_of("localhost:80") == "localhost|80|");
   CHECK(host_of("http://[::1]:8000") == "::1|8000|");
   CHECK(host_of("unix:/run/a") == "||/run/a");
-  for (const char* wrong : {"", "unix:", "http://", "http://a", "https://a:1", "a:", ":1", "a:b",
+  CHECK(host_of("https://router.example") == "router.example|443|");
+  CHECK(host_of("https://router.example:8443/") == "router.example|8443|");
+  CHECK(host_of("https://[::1]") == "::1|443|");
+  CHECK(parse_service_address("https://a:1")->tls);
+  CHECK_FALSE(parse_service_address("http://a:1")->tls);
+  for (const char* wrong : {"", "unix:", "http://", "http://a", "https://", "https://a:b", "a:", ":1", "a:b",
                             "a:123456", "u@a:1", "http://a/b:1", "a\r\nb:1"})
     CHECK(host_of(wrong).empty());
 }
