@@ -2,6 +2,7 @@
 
 import { Chart } from "./charts.js";
 import { bar, byId, clock, count, duration, evidence, make, share, size, time } from "./format.js";
+import { Pilots } from "./pilots.js";
 import { ask } from "./service.js";
 
 const kEvery = 1000;
@@ -23,6 +24,7 @@ export class Dashboard {
     this.told = told;
     this.timer = null;
     this.wait = kEvery;
+    this.pilots = new Pilots();
     this.jobs = new Chart(byId("chart-jobs"), {
       title: "Jobs per second", format: count,
       lines: [{ name: "ended", kind: "main" }, { name: "not well", kind: "side" }],
@@ -53,6 +55,7 @@ export class Dashboard {
     if (!this.wanted || document.hidden) return;
     try {
       this.show(await ask("/v1/stats"));
+      await this.pilots.look();
       this.wait = kEvery;
     } catch (error) {
       this.told.bad(error);
