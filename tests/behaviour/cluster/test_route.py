@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import threading
 import time
 import unittest
+from pathlib import Path
 from typing import Any
 
 import host
@@ -231,6 +233,62 @@ class Trust(RoutingTestCase):
         pilot = self.pilot(router, options=("--level", "minimal", "--require", "minimal"))
         self.await_line(pilot, "this router wants full")
         self.assertEqual(self.pilots(router), [])
+
+
+class Reading(RoutingTestCase):
+    """SIGHUP: a router reads its configuration again."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.tokens = self.folder() / "tokens"
+        self.tokens.write_text(TOKENS, encoding="utf-8")
+        self.tokens_router = self.router("--tokens", str(self.tokens))
+        self.pilot(self.tokens_router, options=("--token-file", self.token_file(PILOT)))
+        self.await_pilots(self.tokens_router, 1, bearer(OPERATOR))
+
+    def reload(self, text: str) -> None:
+        """Returns when the log has this."""
+        self.tokens_router.process.send_signal(signal.SIGHUP)
+        self.await_line(self.tokens_router, text)
+
+    def status(self, token: str) -> int:
+        return self.tokens_router.ask("POST", "/v1/jobs", {"source": "print(1)"}, bearer(token)).status
+
+    def test_new_tokens_are_in_force_and_the_pilot_that_has_joined_stays(self) -> None:
+        another = "another-token-0123456789"
+        before, = self.pilots(self.tokens_router, bearer(OPERATOR))
+        self.tokens.write_text(TOKENS.replace(CALLER, another), encoding="utf-8")
+        self.reload("configuration read again, and in force")
+
+        self.assertEqual((self.status(CALLER), self.status(another)), (401, 200))
+        after, = self.pilots(self.tokens_router, bearer(OPERATOR))
+        self.assertEqual(after["address"], before["address"], "one connection")
+
+    def test_what_cannot_be_read_changes_nothing_and_is_told(self) -> None:
+        for bad in ("someone short\n", ""):
+            self.tokens.write_text(bad, encoding="utf-8")
+            self.reload("configuration refused, the one before stays")
+            self.assertEqual(self.status(CALLER), 200)
+
+    def test_a_router_without_its_reader_says_so_and_goes_on(self) -> None:
+        reader, = self.readers()
+        os.kill(reader, signal.SIGKILL)
+        self.reload("restart the router")
+
+        self.assertEqual(self.status(CALLER), 200)
+
+    def test_the_reader_ends_with_its_router_however_that_ends(self) -> None:
+        reader, = self.readers()
+        watch = os.pidfd_open(reader)
+        self.addCleanup(os.close, watch)
+        self.tokens_router.stop(signal.SIGKILL)
+
+        ended, _, _ = select.select([watch], [], [], 30 * zygo.PATIENCE)
+        self.assertEqual(ended, [watch])
+
+    def readers(self) -> list[int]:
+        pid = self.tokens_router.process.pid
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,12 +23,14 @@
 #include "sandbox/sys/random.h"
 #include "service/observe/systemd.h"
 #include "service/service.h"
+#include "tools/cli/cluster/config_reader.h"
 #include "tools/cli/cluster/peers.h"
 #include "tools/cli/serve/init_process.h"
 #include "tools/cli/serve/listeners.h"
 #include "tools/cli/serve/places.h"
 #include "tools/cli/serve/plan.h"
 #include "tools/cli/serve/reload.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
 
@@ -101,12 +104,29 @@ std::variant<std::vector<cluster::Offered>, Refusal> offer_environments(const Co
   return all;
 }
 
-int route(const CommandLine& line, ServePlan plan, cluster::PeersApi::Options peers,
-          std::vector<cluster::Offered> environments, std::vector<service::Listener> listeners,
-          int stop) {
+// A higher --connections may come with a new configuration.
+void raise_room() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// What ends it, and what lets it read its configuration again.
+struct Orders {
+  int stop = -1, reload = -1;
+};
+
+struct RoutePlan : ServePlan {
+  cluster::PeersApi::Options peers;  // none: it is alone
+  std::vector<cluster::Offered> environments;
+  std::vector<service::Listener> listeners;
+};
+
+int route(const CommandLine& line, RoutePlan plan, const ConfigReader& reader, Orders orders) {
   std::vector<std::string> names;
-  for (const service::Listener& listener : listeners) names.push_back(listener.name());
-  const bool has_users = std::ranges::any_of(listeners, &service::Listener::is_unix);
+  for (const service::Listener& listener : plan.listeners) names.push_back(listener.name());
+  const bool has_users = std::ranges::any_of(plan.listeners, &service::Listener::is_unix);
   service::notify_supervisor("READY=1");  // it listens, and can make no socket from here on
   const Places places(line.serve, plan.service.blobs);
   (void)images::sha256_of("");  // the library reads its configuration with its first use
@@ -117,12 +137,13 @@ int route(const CommandLine& line, ServePlan plan, cluster::PeersApi::Options pe
   const auto runtimes = std::make_shared<cluster::KnownRuntimes>();
   cluster::Fleet fleet({.seed = sys::random_number(), .blobs = plan.service.blobs});
   service::Facts facts = facts_of(line, plan.templates, fleet, runtimes);
+  facts.reread = [&reader] { return reader.read(); };
   plan.service.warm = false;
   plan.service.parts.emplace_back(
       [&, options = pilots_of(line)](const service::ApiContext& context) {
         return std::make_unique<cluster::PilotsApi>(context, fleet, *runtimes, options);
       });
-  if (!peers.others.empty()) {
+  if (cluster::PeersApi::Options& peers = plan.peers; !peers.others.empty()) {
     plan.service.router = peers.router;
     peers.trouble = pilots_of(line).trouble;
     peers.patience = kLeasesOfSilence * line.route.lease;
@@ -130,12 +151,13 @@ int route(const CommandLine& line, ServePlan plan, cluster::PeersApi::Options pe
       return std::make_unique<cluster::PeersApi>(context, std::move(peers));
     });
   }
-  plan.service.parts.emplace_back([&environments](const service::ApiContext& context) {
-    return std::make_unique<cluster::EnvironmentsApi>(context, std::move(environments));
-  });
+  plan.service.parts.emplace_back(
+      [&environments = plan.environments](const service::ApiContext& context) {
+        return std::make_unique<cluster::EnvironmentsApi>(context, std::move(environments));
+      });
   service::Service service(fleet, std::move(plan.service), std::move(facts));
-  for (service::Listener& listener : listeners) service.add(std::move(listener));
-  const auto ended = service.run(stop, -1, [&] { say_ready(line, names); });
+  for (service::Listener& listener : plan.listeners) service.add(std::move(listener));
+  const auto ended = service.run(orders.stop, orders.reload, [&] { say_ready(line, names); });
   return ended ? kExitOk : refuse("route", refusal_of(ended.error()));
 }
 
@@ -149,20 +171,25 @@ int route_command(const CommandLine& line, const Parts& parts) {
   if (auto refusal = open_peers_tls(line, peers)) return refuse("route", *refusal);
   auto wish = plan_service(line, parts);
   if (auto* refusal = std::get_if<Refusal>(&wish)) return refuse("route", *refusal);
-  ServePlan& plan = std::get<ServePlan>(wish);
+  RoutePlan plan{std::get<ServePlan>(std::move(wish)), std::move(peers), {}, {}};
   auto environments = offer_environments(line);
   if (auto* refusal = std::get_if<Refusal>(&environments)) return refuse("route", *refusal);
+  plan.environments = std::get<std::vector<cluster::Offered>>(std::move(environments));
+  // A request that another router answers has a connection there, too.
+  const size_t connections = line.serve.connections * (plan.peers.others.empty() ? 1 : 2);
+  if (auto refusal = make_room(connections, 1)) return refuse("route", *refusal);
+  raise_room();
+  auto reader = ConfigReader::start(line);
+  if (!reader) return refuse("route", refusal_of(reader.error()));
+  auto reload = install_reload_signal();
+  if (!reload) return refuse("route", refusal_of(reload.error()));
   auto listeners = open_listeners(line.serve, kDefaultListen);
   if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse("route", *refusal);
-  // A request that another router answers has a connection there, too.
-  const size_t connections = line.serve.connections * (peers.others.empty() ? 1 : 2);
-  if (auto refusal = make_room(connections, 1)) return refuse("route", *refusal);
+  plan.listeners = std::get<std::vector<service::Listener>>(std::move(listeners));
   if (const auto root = images::Store::default_root()) plan.service.blobs = *root + "/blobs";
   if (!plan.service.blobs.empty()) (void)runtime::BlobStore(plan.service.blobs).make_folders();
   sys::give_back_freed_memory();
-  return route(line, std::move(plan), std::move(peers),
-               std::get<std::vector<cluster::Offered>>(std::move(environments)),
-               std::get<std::vector<service::Listener>>(std::move(listeners)), parts.stop->fd());
+  return route(line, std::move(plan), *reader, {.stop = parts.stop->fd(), .reload = reload->get()});
 }
 
 }  // namespace cli
