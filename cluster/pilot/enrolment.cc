@@ -163,6 +163,7 @@ bool Enrolment::welcome(WireReader& in) {
   if (!in.ok() || said.magic != kMagic || !known || said.lease_ms == 0 || !is_name(said.router))
     return false;
   joined_ = true;
+  version_ = said.version;
   pause_ = {};
   lease_ = Milliseconds(said.lease_ms);
   house_.log(fmt::format("{}: joined router {}", house_.router, said.router));
@@ -182,8 +183,9 @@ void Enrolment::tell_runtimes(const std::string& json) {
 bool Enrolment::read_start(WireReader& in, StartHead& head, Job& job) {
   in(head);
   if (!runtime::read_job(in, job)) return false;
-  if (head.flags > (StartHead::kProgram | StartHead::kLive) || jobs_.contains(head.number))
-    return false;
+  const bool has_trace = (head.flags & StartHead::kTrace) != 0;
+  if (head.flags > StartHead::kAll || (has_trace && version_ < kTraceVersion)) return false;
+  if (jobs_.contains(head.number)) return false;
   if (head.flags & StartHead::kProgram) {
     std::string bytes;
     in(bytes);
@@ -191,6 +193,7 @@ bool Enrolment::read_start(WireReader& in, StartHead& head, Job& job) {
     // Without it the engine says that there is no program.
     if (auto program = program_of(bytes)) job.program = std::move(program).value();
   }
+  if (has_trace) in(job.watch->trace);
   return in.ok();
 }
 
@@ -218,6 +221,8 @@ std::string Enrolment::attach(const StartHead& head, Job& job) {
       std::make_shared<service::JobHolding>(service::Allowance::Share(house_.held, house_.router));
   LocalJob& local = jobs_[head.number];
   local.watch = job.watch;
+  if (!job.watch->trace.empty()) local.trace = service::read_trace_parent(job.watch->trace);
+  local.since = sys::monotonic_now();
   if (!(head.flags & StartHead::kLive)) return {};
   const uint64_t number = head.number;
   auto live =
@@ -289,11 +294,21 @@ void Enrolment::end(uint64_t number, const JobResult& result) {
   // Nobody has asked for that but us, who end: it can begin elsewhere.
   const bool given_back = result.verdict.outcome == runtime::Outcome::kCancelled && !job.withdrawn;
   if (given_back) return send(message(Kind::kReturned, number));
+  if (job.trace) tell_trace(job, result);
   WireWriter out = message(Kind::kResult, number);
   out.reserve(runtime::bytes_made(result) + (size_t{1} << 10));
   out(job.watch->has_started());
   runtime::write_result(result, out);
   send(out);
+}
+
+void Enrolment::tell_trace(const LocalJob& job, const JobResult& result) const {
+  const auto took = std::chrono::duration_cast<sys::Microseconds>(sys::monotonic_now() - job.since);
+  house_.traced({.router = house_.router,
+                 .id = result.id,
+                 .label = result.verdict.label(),
+                 .us = took.count(),
+                 .trace = *job.trace});
 }
 
 void Enrolment::look_who_began() {

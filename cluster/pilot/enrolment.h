@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@
 #include "runtime/loop/loop.h"
 #include "service/deadlines.h"
 #include "service/http/allowance.h"
+#include "service/observe/access_log.h"
+#include "service/observe/trace_context.h"
 
 namespace cluster {
 
@@ -41,6 +44,8 @@ class Enrolment : public LinkListener {
     std::function<void(const std::string&line)> log, trouble;  // what goes well, and what does not
     std::function<void()> rested;                              // there is nothing left to do
     std::string router;                                        // its address, for people
+    // A job has ended that belongs to a trace.
+    std::function<void(const service::RoutedJob&)> traced = [](const service::RoutedJob&) {};
   };
   explicit Enrolment(House house);
   ~Enrolment() override;
@@ -60,6 +65,8 @@ class Enrolment : public LinkListener {
   struct LocalJob {
     std::shared_ptr<runtime::JobWatch> watch;
     std::unique_ptr<LocalLive> live;
+    std::optional<service::TraceContext> trace;
+    sys::Nanoseconds since{};
     bool told_begun = false;
     bool withdrawn = false;  // by its router
   };
@@ -77,6 +84,7 @@ class Enrolment : public LinkListener {
   void run(std::vector<std::pair<StartHead, runtime::Job>> jobs, bool one_way);
   std::function<void(runtime::JobResult)> done_of(uint64_t number);
   void end(uint64_t number, const runtime::JobResult& result);
+  void tell_trace(const LocalJob& job, const runtime::JobResult& result) const;
   void return_unbegun();
   void look_who_began();
   void withdraw(uint64_t number);
@@ -96,7 +104,8 @@ class Enrolment : public LinkListener {
   std::string runtimes_;
   std::mt19937_64 random_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  uint64_t connection_ = 0;  // counts them
+  uint64_t connection_ = 0;            // counts them
+  uint16_t version_ = kOldestVersion;  // that is spoken on it
   bool joined_ = false, draining_ = false, dialing_ = false;
 };
 

@@ -42,7 +42,8 @@ Enrolment::House Membership::house_for(const Router& router) {
           .log = options_.log,
           .trouble = options_.trouble,
           .rested = context_.rested,
-          .router = router.address};
+          .router = router.address,
+          .traced = options_.traced};
 }
 
 Hello Membership::hello() const {

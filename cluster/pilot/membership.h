@@ -24,6 +24,7 @@ class Membership : public service::Api {
     std::vector<Router> routers;
     Hello hello;                                               // but for the facts of the engine
     std::function<void(const std::string&line)> log, trouble;  // what goes well, and what does not
+    std::function<void(const service::RoutedJob&)> traced = [](const service::RoutedJob&) {};
   };
   Membership(const service::ApiContext& context, runtime::Engine& engine, Options options);
 

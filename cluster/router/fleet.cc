@@ -147,7 +147,7 @@ void Fleet::start_at(TaskId id, Pilot pilot) {
 void Fleet::assign(TaskId id, Pilot pilot, WireWriter& out) {
   Task& task = tasks_.at(id);
   const uint64_t number = assignments_.assign(id, pilot);
-  write_start(number, task.job, out);
+  write_start(number, task.job, members_.version_of(pilot), out);
   if (!task.job.live) return;
   task.input = std::make_unique<LiveInput>(
       *loop_, task.job.live, [this, pilot, number](std::string_view bytes, bool is_last) {

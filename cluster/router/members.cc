@@ -26,6 +26,7 @@ Members::Pilot Members::enter(Hello hello, std::string address, PilotLink& link)
   const Pilot pilot = ++last_;
   std::ranges::sort(hello.templates);
   Member& member = members_[pilot];
+  member.version = common_version(hello.oldest, hello.newest);
   member.hello = std::move(hello);
   member.address = std::move(address);
   member.since = sys::monotonic_now();

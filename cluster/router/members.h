@@ -23,6 +23,7 @@ class Members {
   // What people are told about one.
   struct Member {
     Hello hello;
+    uint16_t version = 0;  // that is spoken with it
     std::string address;
     sys::Nanoseconds since{};
     Status status;
@@ -36,6 +37,7 @@ class Members {
   Pilot enter(Hello hello, std::string address, PilotLink& link);
   void leave(Pilot pilot);
   bool contains(Pilot pilot) const { return members_.contains(pilot); }
+  uint16_t version_of(Pilot pilot) const { return members_.at(pilot).version; }
   const std::map<Pilot, Member>& all() const { return members_; }
   bool set_lapsed(Pilot pilot, bool lapsed);  // whether that is news
   void set_draining(Pilot pilot);

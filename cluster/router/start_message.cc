@@ -26,14 +26,18 @@ std::string bytes_of(const runtime::Artefact& artefact) {
 
 }  // namespace
 
-void write_start(uint64_t number, const runtime::Job& job, runtime::WireWriter& out) {
+void write_start(uint64_t number, const runtime::Job& job, uint16_t version,
+                 runtime::WireWriter& out) {
   StartHead head{.number = number};
   const bool has_program = job.program && job.program->program;
   if (has_program) head.flags |= StartHead::kProgram;
   if (job.live) head.flags |= StartHead::kLive;
+  const bool has_trace = version >= kTraceVersion && job.watch && !job.watch->trace.empty();
+  if (has_trace) head.flags |= StartHead::kTrace;
   out(head);
   runtime::write_job(job, out);
   if (has_program) out(bytes_of(*job.program));
+  if (has_trace) out(job.watch->trace);
 }
 
 }  // namespace cluster

@@ -7,8 +7,10 @@
 
 namespace cluster {
 
-// What Kind::kStart says of one job: its head, the job, and its program where it is compiled
-// already. One that cannot be read goes as empty, and the pilot says that there is no program.
-void write_start(uint64_t number, const runtime::Job& job, runtime::WireWriter& out);
+// What Kind::kStart says of one job to a pilot that speaks `version`: its head, the job, its
+// program where it is compiled already, and its trace. A program that cannot be read goes as empty,
+// and the pilot says that there is none.
+void write_start(uint64_t number, const runtime::Job& job, uint16_t version,
+                 runtime::WireWriter& out);
 
 }  // namespace cluster

@@ -23,7 +23,8 @@
 namespace cluster {
 
 inline constexpr uint32_t kMagic = 0x6f67797a;  // "zygo"
-inline constexpr uint16_t kOldestVersion = 1, kNewestVersion = 1;
+inline constexpr uint16_t kOldestVersion = 1, kNewestVersion = 2;
+inline constexpr uint16_t kTraceVersion = 2;  // from which on a start may have a trace
 inline constexpr const char* kSubprotocol = "zygo.pilot";
 
 enum class Kind : uint8_t {
@@ -32,7 +33,7 @@ enum class Kind : uint8_t {
   kAlive,      // both, several times in a lease
   kStatus,     // pilot: Status
   kRuntimes,   // pilot: its languages, the JSON of `zygo runtime list`
-  kStart,      // router: StartHead, job; the job's program, if the head says so
+  kStart,      // router: StartHead, job; the job's program and its trace, if the head says so
   kStartPair,  // router: whether only one hears the other, and twice what kStart has
   kWithdraw,   // router: an assignment
   kSignal,     // router: of a live job, the signal's number
@@ -76,7 +77,7 @@ struct Status {
 };
 
 struct StartHead {
-  enum Flags : uint8_t { kProgram = 1, kLive = 2 };
+  enum Flags : uint8_t { kProgram = 1, kLive = 2, kTrace = 4, kAll = 7 };
   uint64_t number = 0;
   uint8_t flags = 0;
 };

@@ -112,6 +112,9 @@ struct JobWatch {
   // The client that takes turns with others for the workers (Shares); set before the job is
   // submitted. Empty: none.
   std::string client;
+  // The trace that it belongs to, as a header `traceparent` says it; the same. Engines tell it to
+  // those elsewhere that run the job. Empty: none.
+  std::string trace;
 };
 
 class LiveIo;

@@ -191,6 +191,7 @@ std::variant<Dispatcher::Ticket, Dispatcher::Busy> Dispatcher::submit(Order orde
   entry.since = sys::monotonic_now();
   entry.watch = job.watch = std::make_shared<runtime::JobWatch>();
   entry.watch->held = std::make_shared<JobHolding>(Allowance::Share(held_, entry.order.client));
+  if (entry.order.trace) entry.watch->trace = entry.order.trace->child();
   if (closed_) {
     end_unrun(ticket, entry, cancelled(entry));
     return ticket;

@@ -76,6 +76,19 @@ void AccessLog::refused(const Peer& peer, int status) {
   write({peer.name, "", "", status, 0, 0, nullptr});
 }
 
+void AccessLog::ended(const RoutedJob& job) {
+  if (format_ == LogFormat::kOff) return;
+  if (format_ == LogFormat::kText) {
+    return write(fmt::format("{} {} job {} {} {}.{:03} ms trace {} span {}", time_text(),
+                             quoted(job.router), quoted(job.id), quoted(job.label), job.us / 1000,
+                             job.us % 1000, job.trace.trace_id, job.trace.span_id));
+  }
+  write(fmt::format(
+      R"({{"time":"{}","client":{},"job_count":1,"jobs":[{}],"label":{},"us":{},"trace":{}}})",
+      time_text(), quoted(job.router), quoted(job.id), quoted(job.label), job.us,
+      job.trace.json()));
+}
+
 std::string AccessLog::text_of(const Line& line) const {
   std::string text =
       fmt::format("{} {} {} {} {} {} B {}.{:03} ms", time_text(), quoted(line.client),

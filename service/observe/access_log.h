@@ -1,7 +1,7 @@
 #pragma once
-// The access log: one line for each answer, to stderr; a successful health check has none. Never
-// waits for its reader: a line that would block is dropped, and the next one says how many were.
-// Loop thread only.
+// The access log: one line for each answer, to stderr; a successful health check has none. A pilot
+// has one for each job of a router that belongs to a trace, too. Never waits for its reader: a line
+// that would block is dropped, and the next one says how many were. Loop thread only.
 
 #include <cstdint>
 #include <string>
@@ -16,11 +16,20 @@ enum class LogFormat : uint8_t { kOff, kText, kJson };
 // The line for what the service has to say of itself, in every format; with its time.
 std::string noted(LogFormat format, std::string_view what, std::string_view command = "serve");
 
+// A job that a router has sent, and that belongs to a trace.
+struct RoutedJob {
+  std::string_view router, id;
+  std::string label;
+  int64_t us = 0;  // from its arrival to its result
+  TraceContext trace;
+};
+
 class AccessLog {
  public:
   AccessLog(LogFormat format, int fd) : format_(format), fd_(fd) {}
   void answered(const Exchange& exchange);
   void refused(const Peer& peer, int status);  // what was no request
+  void ended(const RoutedJob& job);
   void note(std::string_view what) { write(noted(format_, what)); }
   void set_format(LogFormat format) { format_ = format; }
 

@@ -96,6 +96,10 @@ std::optional<TraceContext> read_trace_context(const Headers& headers) {
   return trace;
 }
 
+std::optional<TraceContext> read_trace_parent(const std::string& text) {
+  return read_trace_context({{"traceparent", text}});
+}
+
 void add_service_object(const std::optional<TraceContext>& trace, std::string& result) {
   if (!trace || !result.ends_with('}')) return;
   result.pop_back();

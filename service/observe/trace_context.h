@@ -21,9 +21,13 @@ struct TraceContext {
   std::string json() const;  // an object
   // The header traceresponse, by which a caller finds our span.
   std::string response() const;
+  // The header traceparent of whatever is done for it elsewhere.
+  std::string child() const { return response(); }
 };
 
 std::optional<TraceContext> read_trace_context(const Headers& headers);
+// Of a `traceparent` alone.
+std::optional<TraceContext> read_trace_parent(const std::string& text);
 
 // Adds the field "service" to a result, an object of JSON; nothing without a trace.
 void add_service_object(const std::optional<TraceContext>& trace, std::string& result);

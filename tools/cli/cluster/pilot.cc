@@ -1,6 +1,7 @@
 #include "tools/cli/cluster/pilot.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -141,6 +142,8 @@ service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,
   made.log = [log, tell = made.trouble](const std::string& step) {
     if (log != service::LogFormat::kOff) tell(step);
   };
+  made.traced = [access = std::make_shared<service::AccessLog>(log, STDERR_FILENO)](
+                    const service::RoutedJob& job) { access->ended(job); };
   return [made, plan = std::move(plan), &engine](const service::ApiContext& context) {
     cluster::Membership::Options own = made;
     for (uint32_t index = 0; index < plan.routers.size(); ++index) {

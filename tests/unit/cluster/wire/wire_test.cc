@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "cluster/router/start_message.h"
 #include "cluster/wire/frames.h"
 #include "cluster/wire/messages.h"
 #include "images/sha256.h"
@@ -86,7 +87,34 @@ TEST_CASE("the bytes of version 1 stay what they are", "[cluster]") {
         "786ba061075cc5782b75d6d2d2efa502aaaa5bbe25351ccc8e5cd85778650de4");
 
   runtime::WireWriter hello = message(Kind::kHello);
-  hello(Hello{.name = "p", .zygo = "0.1.0", .workers = 2, .templates = {"python"}});
+  hello(Hello{.newest = 1, .name = "p", .zygo = "0.1.0", .workers = 2, .templates = {"python"}});
   CHECK(images::sha256_of(hello.bytes()) ==
         "dffab5d8dad2a0ee962994454969912c8265c7ecba87e40ed34dbe0edb6c5cb1");
+}
+
+TEST_CASE("a start has its trace for a pilot that speaks version 2, and not for an older one",
+          "[cluster]") {
+  runtime::Job job;
+  job.id = "a";
+  job.source = "print(1)";
+  job.watch = std::make_shared<runtime::JobWatch>();
+  runtime::WireWriter without, old, now;
+  write_start(7, job, kNewestVersion, without);
+  job.watch->trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  write_start(7, job, 1, old);
+  write_start(7, job, 2, now);
+  CHECK(old.bytes() == without.bytes());
+  CHECK(now.bytes().ends_with(job.watch->trace));
+  StartHead head;
+  runtime::Job read;
+  std::string trace;
+  runtime::WireReader in(now.bytes());
+  in(head);
+  CHECK(head.flags == StartHead::kTrace);
+  REQUIRE(runtime::read_job(in, read));
+  in(trace);
+  CHECK(in.at_end());
+  CHECK(trace == job.watch->trace);
+  CHECK(images::sha256_of(now.bytes()) ==
+        "c526149daf99866bd4e53ff1e9685f6884d9c58859710203ee6926f62529be80");
 }
