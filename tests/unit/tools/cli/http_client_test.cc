@@ -70,8 +70,8 @@ TEST_CASE("addresses of a service", "[cli][http]") {
   CHECK(host_of("https://[::1]") == "::1|443|");
   CHECK(parse_service_address("https://a:1")->tls);
   CHECK_FALSE(parse_service_address("http://a:1")->tls);
-  for (const char* wrong : {"", "unix:", "http://", "http://a", "https://", "https://a:b", "a:", ":1", "a:b",
-                            "a:123456", "u@a:1", "http://a/b:1", "a\r\nb:1"})
+  for (const char* wrong : {"", "unix:", "http://", "http://a", "https://", "https://a:b",
+                            "a:", ":1", "a:b", "a:123456", "u@a:1", "http://a/b:1", "a\r\nb:1"})
     CHECK(host_of(wrong).empty());
 }
 
