@@ -5,8 +5,10 @@
 
 namespace service {
 
-void AsyncResults::begin(const std::string& id, std::string client) {
-  jobs_[id].client = std::move(client);
+void AsyncResults::begin(const std::string& id, std::string client, std::shared_ptr<void> key) {
+  Job& job = jobs_[id];
+  job.client = std::move(client);
+  job.key = std::move(key);
 }
 
 void AsyncResults::set_ticket(const std::string& id, Dispatcher::Ticket ticket) {
@@ -19,6 +21,7 @@ void AsyncResults::end(const std::string& id, Finished finished) {
   Job& job = jobs_.at(id);
   job.ended = true;
   job.expired = finished.expired;
+  if (job.expired) job.key.reset();  // whoever sends it again has it tried again
   job.json = std::move(finished.json);
   job.held = std::move(finished.held);
   Kept& kept = kept_[job.client];

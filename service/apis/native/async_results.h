@@ -34,6 +34,7 @@ class AsyncResults {
     bool ended = false, expired = false;
     std::string json;
     std::shared_ptr<void> held;  // counts it
+    std::shared_ptr<void> key;   // by which it is known (JobKeys); none: by its id only
     std::unordered_map<uint64_t, Waiting> waiting;
     std::list<std::string>::iterator place;  // once it has ended
     Deadlines::Id forget_at = 0;
@@ -41,7 +42,8 @@ class AsyncResults {
 
   AsyncResults(Deadlines& deadlines, Options options) : deadlines_(deadlines), options_(options) {}
 
-  void begin(const std::string& id, std::string client);
+  // The key goes with the job, and earlier if it turns out that there is no verdict.
+  void begin(const std::string& id, std::string client, std::shared_ptr<void> key = nullptr);
   void set_ticket(const std::string& id, Dispatcher::Ticket ticket);
   void drop(const std::string& id);
   void end(const std::string& id, Finished finished);
