@@ -57,20 +57,32 @@ const AsyncResults::Job* AsyncResults::find(const std::string& id,
   return found == jobs_.end() || found->second.client != client ? nullptr : &found->second;
 }
 
-void AsyncResults::wait(const std::string& id, std::optional<sys::Milliseconds> patience,
-                        std::function<void(const Job&)> then) {
+AsyncResults::WaitingId AsyncResults::wait(const std::string& id,
+                                           std::optional<sys::Milliseconds> patience,
+                                           std::function<void(const Job&)> then) {
   Job& job = jobs_.at(id);
-  if (job.ended) return then(job);
-  const uint64_t number = ++last_waiting_;
+  if (job.ended) {
+    then(job);
+    return 0;
+  }
+  const WaitingId number = ++last_waiting_;
   Waiting& waiting = job.waiting[number];
   waiting.then = std::move(then);
-  if (!patience) return;
+  if (!patience) return number;
   waiting.until = deadlines_.at(sys::monotonic_now() + *patience, [this, id, number] {
     auto found = jobs_.find(id);
     if (found == jobs_.end()) return;
     auto late = found->second.waiting.extract(number);
     if (!late.empty()) late.mapped().then(found->second);
   });
+  return number;
+}
+
+void AsyncResults::leave(const std::string& id, WaitingId waiting) {
+  auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  auto left = found->second.waiting.extract(waiting);
+  if (!left.empty()) deadlines_.forget(left.mapped().until);
 }
 
 void AsyncResults::forget(const std::string& id) {

@@ -24,6 +24,7 @@ class AsyncResults {
     Options within(size_t bytes) const { return {most, std::min(most_bytes, bytes), keep}; }
   };
   struct Job;
+  using WaitingId = uint64_t;  // 0: nothing is waited for
   struct Waiting {
     std::function<void(const Job&)> then;
     Deadlines::Id until = 0;
@@ -35,7 +36,7 @@ class AsyncResults {
     std::string json;
     std::shared_ptr<void> held;  // counts it
     std::shared_ptr<void> key;   // by which it is known (JobKeys); none: by its id only
-    std::unordered_map<uint64_t, Waiting> waiting;
+    std::unordered_map<WaitingId, Waiting> waiting;
     std::list<std::string>::iterator place;  // once it has ended
     Deadlines::Id forget_at = 0;
   };
@@ -50,8 +51,9 @@ class AsyncResults {
   // Finds a job of this client; null: there is none.
   const Job* find(const std::string& id, const std::string& client) const;
   // `then` is called once, when the job ends, or after `patience` (none: however long it takes).
-  void wait(const std::string& id, std::optional<sys::Milliseconds> patience,
-            std::function<void(const Job&)> then);
+  WaitingId wait(const std::string& id, std::optional<sys::Milliseconds> patience,
+                 std::function<void(const Job&)> then);
+  void leave(const std::string& id, WaitingId waiting);  // `then` is not called any more
 
  private:
   void forget(const std::string& id);
@@ -68,7 +70,7 @@ class AsyncResults {
   std::unordered_map<std::string, Job> jobs_;
   std::unordered_map<std::string, Kept> kept_;
   size_t ended_ = 0, bytes_ = 0;
-  uint64_t last_waiting_ = 0;
+  WaitingId last_waiting_ = 0;
 };
 
 }  // namespace service

@@ -199,6 +199,16 @@ void JobsApi::submit_kept(const ExchangePtr& exchange, Dispatcher::Order order) 
   exchange->answer(std::move(response));
 }
 
+// Answers when the job has ended, or with its state after `wait` (none: however long it takes).
+void JobsApi::await_result(const ExchangePtr& exchange, const std::string& id,
+                           std::optional<sys::Milliseconds> wait) {
+  auto then = [this, id, exchange](const AsyncResults::Job& now) {
+    exchange->answer(job_response(exchange->share, id, now));
+  };
+  const AsyncResults::WaitingId waiting = results_.wait(id, wait, std::move(then));
+  if (waiting != 0) exchange->when_gone([this, id, waiting] { results_.leave(id, waiting); });
+}
+
 Response JobsApi::job_response(const Allowance::Share& like, const std::string& id,
                                const AsyncResults::Job& job) const {
   if (job.expired) return expired();
@@ -220,9 +230,7 @@ void JobsApi::get_job(const ExchangePtr& exchange, const std::string& id) {
   if (!seconds)
     return exchange->answer(error_response(400, "wait", "wait: expected seconds, 0 to 300"));
   if (*seconds == 0) return exchange->answer(job_response(exchange->share, id, *job));
-  results_.wait(id, from_seconds(*seconds), [this, id, exchange](const AsyncResults::Job& now) {
-    exchange->answer(job_response(exchange->share, id, now));
-  });
+  await_result(exchange, id, from_seconds(*seconds));
 }
 
 void JobsApi::delete_job(const ExchangePtr& exchange, const std::string& id) {
@@ -230,9 +238,7 @@ void JobsApi::delete_job(const ExchangePtr& exchange, const std::string& id) {
   if (!job) return durable_.delete_job(exchange, id);
   exchange->jobs.push_back(id);
   const Dispatcher::Ticket ticket = job->ticket;
-  results_.wait(id, std::nullopt, [this, id, exchange](const AsyncResults::Job& now) {
-    exchange->answer(job_response(exchange->share, id, now));
-  });
+  await_result(exchange, id, std::nullopt);
   context_.dispatcher.withdraw(ticket);
 }
 

@@ -38,6 +38,8 @@ class JobsApi {
                 bool durable);
   void submit(const ExchangePtr& exchange, Dispatcher::Order order);
   void submit_kept(const ExchangePtr& exchange, Dispatcher::Order order);
+  void await_result(const ExchangePtr& exchange, const std::string& id,
+                    std::optional<sys::Milliseconds> wait);
   void start_batch(const ExchangePtr& exchange, sys::Result<BatchBody> body,
                    std::optional<sys::Milliseconds> patience);
   Response job_response(const Allowance::Share& like, const std::string& id,

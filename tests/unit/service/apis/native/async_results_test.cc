@@ -124,10 +124,29 @@ TEST_CASE("everybody who waits for a result is told once, at its end or when the
   CHECK(told == std::vector<std::string>{"b "});
 
   scene.end("j-1", "verdict");
-  scene.results.wait("j-1", std::nullopt, note("c "));
+  CHECK(scene.results.wait("j-1", std::nullopt, note("c ")) == 0);
   scene.settle();
 
   CHECK(told == std::vector<std::string>{"b ", "a verdict", "c verdict"});
+}
+
+TEST_CASE("a client that leaves is not kept until the end of the job that it waited for",
+          "[service][async]") {
+  Scene scene;
+  scene.begin("j-1");
+  auto client = std::make_shared<int>();
+  const std::weak_ptr<int> there = client;
+  const auto waiting =
+      scene.results.wait("j-1", sys::Milliseconds(1),
+                         [client = std::move(client)](const AsyncResults::Job&) { FAIL(); });
+
+  scene.results.leave("j-1", waiting);
+
+  CHECK(there.expired());
+  scene.settle(sys::Milliseconds(1));
+  scene.end("j-1", "verdict");
+  scene.results.leave("j-1", waiting);  // changes nothing
+  scene.results.leave("j-none", waiting);
 }
 
 }  // namespace service
