@@ -29,6 +29,11 @@ Response expired() {
   return busy_response(429, "patience", "the job could not be started in the time given", 1);
 }
 
+Response key_of_another_request() {
+  return error_response(422, "idempotency",
+                        "Idempotency-Key: it was sent with another request before");
+}
+
 Response held_too_much() {
   return busy_response(503, "memory", "too many bytes are held for this client already", 1);
 }

@@ -16,6 +16,7 @@ Response not_its_tenant(const sys::Error& error);
 Response busy(const Dispatcher::Busy& why);
 Response expired();
 Response ending();
-Response held_too_much();  // by this client, of results that it has not taken
+Response key_of_another_request();  // 422
+Response held_too_much();           // by this client, of results that it has not taken
 
 }  // namespace service

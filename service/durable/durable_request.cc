@@ -50,8 +50,10 @@ DurableRequest::Job job_of_item(BatchReader::Item item, size_t line,
 
 }  // namespace
 
+std::string digest_of_job(std::string_view body) { return digest_of("job\n", body); }
+
 void put_job(std::string body, DurableRequest& arrival) {
-  arrival.digest = digest_of("job\n", body);
+  arrival.digest = digest_of_job(body);
   arrival.jobs.at(0).body = std::move(body);
 }
 
@@ -90,7 +92,8 @@ LoadedJob job_of(const StoredJob& stored, const KnowsTemplate& knows_template) {
   failed.id = stored.name;
   failed.tag = loaded.job.tag;
   runtime::Evidence seen;
-  seen.fault = {.step = shim::Step::kTemplate, .message = unknown_template(loaded.job.template_name)};
+  seen.fault = {.step = shim::Step::kTemplate,
+                .message = unknown_template(loaded.job.template_name)};
   failed.verdict = runtime::judge(seen, {});
   loaded.verdict = json_of(failed);
   return loaded;

@@ -20,6 +20,8 @@ struct ServiceDefaults {
 
 using KnowsTemplate = std::function<bool(const std::string&)>;
 
+// Two requests for one job are the same if their bodies have one digest.
+std::string digest_of_job(std::string_view body);
 // Sets digest and body.
 void put_job(std::string body, DurableRequest& arrival);
 // Sets digest, jobs, and what lies under them. Lines that are no jobs have their result at once.

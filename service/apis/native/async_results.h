@@ -1,7 +1,7 @@
 #pragma once
-// AsyncResults: jobs that were sent with async=1, from the answer with their id until their result
-// is forgotten: some time after it came, or earlier when too many are kept; then the oldest leave
-// first of the client who has the most. Loop thread only.
+// AsyncResults: jobs that were sent with async=1 or with a key, from their acceptance until their
+// result is forgotten: some time after it came, or earlier when too many are kept; then the oldest
+// leave first of the client who has the most. Loop thread only.
 
 #include <algorithm>
 #include <functional>

@@ -49,4 +49,7 @@ struct NativeContext {
 std::optional<Response> read_patience(const Request& request,
                                       std::optional<sys::Milliseconds>& patience);
 
+// It is the answer to an earlier request with the same Idempotency-Key.
+void mark_replayed(Response& response);
+
 }  // namespace service

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "service/admission/refusals.h"
 #include "service/durable/verdict_stream.h"
 
 namespace service {
@@ -71,8 +72,7 @@ bool is_key(std::string_view text) {
 Response receipt_response(const Receipt& receipt, std::string_view place) {
   switch (receipt.kind) {
     case Receipt::Kind::kOtherRequest:
-      return error_response(422, "idempotency",
-                            "Idempotency-Key: it was sent with another request before");
+      return key_of_another_request();
     case Receipt::Kind::kTooMany:
       return busy_response(429, "busy", "as many durable jobs wait as may (--durable-queue)",
                            kComeBack);
@@ -89,8 +89,7 @@ Response receipt_response(const Receipt& receipt, std::string_view place) {
   response.body = batch ? fmt::format("{{\"id\":\"{}\",\"jobs\":{}}}\n", receipt.id, receipt.jobs)
                         : fmt::format("{{\"id\":\"{}\"}}\n", receipt.id);
   response.headers.emplace_back("Location", fmt::format("/v1/{}/{}", place, receipt.id));
-  if (receipt.kind == Receipt::Kind::kKnown)
-    response.headers.emplace_back("Idempotent-Replayed", "true");
+  if (receipt.kind == Receipt::Kind::kKnown) mark_replayed(response);
   return response;
 }
 
@@ -136,8 +135,6 @@ std::optional<bool> DurableApi::is_wanted(Exchange& exchange) const {
   if (*durable && !*async) return refuse(400, "durable", "durable: only with async=1");
   if (*durable && !jobs_)
     return refuse(501, "durable", "durable: the service has no database for it (--durable FILE)");
-  if (key && !*durable)
-    return refuse(400, "idempotency", "Idempotency-Key: only with async=1&durable=1");
   if (key && !is_key(*key))
     return refuse(400, "idempotency", "Idempotency-Key: expected 1 to 255 printable characters");
   return *durable;

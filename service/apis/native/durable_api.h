@@ -28,7 +28,7 @@ class DurableApi {
   size_t unwritten() const { return jobs_ ? jobs_->unwritten() : 0; }
 
   // Is the request to be durable? Answers itself, and says nothing, when it cannot be as it is
-  // asked for.
+  // asked for. An Idempotency-Key is well formed in any case.
   std::optional<bool> is_wanted(Exchange& exchange) const;
   void keep_job(const ExchangePtr& exchange, const runtime::Job& job,
                 std::optional<sys::Milliseconds> patience);

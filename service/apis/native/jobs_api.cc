@@ -15,13 +15,23 @@ constexpr size_t kBatchJobsPerWorker = 12;
 constexpr Parameter kDurable{"durable", "query",
                              "1, with async=1: on the disk before it is acknowledged."};
 constexpr Parameter kKey{"Idempotency-Key", "header",
-                         "Of a durable request: when it is sent again, it gets the same id."};
+                         "1 to 255 printable characters. The same job, sent again with the same "
+                         "key, gets the first answer and does not run again."};
+constexpr Parameter kBatchKey{"Idempotency-Key", "header",
+                              "Of a durable batch: when it is sent again, it gets the same id."};
 constexpr Parameter kWait{"wait", "query", "Seconds, up to 300, to wait for the result."};
 constexpr size_t kLongBody = size_t{128} << 10;  // is read on another thread
 
 sys::Milliseconds from_seconds(double seconds) {
   return sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
 }
+
+bool is_async(const Request& request) {
+  const std::string* async = request.query_value("async");
+  return async && *async == "1";
+}
+
+const std::string* key_of(const Request& request) { return request.header("idempotency-key"); }
 
 }  // namespace
 
@@ -74,7 +84,7 @@ const Operations<JobsApi>& JobsApi::operations() {
         .statuses = {200, 202, 400, 422, 429, 502, 507},
         .parameters = {{"async", "query", "1, with durable=1: answer 202 with an id at once."},
                        kDurable,
-                       kKey,
+                       kBatchKey,
                        kPatience},
         .gives_shape = Description::Shape::kResult},
        &JobsApi::post_batch},
@@ -120,16 +130,17 @@ void JobsApi::post_job(const ExchangePtr& exchange, const std::string&) {
   if (context_.is_ending()) return exchange->answer(ending());
   const std::optional<bool> durable = durable_.is_wanted(*exchange);
   if (!durable) return;
-  Dispatcher::Order order;
-  if (auto bad = read_patience(exchange->request, order.patience)) return exchange->answer(*bad);
-  auto job = std::make_shared<sys::Result<runtime::Job>>(runtime::Job{});
+  auto arrival = std::make_shared<Arrival>();
+  arrival->durable = *durable;
+  if (auto bad = read_patience(exchange->request, arrival->patience)) return exchange->answer(*bad);
   read_aside(
       exchange,
-      [exchange, job, defaults = &context_.options.defaults] {
-        *job = runtime::parse_job(exchange->request.body, *defaults);
+      [exchange, arrival, defaults = &context_.options.defaults] {
+        const std::string& body = exchange->request.body;
+        arrival->job = runtime::parse_job(body, *defaults);
+        if (key_of(exchange->request) && !arrival->durable) arrival->digest = digest_of_job(body);
       },
-      [this, exchange, job, order = std::make_shared<Dispatcher::Order>(std::move(order)),
-       durable = *durable] { take_job(exchange, std::move(*job), std::move(*order), durable); });
+      [this, exchange, arrival] { take_job(exchange, *arrival); });
 }
 
 // A short body is read at once. A long one would hold up all other clients meanwhile.
@@ -144,25 +155,31 @@ void JobsApi::read_aside(const ExchangePtr& exchange, std::function<void()> read
   });
 }
 
-void JobsApi::take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> job,
-                       Dispatcher::Order order, bool durable) {
+void JobsApi::take_job(const ExchangePtr& exchange, Arrival& arrival) {
   if (context_.is_ending()) return exchange->answer(ending());
+  sys::Result<runtime::Job>& job = arrival.job;
   if (!job) return exchange->answer(bad_job_response(job.error().text()));
   if (!context_.facts.knows_template(job->template_name))
     return exchange->answer(unknown_template(job->template_name));
   if (const auto tenant = context_.tenancy.tenant_of(exchange->client, job->tenant); !tenant)
     return exchange->answer(not_its_tenant(tenant.error()));
   if (job->deadline)
-    order.patience = std::min(order.patience.value_or(*job->deadline), *job->deadline);
-  if (durable) return durable_.keep_job(exchange, *job, order.patience);
-  const std::string* async = exchange->request.query_value("async");
+    arrival.patience = std::min(arrival.patience.value_or(*job->deadline), *job->deadline);
+  if (arrival.durable) return durable_.keep_job(exchange, *job, arrival.patience);
+  const bool has_key = !arrival.digest.empty(), async = is_async(exchange->request);
+  exchange->request.body = std::string();  // the job has it now
+  if (has_key) {
+    const JobKeys::Known* known = keys_.find(exchange->client, *key_of(exchange->request));
+    if (known) return replay(exchange, *known, arrival);
+  }
+  Dispatcher::Order order;
   order.job = std::move(job).value();
+  order.patience = arrival.patience;
   order.client = exchange->client;
   order.trace = exchange->trace;
-  exchange->request.body = std::string();  // the job has it now
-  order.share = std::move(exchange->share);
-  async&&* async == "1" ? submit_kept(exchange, std::move(order))
-                        : submit(exchange, std::move(order));
+  order.share = std::exchange(exchange->share, exchange->share.another());
+  async || has_key ? submit_kept(exchange, std::move(order), std::move(arrival.digest))
+                   : submit(exchange, std::move(order));
 }
 
 void JobsApi::submit(const ExchangePtr& exchange, Dispatcher::Order order) {
@@ -181,29 +198,57 @@ void JobsApi::submit(const ExchangePtr& exchange, Dispatcher::Order order) {
   });
 }
 
-void JobsApi::submit_kept(const ExchangePtr& exchange, Dispatcher::Order order) {
+// With a digest: the job of a key that is not known yet. It goes on when its client is gone.
+void JobsApi::submit_kept(const ExchangePtr& exchange, Dispatcher::Order order,
+                          std::string digest) {
   const std::string id = context_.new_kept_id();
   if (order.job.id.empty()) order.job.id = id;
-  exchange->jobs.push_back(id);
+  exchange->jobs.push_back(is_async(exchange->request) ? id : order.job.id);
   exchange->job_count = 1;
+  std::shared_ptr<void> key;
+  if (!digest.empty()) {
+    const std::string& name = *key_of(exchange->request);
+    auto held = held_share(exchange->share, JobKeys::bytes_of(exchange->client, name));
+    if (!held) return exchange->answer(held_too_much());
+    key = keys_.take(exchange->client, name, {std::move(digest), id, std::move(held)});
+  }
   order.done = [this, id](Finished finished) { results_.end(id, std::move(finished)); };
-  results_.begin(id, exchange->client);
+  results_.begin(id, exchange->client, std::move(key));
   auto taken = context_.dispatcher.submit(std::move(order));
   if (const auto* full = std::get_if<Dispatcher::Busy>(&taken)) {
     results_.drop(id);
     return exchange->answer(busy(*full));
   }
   results_.set_ticket(id, std::get<Dispatcher::Ticket>(taken));
+  answer_kept(exchange, id, Replayed::kNo);
+}
+
+void JobsApi::replay(const ExchangePtr& exchange, const JobKeys::Known& known,
+                     const Arrival& arrival) {
+  if (known.digest != arrival.digest) return exchange->answer(key_of_another_request());
+  const std::string id = known.job;
+  const bool by_id = is_async(exchange->request) || arrival.job->id.empty();
+  exchange->jobs.push_back(by_id ? id : arrival.job->id);
+  exchange->job_count = 1;
+  exchange->share.resize(0);  // the body is not held any more
+  answer_kept(exchange, id, Replayed::kYes);
+}
+
+void JobsApi::answer_kept(const ExchangePtr& exchange, const std::string& id, Replayed replayed) {
+  if (!is_async(exchange->request)) return await_result(exchange, id, std::nullopt, replayed);
   Response response{.status = 202, .body = fmt::format("{{\"id\":\"{}\"}}\n", id)};
   response.headers.emplace_back("Location", "/v1/jobs/" + id);
+  if (replayed == Replayed::kYes) mark_replayed(response);
   exchange->answer(std::move(response));
 }
 
 // Answers when the job has ended, or with its state after `wait` (none: however long it takes).
 void JobsApi::await_result(const ExchangePtr& exchange, const std::string& id,
-                           std::optional<sys::Milliseconds> wait) {
-  auto then = [this, id, exchange](const AsyncResults::Job& now) {
-    exchange->answer(job_response(exchange->share, id, now));
+                           std::optional<sys::Milliseconds> wait, Replayed replayed) {
+  auto then = [this, id, exchange, replayed](const AsyncResults::Job& now) {
+    Response response = job_response(exchange->share, id, now);
+    if (replayed == Replayed::kYes && response.status == 200) mark_replayed(response);
+    exchange->answer(std::move(response));
   };
   const AsyncResults::WaitingId waiting = results_.wait(id, wait, std::move(then));
   if (waiting != 0) exchange->when_gone([this, id, waiting] { results_.leave(id, waiting); });
@@ -247,8 +292,10 @@ void JobsApi::post_batch(const ExchangePtr& exchange, const std::string&) {
   const std::optional<bool> durable = durable_.is_wanted(*exchange);
   if (!durable) return;
   if (*durable) return durable_.keep_batch(exchange);
-  const std::string* async = exchange->request.query_value("async");
-  if (async && *async == "1")
+  if (key_of(exchange->request))
+    return exchange->answer(error_response(
+        400, "idempotency", "Idempotency-Key: of batches only with async=1&durable=1"));
+  if (is_async(exchange->request))
     return exchange->answer(error_response(400, "async", "async: of batches only with durable=1"));
   std::optional<sys::Milliseconds> patience;
   if (auto bad = read_patience(exchange->request, patience)) return exchange->answer(*bad);

@@ -1,6 +1,6 @@
 #pragma once
-// JobsApi: jobs and batches over HTTP, answered when they end or asked for later. Those that are to
-// survive a crash are DurableApi's. Loop thread only.
+// JobsApi: jobs and batches over HTTP, answered when they end or asked for later, and jobs that are
+// sent again with their key. Those that are to survive a crash are DurableApi's. Loop thread only.
 
 #include <functional>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "service/apis/native/batch_stream.h"
 #include "service/apis/native/context.h"
 #include "service/apis/native/durable_api.h"
+#include "service/apis/native/job_keys.h"
 #include "service/apis/native/operation.h"
 
 namespace service {
@@ -32,14 +33,24 @@ class JobsApi {
   void get_batch(const ExchangePtr& exchange, const std::string& id);
   void delete_batch(const ExchangePtr& exchange, const std::string& id);
 
+  // A request for one job.
+  struct Arrival {
+    sys::Result<runtime::Job> job{runtime::Job{}};
+    std::optional<sys::Milliseconds> patience;
+    bool durable = false;
+    std::string digest = {};  // of one with a key that is not durable
+  };
+  enum class Replayed : uint8_t { kNo, kYes };
+
   void read_aside(const ExchangePtr& exchange, std::function<void()> read,
                   std::function<void()> then);
-  void take_job(const ExchangePtr& exchange, sys::Result<runtime::Job> job, Dispatcher::Order order,
-                bool durable);
+  void take_job(const ExchangePtr& exchange, Arrival& arrival);
   void submit(const ExchangePtr& exchange, Dispatcher::Order order);
-  void submit_kept(const ExchangePtr& exchange, Dispatcher::Order order);
+  void submit_kept(const ExchangePtr& exchange, Dispatcher::Order order, std::string digest);
+  void replay(const ExchangePtr& exchange, const JobKeys::Known& known, const Arrival& arrival);
+  void answer_kept(const ExchangePtr& exchange, const std::string& id, Replayed replayed);
   void await_result(const ExchangePtr& exchange, const std::string& id,
-                    std::optional<sys::Milliseconds> wait);
+                    std::optional<sys::Milliseconds> wait, Replayed replayed = Replayed::kNo);
   void start_batch(const ExchangePtr& exchange, sys::Result<BatchBody> body,
                    std::optional<sys::Milliseconds> patience);
   Response job_response(const Allowance::Share& like, const std::string& id,
@@ -47,6 +58,7 @@ class JobsApi {
 
   const NativeContext context_;
   DurableApi& durable_;
+  JobKeys keys_;  // of jobs in results_, which has to go first
   AsyncResults results_;
   std::set<std::shared_ptr<BatchStream>> batches_;
 };

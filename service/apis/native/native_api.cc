@@ -19,6 +19,10 @@ std::optional<Response> read_patience(const Request& request,
   return std::nullopt;
 }
 
+void mark_replayed(Response& response) {
+  response.headers.emplace_back("Idempotent-Replayed", "true");
+}
+
 NativeApi::NativeApi(const NativeContext& context)
     : durable_(context),
       jobs_(context, durable_),

@@ -262,7 +262,7 @@ class Requests(DurableTestCase):
         job = {"source": "print(1)"}
         for path, code, headers in (("/v1/jobs?durable=1", "durable", {}), (JOBS.replace("e=1", "e=yes"), "durable", {}),
                                     ("/v1/batches?async=1", "async", {}), (BATCHES, "patience", {"X-Zygo-Patience": "1"}),
-                                    ("/v1/jobs", "idempotency", {"Idempotency-Key": "k"}),
+                                    ("/v1/batches", "idempotency", {"Idempotency-Key": "k"}),
                                     (JOBS, "idempotency", {"Idempotency-Key": "k" * 256})):
             answer = service.ask("POST", path, job, headers)
             self.assertEqual((answer.status, answer.json["error"]["code"]), (400, code), path)

@@ -109,8 +109,9 @@ void add_serve_times(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Times");
   parsed_option(app, "--grace", "TIME", "Time that running jobs have at the end (default 10s)",
                 into.grace, parse_duration);
-  parsed_option(app, "--keep", "TIME", "Results of async jobs are kept this long (default 10m)",
-                into.keep, parse_duration);
+  parsed_option(app, "--keep", "TIME",
+                "Results of jobs with async=1 or a key are kept this long (default 10m)", into.keep,
+                parse_duration);
   parsed_option(app, "--head-time", "TIME", "Limit for the head of a request (default 10s)",
                 into.head_time, parse_duration);
   parsed_option(app, "--body-time", "TIME",
