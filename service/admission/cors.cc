@@ -50,7 +50,8 @@ Headers Cors::headers(const Request& request) const {
   if (!anyone_ && origins_.empty()) return {};
   if (!allows(request)) return {{"Vary", "Origin"}};
   return {{"Access-Control-Allow-Origin", anyone_ ? "*" : *request.header("origin")},
-          {"Access-Control-Expose-Headers", "Location, Retry-After, traceresponse"},
+          {"Access-Control-Expose-Headers",
+           "Location, Retry-After, Idempotent-Replayed, traceresponse"},
           {"Vary", "Origin"}};
 }
 
@@ -61,11 +62,12 @@ bool Cors::is_preflight(const Request& request) const {
 
 Response Cors::preflight_response() {
   Response response{.status = 204};
-  response.headers = {{"Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"},
-                      {"Access-Control-Allow-Headers",
-                       "Authorization, Content-Type, Content-Encoding, X-Zygo-Patience, "
-                       "traceparent, tracestate"},
-                      {"Access-Control-Max-Age", "600"}};
+  response.headers = {
+      {"Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"},
+      {"Access-Control-Allow-Headers",
+       "Authorization, Content-Type, Content-Encoding, Idempotency-Key, X-Zygo-Patience, "
+       "traceparent, tracestate"},
+      {"Access-Control-Max-Age", "600"}};
   return response;
 }
 

@@ -144,6 +144,7 @@ class Origins(SeeingTestCase):
         ours = self.service.ask("POST", "/v1/jobs", {"source": "print(1)"}, {"Origin": "https://grader.example"})
         self.assertEqual((ours.status, ours.headers["access-control-allow-origin"]), (200, "https://grader.example"))
         self.assertEqual(ours.headers["vary"], "Origin")
+        self.assertIn("Idempotent-Replayed", ours.headers["access-control-expose-headers"])
         for origin in ("https://evil.example", "http://grader.example", "null"):
             theirs = self.service.ask("POST", "/v1/jobs", {"source": "print(1)"}, {"Origin": origin})
             self.assertEqual(theirs.status, 403)
@@ -155,6 +156,7 @@ class Origins(SeeingTestCase):
         self.assertEqual((ours.status, ours.body), (204, b""))
         self.assertNotIn("content-length", ours.headers)
         self.assertIn("POST", ours.headers["access-control-allow-methods"])
+        self.assertIn("Idempotency-Key", ours.headers["access-control-allow-headers"])
         theirs = self.service.ask("OPTIONS", "/v1/jobs", None, {"Origin": "https://b.example", **asked})
         self.assertEqual(theirs.status, 405)
 
