@@ -197,6 +197,26 @@ class Keys(PeersTestCase):
         self.await_value(lambda: self.post(self.west, DURABLE, {"source": "1"}, key=key).status, 202)
         self.assertEqual(self.get(self.west, place + "?wait=60").json["label"], "OK")
 
+    def test_a_job_that_is_not_durable_has_its_first_verdict_at_all_routers(self) -> None:
+        random = {"source": "import random; print(random.random())"}
+        for number in range(6):
+            first, again = (self.post(router, "/v1/jobs", random, key=f"verdict {number}") for router in self.routers)
+            self.assertEqual((first.status, first.json["label"]), (200, "OK"))
+            self.assertEqual((again.body, again.headers["idempotent-replayed"]), (first.body, "true"))
+        self.assertGreater(self.operator(self.west, "zygo_forwarded_requests_total"), 0)
+
+    def test_a_client_that_lost_its_router_sends_again_to_another(self) -> None:
+        key = self.key_of(0)
+        with self.west.connect() as client:
+            body = json.dumps({"source": "import time; time.sleep(60)"}).encode()
+            client.sendall(b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: %s\r\n"
+                           b"Content-Length: %d\r\n\r\n%s" % (ONE.encode(), key.encode(), len(body), body))
+            self.await_value(lambda: self.operator(self.east, "zygo_engine_jobs"), 1)
+            self.east.stop(signal.SIGKILL)
+            self.assertIn(b" 502 ", client.makefile("rb").readline())
+        answer = self.post(self.west, "/v1/jobs", {"source": "print('here')"}, key=key)
+        self.assertEqual((answer.json["stdout"]["text"], answer.headers["x-zygo-router"]), ("here\n", "west"))
+
     def test_a_body_goes_on_as_it_came(self) -> None:
         key = self.key_of(0)
         source = "#" + "x" * 3_000_000
