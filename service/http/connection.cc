@@ -249,7 +249,7 @@ void Connection::drain() {
 }
 
 void Connection::reset() {
-  const struct linger at_once{.l_onoff = 1, .l_linger = 0};
+  const struct linger at_once { .l_onoff = 1, .l_linger = 0 };
   (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   give_up();
 }

@@ -183,12 +183,13 @@ class TheRouter(ZygoTestCase):
 
         self.assertEqual(ended.code, 0, ended.stderr)
         sections = {section["part"]: section for section in json.loads(ended.stdout)["sections"] if section["row"] == "router"}
-        self.assertEqual(list(sections), ["rate", "latency", "join"])
+        self.assertEqual(list(sections), ["rate", "latency", "join", "arc"])
         for part, section in sections.items():
             with self.subTest(part):
                 self.assertEqual((section["problems"], section["skipped"]), ([], []))
         self.assertEqual([record["jobs"] for record in sections["rate"]["records"]], [8 * 32])
         self.assertEqual([record["where"] for record in sections["latency"]["records"]], ["one CPU", "all CPUs"])
+        self.assertGreater(sections["arc"]["records"][0]["routed/embedded"]["median"], 0)
 
 
 class ACommandLine(ZygoTestCase):
