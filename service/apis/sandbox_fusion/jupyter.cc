@@ -1,6 +1,6 @@
 #include "service/apis/sandbox_fusion/jupyter.h"
 
-#include "runtime/values/value.h"
+#include "service/apis/notebook.h"
 #include "service/apis/results.h"
 #include "service/apis/sandbox_fusion/parts.h"
 
@@ -57,16 +57,14 @@ std::variant<runtime::Job, Response> read_run_jupyter(std::string_view body,
 Response run_jupyter_response(const runtime::JobResult& result) {
   Account account = account_of(ran_of(result));
   const bool broken = account.status == "SandboxError";
-  std::string text;
-  if (!result.value.empty()) runtime::append_json(result.value, result.array, text);
-  const json value = json::parse(text, nullptr, false);
+  json cells = cells_of(result);
   // This output cannot be told: there is too much of it.
   if (result.verdict.outcome == runtime::Outcome::kInvalidResult)
     account.run["stderr"] = text_of_detail(result.verdict);
   const ordered_json answer = {{"status", account.status},
                                {"message", account.message},
                                {"driver", broken ? ordered_json() : std::move(account.run)},
-                               {"cells", value.is_array() ? value : json::array()},
+                               {"cells", std::move(cells)},
                                {"executor_pod_name", nullptr},
                                {"files", files_of(result)},
                                {"zygo", our_facts(result)}};

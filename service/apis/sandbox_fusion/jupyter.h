@@ -11,9 +11,6 @@
 
 namespace service::sandbox_fusion {
 
-// The program that runs cells; made at build time from notebook.py.
-std::string_view notebook_source();
-
 // A job, or what tells the client why it is none.
 std::variant<runtime::Job, Response> read_run_jupyter(std::string_view body,
                                                       const runtime::JobDefaults& defaults);

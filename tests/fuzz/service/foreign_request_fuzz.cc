@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/apis/dify/dify.h"
+#include "service/apis/open_r1/open_r1.h"
 #include "service/apis/piston/piston.h"
 #include "service/apis/sandbox_fusion/completion_code.h"
 #include "service/apis/sandbox_fusion/jupyter.h"
@@ -72,13 +73,28 @@ void fusion_submission(std::string_view body) {
     VERIFY(test.expect && test.comparator == runtime::Comparator::kAlike);
 }
 
+void batch_of_scripts(std::string_view body) {
+  auto read = service::open_r1::read_batch(body);
+  if (const auto* refused = std::get_if<service::Response>(&read)) return check_refusal(*refused);
+  auto& batch = std::get<service::open_r1::Batch>(read);
+  VERIFY(batch.scripts.size() == batch.languages.size());
+  for (size_t i = 0; i < batch.scripts.size(); ++i) {
+    const auto made = service::open_r1::job_of(batch, i, {});
+    if (const auto* job = std::get_if<runtime::Job>(&made)) {
+      check_job(*job);
+    } else {
+      VERIFY(!std::get<std::string>(made).empty());
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const uint8_t api = input.byte();
   const std::string_view body = input.rest();
-  switch (api % 6) {
+  switch (api % 7) {
     case 0:
       check(service::sandbox_fusion::read_run_code(body, {}));
       break;
@@ -94,8 +110,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 4:
       check(service::sandbox_fusion::read_run_jupyter(body, {}));
       break;
-    default:
+    case 5:
       completion(body);
+      break;
+    default:
+      batch_of_scripts(body);
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "service/admission/tokens.h"
 #include "service/apis/dify/dify.h"
 #include "service/apis/native/native_api.h"
+#include "service/apis/open_r1/open_r1.h"
 #include "service/apis/parsed.h"
 #include "service/apis/registry.h"
 #include "service/apis/sandbox_fusion/sandbox_fusion.h"
@@ -104,6 +105,7 @@ TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][f
                              "\": " + deep + R"(, "files": [{"content": "1"}], "code": "1"})";
     (void)sandbox_fusion::read_run_code(body, {});
     (void)dify::read_run(body, {});
+    (void)open_r1::read_batch(body);
     Request request;
     request.headers = {{"content-type", "application/json"}};
     request.body = body;

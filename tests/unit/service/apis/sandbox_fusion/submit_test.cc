@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "service/apis/notebook.h"
 #include "service/apis/sandbox_fusion/jupyter.h"
 #include "tests/unit/service/apis/result_of.h"
 

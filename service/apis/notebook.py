@@ -19,6 +19,7 @@ RICH = {"_repr_html_": "text/html", "_repr_markdown_": "text/markdown", "_repr_l
 main = types.ModuleType("__main__")
 shown = []  # by the cell that runs
 count = 0
+has_value = False  # it has shown the value of its last expression
 
 
 def text_of(text):
@@ -88,6 +89,8 @@ def execute(source, name):
         main._ = value
         if not source.rstrip().endswith(";"):
             display(value)
+            global has_value
+            has_value = True
 
 
 def account_of(problem):
@@ -104,15 +107,32 @@ def account_of(problem):
 
 
 def run_cell(source):
-    global count, shown
+    global count, shown, has_value
     count += 1
     shown = []
+    has_value = False
     result = {"stdout": "", "stderr": "", "display": shown, "error": []}
     with Streams(result):
         try:
             execute(source, f"<cell {count}>")
         except BaseException as problem:  # the next cell runs whatever happened in this one
             result["error"].append(account_of(problem))
+    return result
+
+
+def unindented(source):
+    """The source without empty lines in front, and without the blanks that the first line begins with, as IPython reads it."""
+    lines = source.splitlines(True)
+    while lines and not lines[0].strip():
+        del lines[0]
+    blanks = lines[0][:len(lines[0]) - len(lines[0].lstrip(" \t"))] if lines else ""
+    return "".join(line.removeprefix(blanks) for line in lines)
+
+
+def run_script(source):
+    """A cell alone; `main` tells whether the last of what it has shown is the value of its last expression."""
+    result = run_cell(unindented(source))
+    result["main"] = has_value
     return result
 
 
