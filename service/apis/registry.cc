@@ -1,6 +1,7 @@
 #include "service/apis/registry.h"
 
 #include "service/apis/dify/api.h"
+#include "service/apis/nemo/api.h"
 #include "service/apis/open_r1/api.h"
 #include "service/apis/piston/api.h"
 #include "service/apis/sandbox_fusion/api.h"
@@ -25,6 +26,7 @@ constexpr KnownApi kKnown[] = {
     {dify::DifyApi::kName, make<dify::DifyApi>},
     {GoJudgeApi::kName, make_with<GoJudgeApi, &ApiOptions::go_judge>, "/w"},
     {open_r1::OpenR1Api::kName, make<open_r1::OpenR1Api>},
+    {nemo::NemoApi::kName, make<nemo::NemoApi>},
 };
 
 }  // namespace

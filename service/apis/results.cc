@@ -44,6 +44,16 @@ std::string text_of_detail(const Verdict& verdict) {
   return detail_of(verdict).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string why_of(const Verdict& verdict) {
+  const std::string* message = detail_text(verdict, "message");
+  return verdict.label() + ": " + (message ? *message : text_of_detail(verdict));
+}
+
+std::string with_line(std::string text, std::string_view line) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text.append(line) += '\n';
+}
+
 ordered_json level_of(const runtime::JobResult& result) {
   return result.level ? ordered_json(name_of(*result.level)) : ordered_json();
 }

@@ -23,6 +23,10 @@ bool met_limit_of_space(const runtime::Verdict& verdict);
 
 // The text of this name in the verdict's detail; null: there is none.
 const std::string* detail_text(const runtime::Verdict& verdict, std::string_view name);
+// What ended it, in a line: the label, and the message or else the whole detail.
+std::string why_of(const runtime::Verdict& verdict);
+// The text and, on a line of its own, the other one.
+std::string with_line(std::string text, std::string_view line);
 nlohmann::json detail_of(const runtime::Verdict& verdict);
 // The same as JSON text.
 std::string text_of_detail(const runtime::Verdict& verdict);

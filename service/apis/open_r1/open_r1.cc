@@ -48,11 +48,6 @@ const json& list_in(const json& object, const char* name) {
   return found != object.end() && found->is_array() ? *found : kNone;
 }
 
-std::string why_of(const runtime::Verdict& verdict) {
-  const std::string* message = detail_text(verdict, "message");
-  return message ? fmt::format("{}: {}", verdict.label(), *message) : verdict.label();
-}
-
 std::string element(ordered_json execution, ordered_json text, ordered_json exception,
                     ordered_json facts) {
   const ordered_json made = {{"execution", std::move(execution)},

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/apis/dify/dify.h"
+#include "service/apis/nemo/nemo.h"
 #include "service/apis/open_r1/open_r1.h"
 #include "service/apis/piston/piston.h"
 #include "service/apis/sandbox_fusion/completion_code.h"
@@ -88,13 +89,23 @@ void batch_of_scripts(std::string_view body) {
   }
 }
 
+void nemo_execution(std::string_view body) {
+  service::Request request;
+  request.body = body;
+  const auto read = service::nemo::read_execute(request, {});
+  if (const auto* refused = std::get_if<service::Response>(&read)) return check_refusal(*refused);
+  const auto& execution = std::get<service::nemo::Execution>(read);
+  check_job(execution.job);
+  VERIFY(!execution.wish.seconds.empty());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const uint8_t api = input.byte();
   const std::string_view body = input.rest();
-  switch (api % 7) {
+  switch (api % 8) {
     case 0:
       check(service::sandbox_fusion::read_run_code(body, {}));
       break;
@@ -113,8 +124,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 5:
       completion(body);
       break;
-    default:
+    case 6:
       batch_of_scripts(body);
+      break;
+    default:
+      nemo_execution(body);
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "service/admission/tokens.h"
 #include "service/apis/dify/dify.h"
 #include "service/apis/native/native_api.h"
+#include "service/apis/nemo/nemo.h"
 #include "service/apis/open_r1/open_r1.h"
 #include "service/apis/parsed.h"
 #include "service/apis/registry.h"
@@ -109,6 +110,7 @@ TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][f
     Request request;
     request.headers = {{"content-type", "application/json"}};
     request.body = body;
+    (void)nemo::read_execute(request, {});
     const std::vector<piston::Language> languages = {{"python", {3, 11, 2}, {"py"}, false}};
     const auto read = piston::read_execute(request, languages, {}, {});
     CHECK(std::holds_alternative<piston::Execution>(read));

@@ -96,7 +96,7 @@ TEST_CASE("a script that a limit has ended has a text that is no number", "[serv
   const json one = element(result("TimeoutException", "limit"));
   CHECK(one.at("execution").is_null());
   CHECK(one.at("text") == "");
-  CHECK(one.at("exception_str") == "TimeoutException");
+  CHECK(one.at("exception_str") == "TimeoutException: {}");
 }
 
 }  // namespace service::open_r1

@@ -1,0 +1,157 @@
+#include "service/apis/nemo/nemo.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/service/apis/result_of.h"
+
+namespace service::nemo {
+
+using nlohmann::json;
+
+namespace {
+
+// As the client sends it.
+json body(const char* language = "python") {
+  return {{"generated_code", "print(1)"},
+          {"std_input", "in"},
+          {"timeout", 2.5},
+          {"language", language},
+          {"max_output_characters", 100},
+          {"traceback_verbosity", "Plain"}};
+}
+
+Request request_of(const std::string& body) {
+  Request request;
+  request.body = body;
+  return request;
+}
+
+Execution execution_of(const json& body) {
+  auto read = read_execute(request_of(body.dump()), {});
+  if (const auto* refused = std::get_if<Response>(&read)) FAIL(refused->body);
+  return std::get<Execution>(std::move(read));
+}
+
+// All fields are texts.
+std::string refusal_of(const Request& request, int status) {
+  auto read = read_execute(request, {});
+  REQUIRE(std::holds_alternative<Response>(read));
+  CHECK(std::get<Response>(read).status == status);
+  const json answer = json::parse(std::get<Response>(read).body);
+  CHECK(answer.at("process_status") == "error");
+  CHECK(answer.at("stdout") == "");
+  CHECK(answer.size() == 3);
+  return answer.at("stderr");
+}
+
+struct Answered {
+  int status;
+  json body;
+};
+
+Answered answer_to(const char* label, const char* by, bool is_by_code = false,
+                   const json& detail = json::object(), const char* out = "out",
+                   size_t characters = 100) {
+  const json ours = {{"id", "j-1"},
+                     {"label", label},
+                     {"by", by},
+                     {"detail", detail},
+                     {"exit", {{"code", nullptr}, {"signal", nullptr}}},
+                     {"stdout", {{"text", out}}},
+                     {"stderr", {{"text", "err"}}},
+                     {"level", "full"}};
+  const Response response = execute_response(result_of(ours), {"2.5", characters, is_by_code});
+  return {response.status, json::parse(response.body)};
+}
+
+}  // namespace
+
+TEST_CASE("what is to be executed is a job", "[service][nemo]") {
+  const Execution python = execution_of(body());
+  CHECK(python.job.template_name == "python");
+  CHECK(python.job.source == "print(1)");
+  CHECK(python.job.stdin_bytes == "in");
+  CHECK(python.job.limits.wall == sys::Milliseconds(2500));
+  CHECK(python.job.limits.cpu == sys::Milliseconds(2500));
+  CHECK(python.wish.seconds == "2.5");
+  CHECK(python.wish.characters == 100);
+  CHECK_FALSE(python.wish.is_by_code);
+  CHECK(execution_of(body("python3")).job.template_name == "python");
+  const Execution shell = execution_of(body("shell"));
+  CHECK(shell.job.template_name == "bash");
+  CHECK(shell.wish.is_by_code);
+  CHECK(execution_of({{"generated_code", ""}, {"timeout", 1}, {"language", "shell"}})
+            .wish.characters == 1000);
+}
+
+TEST_CASE("what is not offered is 501 and named", "[service][nemo]") {
+  CHECK(refusal_of(request_of(body("ipython").dump()), 501) ==
+        "ipython sessions are not offered here; use the language python or shell\n");
+  CHECK(refusal_of(request_of(R"({"generated_code": "1", "timeout": 1})"), 501) ==
+        "ipython sessions are not offered here; use the language python or shell\n");
+  for (const char* language : {"lean4", "pypy3"}) {
+    CHECK(refusal_of(request_of(body(language).dump()), 501) ==
+          "the language " + std::string(language) + " is not offered here; use python or shell\n");
+  }
+  Request in_session = request_of(body().dump());
+  in_session.headers = {{"x-session-id", "1"}};
+  CHECK(refusal_of(in_session, 501) == "sessions (X-Session-ID) are not offered here\n");
+}
+
+TEST_CASE("what is no request to execute is 400", "[service][nemo]") {
+  const auto refused = [](const char* name, const json& value) {
+    json request = body();
+    request[name] = value;
+    return refusal_of(request_of(request.dump()), 400);
+  };
+  CHECK(refused("generated_code", 1) == "generated_code: expected a text\n");
+  CHECK(refused("generated_code", nullptr) == "generated_code: expected a text\n");
+  CHECK(refused("language", "cobol") == "language: \"cobol\" is not known\n");
+  for (const json& seconds : {json(0), json("1"), json()})
+    CHECK(refused("timeout", seconds) == "timeout: expected a number of seconds above 0\n");
+  CHECK(refused("max_output_characters", -1) ==
+        "max_output_characters: expected a whole number of at least 0\n");
+  CHECK(refusal_of(request_of("{"), 400) == "the body is not a JSON object\n");
+}
+
+TEST_CASE("a program that ends is completed; a shell's must end well", "[service][nemo]") {
+  Answered answered = answer_to("ValueError", "program");
+  CHECK(answered.status == 200);
+  CHECK(answered.body.at("process_status") == "completed");
+  CHECK(answered.body.at("stdout") == "out");
+  CHECK(answered.body.at("stderr") == "err");
+  CHECK(answered.body.at("zygo").at("label") == "ValueError");
+  CHECK(answer_to("OK", "program", true).body.at("process_status") == "completed");
+  CHECK(answer_to("NonZeroExit", "program", true).body.at("process_status") == "error");
+}
+
+TEST_CASE("what ended a program otherwise stands behind its errors", "[service][nemo]") {
+  json answer = answer_to("TimeoutException", "limit").body;
+  CHECK(answer.at("process_status") == "timeout");
+  CHECK(answer.at("stdout") == "out");
+  CHECK(answer.at("stderr") == "err\nExecution timed out after 2.5 seconds\n");
+  answer = answer_to("UnsafeCode", "policy", false, {{"syscall", "socket"}}).body;
+  CHECK(answer.at("process_status") == "error");
+  CHECK(answer.at("stderr") == "err\nUnsafeCode: {\"syscall\":\"socket\"}\n");
+}
+
+TEST_CASE("our own trouble is 502", "[service][nemo]") {
+  const Answered answered = answer_to("SandboxError", "sandbox", false, {{"message", "no cell"}});
+  CHECK(answered.status == 502);
+  CHECK(answered.body.at("stderr") == "err\nSandboxError: no cell\n");
+  CHECK(trouble("full").status == 502);
+}
+
+TEST_CASE("characters beyond those asked for are cut, never in their middle", "[service][nemo]") {
+  const auto cut_at = [](size_t characters) {
+    return answer_to("OK", "program", false, json::object(), "a\u00e4\u20ac", characters)
+        .body.at("stdout")
+        .get<std::string>();
+  };
+  CHECK(cut_at(3) == "a\u00e4\u20ac");
+  CHECK(cut_at(2) == "a\u00e4<output cut>");
+  CHECK(cut_at(0) == "<output cut>");
+}
+
+}  // namespace service::nemo
