@@ -17,7 +17,8 @@ std::optional<std::string> parameter_of(std::string_view pattern, std::string_vi
   }
   if (!path.starts_with(pattern.substr(0, brace))) return std::nullopt;
   const std::string_view rest = path.substr(brace);
-  if (rest.empty() || rest.find('/') != rest.npos) return std::nullopt;
+  const bool many = pattern.ends_with("...}");
+  if (rest.empty() || (!many && rest.find('/') != rest.npos)) return std::nullopt;
   return std::string(rest);
 }
 

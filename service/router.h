@@ -21,8 +21,10 @@ enum class Probe : uint8_t { kNo, kYes };
 
 struct Route {
   Method method;
-  std::string_view pattern;  // "/v1/jobs/{id}": one parameter at most, and it ends the pattern
-  Scope scope;               // that a token needs
+  // "/v1/jobs/{id}": one parameter at most, and it ends the pattern. Of "{path...}" it may have
+  // slashes.
+  std::string_view pattern;
+  Scope scope;  // that a token needs
   Handler handle;
   Probe probe = Probe::kNo;
 };

@@ -7,8 +7,8 @@
 #include "runtime/json/result/result_json.h"
 #include "runtime/judging/judge.h"
 #include "runtime/values/json_text.h"
-#include "service/apis/go_judge/multipart.h"
 #include "service/apis/go_judge/stream.h"
+#include "service/apis/multipart.h"
 #include "service/http/handshake.h"
 
 namespace service {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "service/apis/api.h"
-#include "service/apis/go_judge/file_store.h"
+#include "service/apis/file_store.h"
 #include "service/apis/go_judge/go_judge.h"
 #include "service/apis/go_judge/local_files.h"
 #include "service/apis/go_judge/socket.h"

@@ -17,7 +17,7 @@
 
 #include "runtime/json/job/job_json.h"
 #include "sandbox/policy.h"
-#include "service/apis/go_judge/file_store.h"
+#include "service/apis/file_store.h"
 #include "service/http/request.h"
 
 namespace service::go_judge {

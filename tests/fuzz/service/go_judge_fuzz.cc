@@ -10,8 +10,8 @@
 #include "service/apis/go_judge/fields.h"
 #include "service/apis/go_judge/go_judge.h"
 #include "service/apis/go_judge/messages.h"
-#include "service/apis/go_judge/multipart.h"
 #include "service/apis/go_judge/stream.h"
+#include "service/apis/multipart.h"
 #include "tests/fuzz/input.h"
 
 namespace {

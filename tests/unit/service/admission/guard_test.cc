@@ -91,6 +91,16 @@ TEST_CASE("a path is found with its parameter, or with the methods it has", "[se
   }
 }
 
+TEST_CASE("only a parameter of many parts has slashes", "[service][router]") {
+  Router router;
+  router.add({{Method::kGet, "/one/{id}", Scope::kInfo, nullptr},
+              {Method::kGet, "/many/{path...}", Scope::kInfo, nullptr}});
+  CHECK(router.match(Method::kGet, "/one/a").parameter == "a");
+  CHECK_FALSE(router.match(Method::kGet, "/one/a/b").route);
+  CHECK(router.match(Method::kGet, "/many/a/b").parameter == "a/b");
+  CHECK_FALSE(router.match(Method::kGet, "/many/").route);
+}
+
 TEST_CASE("each API of others is known by its name, once", "[service][router]") {
   for (const KnownApi& known : known_apis()) CHECK(known_api(known.name) == &known);
   CHECK(known_api("go-judge")->scratch_name == "/w");

@@ -5,7 +5,7 @@
 
 #include "runtime/builds/artefact.h"
 #include "service/apis/go_judge/messages.h"
-#include "service/apis/go_judge/multipart.h"
+#include "service/apis/multipart.h"
 
 namespace service::go_judge {
 

@@ -1,4 +1,4 @@
-#include "service/apis/go_judge/multipart.h"
+#include "service/apis/multipart.h"
 
 #include <algorithm>
 #include <cctype>

@@ -28,6 +28,7 @@ class FileStore {
   struct Limits {
     sys::Bytes bytes = sys::mebibytes(512);
     size_t files = 10'000;
+    size_t id_characters = 8;           // of five bits each
     size_t executables = 64;            // each holds a descriptor
     sys::Milliseconds keep{3'600'000};  // since it was used last
   };

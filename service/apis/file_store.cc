@@ -1,4 +1,4 @@
-#include "service/apis/go_judge/file_store.h"
+#include "service/apis/file_store.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -19,13 +19,12 @@ namespace {
 // An entry's own share, so that many small ones are bounded as well.
 constexpr uint64_t kOverhead = 512;
 
-// Eight letters and digits, as the original's are: 40 bits.
-std::string random_id() {
+std::string random_id(size_t characters) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-  unsigned char bytes[8];
-  VERIFY(::getrandom(bytes, sizeof bytes, 0) == static_cast<ssize_t>(sizeof bytes));
+  std::string bytes(characters, 0);
+  VERIFY(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
   std::string id;
-  for (unsigned char byte : bytes) id += kDigits[byte % kDigits.size()];
+  for (const char byte : bytes) id += kDigits[static_cast<unsigned char>(byte) % kDigits.size()];
   return id;
 }
 
@@ -40,8 +39,8 @@ Result<std::string> FileStore::add(StoredFile file, Nanoseconds now) {
     return Error::because(fmt::format("the store of files is full: {} files, {} of {} bytes",
                                       entries_.size(), bytes_, limits_.bytes.count));
   }
-  std::string id = random_id();
-  while (entries_.contains(id)) id = random_id();
+  std::string id = random_id(limits_.id_characters);
+  while (entries_.contains(id)) id = random_id(limits_.id_characters);
   by_use_.push_back(id);
   entries_[id] = {std::make_shared<const StoredFile>(std::move(file)), nullptr, bytes, now,
                   std::prev(by_use_.end())};
