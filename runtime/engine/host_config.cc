@@ -142,6 +142,8 @@ Result<void> HostConfig::find_files(const EngineOptions& options) {
     return {};
   }
   image_ = TRY(images::host_image(python_, shim_directory_));
+  for (const std::string& name : options.scratch_names)
+    image_.push_back({sandbox::ImageEntry::Kind::kSymlink, name, "/tmp"});
   struct stat info {};
   if (::stat(python_.c_str(), &info) < 0) return Error::from_errno("python " + python_);
   python_stamp_ = std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec);

@@ -1,6 +1,7 @@
 #include "service/apis/registry.h"
 
 #include "service/apis/dify/api.h"
+#include "service/apis/librechat/api.h"
 #include "service/apis/nemo/api.h"
 #include "service/apis/open_r1/api.h"
 #include "service/apis/piston/api.h"
@@ -20,6 +21,10 @@ std::unique_ptr<Api> make_with(const ApiContext& context, const ApiOptions& opti
   return std::make_unique<T>(context, options.*Part);
 }
 
+std::unique_ptr<Api> make_librechat(const ApiContext& context, const ApiOptions& options) {
+  return std::make_unique<librechat::LibreChatApi>(context, options.go_judge.store);
+}
+
 constexpr KnownApi kKnown[] = {
     {sandbox_fusion::SandboxFusionApi::kName, make<sandbox_fusion::SandboxFusionApi>},
     {piston::PistonApi::kName, make_with<piston::PistonApi, &ApiOptions::piston>},
@@ -27,6 +32,7 @@ constexpr KnownApi kKnown[] = {
     {GoJudgeApi::kName, make_with<GoJudgeApi, &ApiOptions::go_judge>, "/w"},
     {open_r1::OpenR1Api::kName, make<open_r1::OpenR1Api>},
     {nemo::NemoApi::kName, make<nemo::NemoApi>},
+    {librechat::LibreChatApi::kName, make_librechat, "/mnt/data"},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/apis/dify/dify.h"
+#include "service/apis/librechat/librechat.h"
 #include "service/apis/nemo/nemo.h"
 #include "service/apis/open_r1/open_r1.h"
 #include "service/apis/piston/piston.h"
@@ -99,13 +100,26 @@ void nemo_execution(std::string_view body) {
   VERIFY(!execution.wish.seconds.empty());
 }
 
+void librechat_execution(std::string_view body) {
+  const auto find = [](const service::librechat::FileRef& ref) {
+    return ref.id.size() % 2 == 0 ? nullptr
+                                  : std::make_shared<const service::StoredFile>(
+                                        service::StoredFile{"", ref.name, "content"});
+  };
+  const auto read = service::librechat::read_exec(body, find, {});
+  if (const auto* refused = std::get_if<service::Response>(&read)) return check_refusal(*refused);
+  const auto& execution = std::get<service::librechat::Execution>(read);
+  check_job(execution.job);
+  VERIFY(execution.job.files.size() == execution.wish.given.size());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const uint8_t api = input.byte();
   const std::string_view body = input.rest();
-  switch (api % 8) {
+  switch (api % 9) {
     case 0:
       check(service::sandbox_fusion::read_run_code(body, {}));
       break;
@@ -127,8 +141,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 6:
       batch_of_scripts(body);
       break;
-    default:
+    case 7:
       nemo_execution(body);
+      break;
+    default:
+      librechat_execution(body);
   }
   return 0;
 }

@@ -1,0 +1,31 @@
+#pragma once
+// LibreChatApi: LibreChat's code API over the service. Owns the files that its clients keep.
+
+#include <memory>
+
+#include "service/apis/api.h"
+#include "service/apis/file_store.h"
+#include "service/apis/librechat/librechat.h"
+
+namespace service::librechat {
+
+class LibreChatApi : public Api {
+ public:
+  static constexpr std::string_view kName = "librechat";
+  LibreChatApi(const ApiContext& context, FileStore::Limits limits);
+
+  Routes routes() override;
+  std::string_view token_header() const override { return "x-api-key"; }
+  std::optional<Response> answer_without_route(const Request& request) const override;
+
+ private:
+  void exec(const ExchangePtr& exchange);
+  void upload(const ExchangePtr& exchange);
+  void download(const ExchangePtr& exchange, const std::string& path);
+  std::string owner_of(const Exchange& exchange) const;
+
+  const ApiContext context_;
+  const std::shared_ptr<FileStore> store_;  // the callbacks of jobs share it
+};
+
+}  // namespace service::librechat
