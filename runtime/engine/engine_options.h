@@ -50,7 +50,7 @@ struct EngineOptions {
   bool verifies_rollback = false;  // and all of it is compared with its first state, which is slow
   // While a template makes its image, a cell that it forked before serves what waits already.
   bool early_cells = true;
-  // Paths at which commands on the host's own files find their scratch, too; only with mounts.
+  // Paths at which programs on the host's own files find their scratch, too; only with mounts.
   std::vector<std::string> scratch_names;
   // Templates that are kept warm for tenants, the common one apart; 0: chosen by memory. Never
   // fewer than the workers need at once.
