@@ -110,7 +110,7 @@ class OpenR1(ZygoTestCase):
 
         self.assertEqual((e2b_reward(good), morph_reward(good)), (1.0, 1.0))
         self.assertEqual((e2b_reward(late), morph_reward(late)), (None, 0.0))
-        self.assertRegex(late["exception_str"], r"^TimeoutException: .*cpu")
+        self.assertRegex(late["exception_str"], "^TimeoutException: ")
 
     def test_a_language_that_is_not_offered_gets_no_reward(self) -> None:
         good, other = self.run_batch("1.0", "1.0", languages=["python", "rust"])
