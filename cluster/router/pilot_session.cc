@@ -123,9 +123,9 @@ bool PilotSession::read(Kind kind, uint64_t number, WireReader& in) {
       return in.at_end();
     }
     case Kind::kRuntimes: {
-      std::string json;
-      in(json);
-      return in.at_end() && house_.runtimes.add(pilot_, json);
+      std::string told;
+      in(told);
+      return in.at_end() && house_.runtimes.add(pilot_, told);
     }
     case Kind::kBegan: {
       std::vector<uint64_t> numbers;

@@ -64,7 +64,7 @@ void read_hosts(const std::vector<std::string>& names, service::Hosts& into) {
 }
 
 void add_go_judge(CLI::App& app, ServeOptions& into) {
-  app.option_defaults()->group("With --api go-judge");
+  app.option_defaults()->group("With --api go-judge, librechat");
   parsed_option(app, "--file-store", "SIZE", "Size of all files that clients keep (default 512M)",
                 into.file_store, parse_size);
   parsed_option(app, "--file-keep", "TIME", "Unused files are kept this long (default 60m)",
