@@ -1,11 +1,11 @@
 #include "runtime/engine/engine.h"
 
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
 
 #include "runtime/builds/blobs.h"
+#include "runtime/engine/cpus.h"
 #include "runtime/engine/host_config.h"
 #include "runtime/engine/shard.h"
 #include "runtime/judging/refused.h"
@@ -24,19 +24,6 @@ namespace {
 
 // More cells than cores: a job that sleeps, or one that never ends, leaves its core to others.
 constexpr unsigned kCellsPerCore = 2;
-
-std::vector<unsigned> usable_cpu_numbers() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<unsigned> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    }
-  }
-  if (cpus.empty()) cpus.push_back(0);
-  return cpus;
-}
 
 class PooledEngine : public Engine {
  public:
@@ -217,7 +204,7 @@ void Engine::submit_pair(Job first, std::function<void(JobResult)> first_done, J
 
 sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   ::signal(SIGPIPE, SIG_IGN);  // a program that closes its stdin is no reason to die
-  const std::vector<unsigned> cpus = usable_cpu_numbers();
+  const std::vector<unsigned> cpus = cpus_for_shards();
   if (options.workers == 0) options.workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
   std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
   sys::give_back_freed_memory();
