@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/serve/reload.h"
 
@@ -20,6 +21,8 @@ using sys::OwnedFd;
 using sys::Result;
 
 namespace {
+
+constexpr int kPatienceSeconds = 30;
 
 // In front of each answer.
 struct AnswerHead {
@@ -48,6 +51,8 @@ std::string bytes_of(const AnswerHead& head) {
   // A terminal and a service manager send their signals to all processes.
   for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(each, SIG_IGN);
   ::prctl(PR_SET_NAME, "zygo-config");
+  // Nobody of its user reads its memory, or writes to it: the router may be somebody else's by now.
+  if (!sandbox::harden_supervisor()) ::_exit(1);
   char wish = 0;
   while (receive(channel, &wish, 1)) {
     const Result<std::string> found = reread(line, 1);
@@ -65,6 +70,10 @@ Result<ConfigReader> ConfigReader::start(const CommandLine& line) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
     return Error::from_errno("a channel to the reader of the configuration");
   OwnedFd ours(ends[0]), theirs(ends[1]);
+  // A file may lie on a disk that does not answer, and a router that ends waits for its threads.
+  const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
+  if (::setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
+    return Error::from_errno("a channel to the reader of the configuration");
   const pid_t child = ::fork();
   if (child < 0) return Error::from_errno("fork the reader of the configuration");
   if (child == 0) {
@@ -75,12 +84,18 @@ Result<ConfigReader> ConfigReader::start(const CommandLine& line) {
 }
 
 Result<service::ReloadableConfig> ConfigReader::read() const {
-  const Error gone = Error::because("the process that reads it has ended: restart the router");
-  if (::send(channel_.get(), "", 1, MSG_NOSIGNAL) != 1) return gone;
   AnswerHead head;
-  if (!receive(channel_.get(), &head, sizeof head)) return gone;
-  std::string text(head.size, '\0');
-  if (!receive(channel_.get(), text.data(), text.size())) return gone;
+  std::string text;
+  const auto ask = [&] {
+    if (::send(channel_.get(), "", 1, MSG_NOSIGNAL) != 1) return false;
+    if (!receive(channel_.get(), &head, sizeof head)) return false;
+    text.resize(head.size);
+    return receive(channel_.get(), text.data(), text.size());
+  };
+  if (!ask()) {
+    ::shutdown(channel_.get(), SHUT_RDWR);  // what comes late would be taken for another answer
+    return Error::because("it was not read in time, or its reader has ended: restart the router");
+  }
   if (head.is_error) return Error::because(text);
   return config_in(text);
 }
