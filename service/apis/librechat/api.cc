@@ -56,6 +56,7 @@ Routes LibreChatApi::routes() {
 }
 
 std::optional<Response> LibreChatApi::answer_without_route(const Request& request) const {
+  if (request.method == Method::kDelete) return std::nullopt;  // NeMo's, of a session
   for (const std::string_view known : {"/exec/", "/files", "/sessions", "/upload/"}) {
     if (request.path.starts_with(known))
       return refusal(501, fmt::format("{} is not offered here", request.path));
@@ -71,13 +72,12 @@ std::string LibreChatApi::owner_of(const Exchange& exchange) const {
 void LibreChatApi::exec(const ExchangePtr& exchange) {
   const std::string owner = owner_of(*exchange), session = new_session();
   const auto find = [this, &owner](const FileRef& ref) { return find_in(*store_, owner, ref); };
-  auto read = read_exec(exchange->request.body, find, context_.defaults);
+  const auto hold = [&exchange, before = exchange->share.bytes()](uint64_t bytes) {
+    return exchange->share.resize(before + bytes);
+  };
+  auto read = read_exec(exchange->request.body, find, hold, context_.defaults);
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
   auto& execution = std::get<Execution>(read);
-  size_t bytes = exchange->share.bytes();
-  for (const auto& [name, given] : execution.wish.given) bytes += given.file->content.size();
-  if (!exchange->share.resize(bytes))
-    return exchange->answer(unavailable("too many bytes are held already"));
   auto answer = [wish = std::move(execution.wish), session,
                  keep = keep_in(store_, owner, session)](const runtime::JobResult& result) {
     return exec_response(result, wish, session, keep);

@@ -59,22 +59,25 @@ std::optional<FileRef> file_ref(const json& given) {
 }
 
 // Nothing: an objection.
-std::optional<std::string> place_files(const json& request, const Find& find,
-                                       runtime::JobBuilder& job, Execution::Wish& wish) {
+std::optional<Response> place_files(const json& request, const Find& find, const Hold& hold,
+                                    runtime::JobBuilder& job, Execution::Wish& wish) {
   const json* files = find_in(request, "files");
   if (!files) return std::nullopt;
-  if (!files->is_array()) return "files: expected a list";
+  if (!files->is_array()) return refusal(400, "files: expected a list");
   for (const json& given : *files) {
     std::optional<FileRef> ref = file_ref(given);
-    if (!ref) return "files: expected objects with id, name and storage_session_id";
-    if (StoredFilePtr stored = find(*ref)) {
-      if (wish.given.contains(ref->name)) continue;  // the first of a name is the latest
-      job.file(ref->name, stored->content);
-      std::string name = ref->name;
-      wish.given.emplace(std::move(name), Execution::Wish::Given{std::move(*ref), stored});
-    } else {
+    if (!ref) return refusal(400, "files: expected objects with id, name and storage_session_id");
+    if (wish.given.contains(ref->name)) continue;  // the first of a name is the latest
+    const StoredFilePtr stored = find(*ref);
+    if (!stored) {
       wish.lost.push_back(ref->name);
+      continue;
     }
+    wish.given_bytes += stored->content.size();
+    if (!hold(wish.given_bytes)) return unavailable("too many bytes are held already");
+    job.file(ref->name, stored->content);
+    std::string name = ref->name;
+    wish.given.emplace(std::move(name), Execution::Wish::Given{std::move(*ref), stored});
   }
   return std::nullopt;
 }
@@ -109,6 +112,7 @@ bool is_of_the_language(const runtime::InputFile& file, const Execution::Wish& w
 ordered_json files_of(const runtime::JobResult& result, const Execution::Wish& wish,
                       const std::string& session, const Keep& keep, std::string& err) {
   ordered_json files = ordered_json::array();
+  size_t kept = 0;
   for (const runtime::InputFile& file : result.files.files) {
     if (is_of_the_language(file, wish)) continue;
     const auto given = wish.given.find(file.path);
@@ -116,6 +120,11 @@ ordered_json files_of(const runtime::JobResult& result, const Execution::Wish& w
       ordered_json same = ref_json(given->second.ref);
       same["inherited"] = true;
       files.push_back(std::move(same));
+    } else if (kept++ >= kMostKept) {
+      if (kept == kMostKept + 1)
+        err = with_line(std::move(err),
+                        fmt::format("{} and more are not kept: a run may leave {} files", file.path,
+                                    kMostKept));
     } else if (auto id = keep(file.path, file.content)) {
       files.push_back(ref_json({session, *id, file.path}));
     } else {
@@ -124,13 +133,15 @@ ordered_json files_of(const runtime::JobResult& result, const Execution::Wish& w
     }
   }
   for (const auto& refused : result.files.refused)
-    err = with_line(std::move(err), fmt::format("{} is not kept: {}", refused.path, refused.why));
+    if (!wish.given.contains(refused.path))
+      err = with_line(std::move(err), fmt::format("{} is not kept: {}", refused.path, refused.why));
   return files;
 }
 
 }  // namespace
 
 std::variant<Execution, Response> read_exec(std::string_view body, const Find& find,
+                                            const Hold& hold,
                                             const runtime::JobDefaults& defaults) {
   const json request = parsed(body);
   if (!request.is_object()) return refusal(400, "the body is not a JSON object");
@@ -150,9 +161,13 @@ std::variant<Execution, Response> read_exec(std::string_view body, const Find& f
   job.source(wish.source);
   job.outputs({"**"});
   if (auto why = read_arguments(request, job)) return refusal(400, *why);
-  if (auto why = place_files(request, find, job, wish)) return refusal(400, *why);
+  if (auto refused = place_files(request, find, hold, job, wish)) return *std::move(refused);
   sys::Result<runtime::Job> read = std::move(job).finish();
   if (!read) return refusal(400, read.error().text());
+  // They are collected, too.
+  constexpr uint64_t kMostOutputs = uint64_t{1} << 30;
+  uint64_t& outputs = read->limits.outputs.count;
+  outputs = std::max(outputs, std::min(outputs + wish.given_bytes, kMostOutputs));
   return Execution{std::move(read).value(), std::move(wish)};
 }
 

@@ -32,16 +32,23 @@ struct Execution {
       StoredFilePtr file;
     };
     std::map<std::string, Given> given;  // the others, by their names
+    uint64_t given_bytes = 0;            // of their contents
   } wish;
 };
 
 // Null: there is no such file.
 using Find = std::function<StoredFilePtr(const FileRef&)>;
+// Whether there is room for so many bytes of files, all of a request's together; asked before they
+// are copied.
+using Hold = std::function<bool(uint64_t bytes)>;
 // The id of a file that is kept from now on.
 using Keep = std::function<sys::Result<std::string>(const std::string& name, std::string content)>;
 
 std::variant<Execution, Response> read_exec(std::string_view body, const Find& find,
-                                            const runtime::JobDefaults& defaults);
+                                            const Hold& hold, const runtime::JobDefaults& defaults);
+
+// Of one run; the others are lost, and its stderr says so. A store is shared by many.
+inline constexpr size_t kMostKept = 100;
 
 // Any thread. `session`: that `keep` keeps files for.
 Response exec_response(const runtime::JobResult& result, const Execution::Wish& wish,

@@ -20,7 +20,7 @@ EVALUATION = """
     def share_of(code, cases):
         good = 0
         for case in cases:
-            ended = subprocess.run(["python3", "-c", code], input=case["input"], text=True, capture_output=True, timeout=5)
+            ended = subprocess.run(["python3", "-c", code], input=case["input"], text=True, capture_output=True, timeout=20)
             good += ended.returncode == 0 and ended.stdout.strip() == case["output"]
         return good / len(cases)
 

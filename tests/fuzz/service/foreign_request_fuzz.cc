@@ -106,7 +106,7 @@ void librechat_execution(std::string_view body) {
                                   : std::make_shared<const service::StoredFile>(
                                         service::StoredFile{"", ref.name, "content"});
   };
-  const auto read = service::librechat::read_exec(body, find, {});
+  const auto read = service::librechat::read_exec(body, find, [](uint64_t) { return true; }, {});
   if (const auto* refused = std::get_if<service::Response>(&read)) return check_refusal(*refused);
   const auto& execution = std::get<service::librechat::Execution>(read);
   check_job(execution.job);

@@ -18,6 +18,7 @@ StoredFilePtr stored(const char* content) {
 const Find kFind = [](const FileRef& ref) {
   return ref.session == "s" && ref.id == "i" ? stored("1,2") : nullptr;
 };
+const Hold kRoom = [](uint64_t) { return true; };
 const Keep kKeep = [](const std::string& name, const std::string&) -> sys::Result<std::string> {
   if (name == "full") return sys::Error::because("no room");
   return "id-of-" + name;
@@ -33,7 +34,7 @@ json body() {
 }
 
 std::string refusal_of(const json& body) {
-  auto read = read_exec(body.dump(), kFind, {});
+  auto read = read_exec(body.dump(), kFind, kRoom, {});
   REQUIRE(std::holds_alternative<Response>(read));
   CHECK(std::get<Response>(read).status == 400);
   return json::parse(std::get<Response>(read).body).at("error");
@@ -54,7 +55,7 @@ runtime::JobResult result(const char* label, const char* by, const json& detail 
 }  // namespace
 
 TEST_CASE("what is to be executed sees the files that it names", "[service][librechat]") {
-  auto read = read_exec(body().dump(), kFind, {});
+  auto read = read_exec(body().dump(), kFind, kRoom, {});
   const auto& execution = std::get<Execution>(read);
   CHECK(execution.job.template_name == "python");
   CHECK(execution.job.source == "print(1)");
@@ -132,6 +133,45 @@ TEST_CASE("the path of a file is its session and its id", "[service][librechat]"
   CHECK(file_at("s/i").id == "i");
   CHECK(file_at("s").id.empty());
   CHECK(file_at("s/i/x").id.empty());
+}
+
+TEST_CASE("librechat: files are counted before they are copied", "[librechat]") {
+  json request = body();
+  request["files"] = json::array();
+  for (int i = 0; i < 5; ++i)
+    request["files"].push_back(
+        {{"id", "i"}, {"storage_session_id", "s"}, {"name", std::to_string(i)}});
+  std::vector<uint64_t> asked;
+  const Hold two = [&asked](uint64_t bytes) {
+    asked.push_back(bytes);
+    return bytes <= 6;
+  };
+  auto read = read_exec(request.dump(), kFind, two, {});
+  REQUIRE(std::holds_alternative<Response>(read));
+  CHECK(std::get<Response>(read).status == 503);
+  CHECK(asked == std::vector<uint64_t>{3, 6, 9});
+  read = read_exec(request.dump(), kFind, kRoom, {});
+  REQUIRE(std::holds_alternative<Execution>(read));
+  const runtime::Job& job = std::get<Execution>(read).job;
+  CHECK(job.limits.outputs.count == runtime::Limits{}.outputs.count + 15);
+}
+
+TEST_CASE("librechat: of a run a bounded number of files is kept", "[librechat]") {
+  runtime::JobResult ran = result("OK", "program");
+  for (size_t i = 0; i < kMostKept + 3; ++i)
+    ran.files.files.push_back({.path = "f" + std::to_string(i), .content = ""});
+  size_t kept = 0;
+  const Keep count = [&kept](const std::string& name, const std::string&) {
+    ++kept;
+    return sys::Result<std::string>(name);
+  };
+  const Response response = exec_response(ran, {}, "s", count);
+  CHECK(kept == kMostKept);
+  CHECK(json::parse(response.body).at("files").size() == kMostKept);
+  CHECK(json::parse(response.body)
+            .at("stderr")
+            .get<std::string>()
+            .find("f100 and more are not kept") != std::string::npos);
 }
 
 }  // namespace service::librechat
