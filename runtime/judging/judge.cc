@@ -4,6 +4,7 @@
 
 #include "runtime/judging/judge.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "runtime/judging/signal_names.h"
@@ -29,8 +30,18 @@ bool we_failed(const Case& c) { return c.seen.fault.has_value(); }
 bool broke_the_policy(const Case& c) {
   return c.seen.violation.has_value() || c.seen.killed_for_violation;
 }
+int64_t bytes_of(sys::Bytes amount) { return static_cast<int64_t>(amount.count); }
+
+// The kernel says EAGAIN of a thread for whose stack there is no memory as of one that is too many
+// (pthread_create(3)). No counter has refused it, and the memory is used up but for such a stack.
+bool has_no_memory_for_a_thread(const Case& c) {
+  constexpr int64_t kStacks = int64_t{32} << 20;
+  const int64_t limit = bytes_of(c.seen.limits.memory);
+  return raised(c) && c.said.no_thread_by_interpreter && c.seen.pids_refused == 0 &&
+         c.seen.memory_peak_bytes >= limit - std::min(limit / 4, kStacks);
+}
 bool memory_ran_out(const Case& c) {
-  return c.seen.oom_kills > 0 || c.seen.memory_watch ||
+  return c.seen.oom_kills > 0 || c.seen.memory_watch || has_no_memory_for_a_thread(c) ||
          (raised(c) && c.said.memory_error_by_interpreter);
 }
 bool cpu_ran_out(const Case& c) { return c.seen.deadline == DeadlineKind::kCpu; }
@@ -109,17 +120,16 @@ Verdict unsafe_code(const Case& c) {
   return verdict(Outcome::kUnsafeCode, By::kPolicy, std::move(detail));
 }
 
-int64_t bytes_of(sys::Bytes amount) { return static_cast<int64_t>(amount.count); }
-
 Verdict memory_limit(const Case& c) {
-  const char* source = c.seen.oom_kills > 0  ? "oom counter"
-                       : c.seen.memory_watch ? "memory watch"
-                                             : "MemoryError";
+  const char* source = c.seen.oom_kills > 0            ? "oom counter"
+                       : c.seen.memory_watch           ? "memory watch"
+                       : has_no_memory_for_a_thread(c) ? "RuntimeError"
+                                                       : "MemoryError";
   Detail detail = {{"limit", "memory"},
                    {"limit_bytes", bytes_of(c.seen.limits.memory)},
                    {"peak_bytes", c.seen.memory_peak_bytes},
                    {"source", source}};
-  if (raised(c) && c.said.memory_error_by_interpreter) {
+  if (raised(c) && (c.said.memory_error_by_interpreter || has_no_memory_for_a_thread(c))) {
     add_line(detail, exception_of(c).line);
     add_text(detail, "message", exception_of(c).message);
   }

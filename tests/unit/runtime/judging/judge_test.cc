@@ -275,6 +275,20 @@ TEST_CASE("a thread that could not start is ProcessLimitExceeded", "[judge]") {
   CHECK(detail_text(judged(run), "limit") == "pids");
 }
 
+TEST_CASE("a thread for whose stack there is no memory is MemoryLimitExceeded", "[judge]") {
+  Run run = good_call();
+  raise(run, "RuntimeError");
+  run.said.no_thread_by_interpreter = true;
+  run.seen.limits.memory = sys::mebibytes(96);
+  run.seen.memory_peak_bytes = int64_t{71} << 20;
+  CHECK(judged(run).label() == "ProcessLimitExceeded");
+  run.seen.memory_peak_bytes = int64_t{72} << 20;
+  CHECK(judged(run).label() == "MemoryLimitExceeded");
+  CHECK(detail_text(judged(run), "source") == "RuntimeError");
+  run.seen.pids_refused = 1;
+  CHECK(judged(run).label() == "ProcessLimitExceeded");
+}
+
 TEST_CASE("a timeout says which clock, the limit, what was measured, and if the machine was busy",
           "[judge]") {
   Run run = good_call();
