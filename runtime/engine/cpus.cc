@@ -9,7 +9,7 @@ namespace runtime {
 
 std::vector<unsigned> beginning_with(std::vector<unsigned> cpus, unsigned first) {
   if (const auto found = std::ranges::find(cpus, first); found != cpus.end())
-    std::ranges::rotate(cpus, found);
+    std::rotate(cpus.begin(), found, cpus.end());
   return cpus;
 }
 
