@@ -68,7 +68,7 @@ int ResponseReader::take(std::string& into, std::string_view bytes) {
 
 // Also of trailers, which are dropped.
 int ResponseReader::on_field(std::string_view bytes) {
-  if (std::exchange(in_value_, false)) keep_header();
+  if (std::exchange(in_value_, false) && !keep_header()) return HPE_USER;
   return take(field_, bytes);
 }
 
@@ -77,18 +77,21 @@ int ResponseReader::on_value(std::string_view bytes) {
   return take(value_, bytes);
 }
 
-void ResponseReader::keep_header() {
+// False: it has no name as RFC 9110 has them (5.1). llhttp lets blanks pass.
+bool ResponseReader::keep_header() {
   std::string name = std::exchange(field_, {}), value = std::exchange(value_, {});
-  if (state_ != State::kHead) return;
+  if (state_ != State::kHead) return true;
+  if (name.find_first_of(" \t") != name.npos) return false;
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   headers_.emplace_back(std::move(name), std::string(trimmed(value)));
+  return true;
 }
 
 // What is interim (1xx) was not asked for.
 int ResponseReader::on_head_complete() {
-  if (std::exchange(in_value_, false)) keep_header();
+  if (std::exchange(in_value_, false) && !keep_header()) return HPE_USER;
   status_ = llhttp_->status_code;
   if (status_ < 200 || status_ > 599) return HPE_USER;
   state_ = State::kBody;

@@ -37,7 +37,7 @@ class ResponseReader {
   int on_field(std::string_view bytes);
   int on_value(std::string_view bytes);
   int on_head_complete();
-  void keep_header();
+  bool keep_header();
 
   std::unique_ptr<llhttp__internal_s> llhttp_;
   State state_ = State::kHead;

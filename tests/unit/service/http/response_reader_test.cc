@@ -68,6 +68,7 @@ TEST_CASE("response: one that breaks off is none", "[response]") {
 TEST_CASE("response: what is no answer, or was not asked for", "[response]") {
   for (const char* bytes : {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "nonsense\r\n\r\n",
                             "HTTP/1.1 100 Continue\r\n\r\n",
+                            "HTTP/1.1 200 OK\r\nx-zygo a: b\r\nContent-Length: 0\r\n\r\n",
                             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: "
                             "upgrade\r\n\r\n",
                             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"}) {
