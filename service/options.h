@@ -30,7 +30,8 @@ struct ServiceOptions {
   sys::Milliseconds grace{10'000};  // for what runs, at the end
   AsyncResults::Options kept;
   LogFormat log = LogFormat::kOff;
-  Tokens tokens;  // empty: none is asked for
+  std::string command = "serve";  // of zygo, as which it speaks of itself in the log
+  Tokens tokens;                  // empty: none is asked for
   TenantBy tenant_by = TenantBy::kNone;
   runtime::JobDefaults defaults;
   std::string defaults_text;          // what they were parsed from; empty: nothing

@@ -49,7 +49,7 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       held_(options_.held),
       runtimes_(loop_, facts_.runtimes),
       observer_([this] { return gauges(); }),
-      log_(options_.log, STDERR_FILENO),
+      log_(options_.log, STDERR_FILENO, options_.command),
       deadlines_(loop_),
       readers_(std::make_shared<Readers>(loop_)),
       dispatcher_(engine_, loop_, deadlines_, held_, dispatcher_options()),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "service/http/exchange.h"
 
@@ -13,8 +14,9 @@ namespace service {
 
 enum class LogFormat : uint8_t { kOff, kText, kJson };
 
-// The line for what the service has to say of itself, in every format; with its time.
-std::string noted(LogFormat format, std::string_view what, std::string_view command = "serve");
+// The line for what a command of zygo ("serve") has to say of itself, in every format; with its
+// time.
+std::string noted(LogFormat format, std::string_view what, std::string_view command);
 
 // A job that a router has sent, and that belongs to a trace.
 struct RoutedJob {
@@ -26,11 +28,12 @@ struct RoutedJob {
 
 class AccessLog {
  public:
-  AccessLog(LogFormat format, int fd) : format_(format), fd_(fd) {}
+  AccessLog(LogFormat format, int fd, std::string command)
+      : format_(format), fd_(fd), command_(std::move(command)) {}
   void answered(const Exchange& exchange);
   void refused(const Peer& peer, int status);  // what was no request
   void ended(const RoutedJob& job);
-  void note(std::string_view what) { write(noted(format_, what)); }
+  void note(std::string_view what) { write(noted(format_, what, command_)); }
   void set_format(LogFormat format) { format_ = format; }
 
  private:
@@ -48,6 +51,7 @@ class AccessLog {
 
   LogFormat format_;
   int fd_;
+  const std::string command_;  // of zygo, which notes are of
   uint64_t dropped_ = 0;
 };
 

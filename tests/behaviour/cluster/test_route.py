@@ -259,7 +259,7 @@ class Reading(RoutingTestCase):
         another = "another-token-0123456789"
         before, = self.pilots(self.tokens_router, bearer(OPERATOR))
         self.tokens.write_text(TOKENS.replace(CALLER, another), encoding="utf-8")
-        self.reload("configuration read again, and in force")
+        self.reload(" zygo route: configuration read again, and in force")
 
         self.assertEqual((self.status(CALLER), self.status(another)), (401, 200))
         after, = self.pilots(self.tokens_router, bearer(OPERATOR))
@@ -268,7 +268,7 @@ class Reading(RoutingTestCase):
     def test_what_cannot_be_read_changes_nothing_and_is_told(self) -> None:
         for bad in ("someone short\n", ""):
             self.tokens.write_text(bad, encoding="utf-8")
-            self.reload("configuration refused, the one before stays")
+            self.reload(" zygo route: configuration refused, the one before stays")
             self.assertEqual(self.status(CALLER), 200)
 
     def test_a_router_without_its_reader_says_so_and_goes_on(self) -> None:

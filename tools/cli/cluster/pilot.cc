@@ -142,7 +142,7 @@ service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,
   made.log = [log, tell = made.trouble](const std::string& step) {
     if (log != service::LogFormat::kOff) tell(step);
   };
-  made.traced = [access = std::make_shared<service::AccessLog>(log, STDERR_FILENO)](
+  made.traced = [access = std::make_shared<service::AccessLog>(log, STDERR_FILENO, "pilot")](
                     const service::RoutedJob& job) { access->ended(job); };
   return [made, plan = std::move(plan), &engine](const service::ApiContext& context) {
     cluster::Membership::Options own = made;

@@ -79,29 +79,31 @@ struct Orders {
   static void give(const sys::Pipe& pipe) { static_cast<void>(::write(pipe.writer.get(), "", 1)); }
 };
 
-int refuse_front(const Refusal& refusal) { return refuse("serve", refusal); }
-int refuse_front(const sys::Error& error) {
-  return refuse_front(Refusal{error.text(), kExitSandbox});
+int refuse_front(const CommandLine& line, const Refusal& refusal) {
+  return refuse(name_of_command(line), refusal);
+}
+int refuse_front(const CommandLine& line, const sys::Error& error) {
+  return refuse_front(line, Refusal{error.text(), kExitSandbox});
 }
 
 int answer_requests(const CommandLine& line, ServePlan plan, const FrontOrder& order,
                     std::unique_ptr<runtime::EngineClient> engine) {
   auto listeners = adopt_listeners(order.listeners);
-  if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse_front(*refusal);
+  if (auto* refusal = std::get_if<Refusal>(&listeners)) return refuse_front(line, *refusal);
   auto orders = Orders::make();
-  if (!orders) return refuse_front(orders.error());
+  if (!orders) return refuse_front(line, orders.error());
   auto& sockets = std::get<std::vector<service::Listener>>(listeners);
   auto pilot_wish = plan_pilot(line.pilot);
-  if (auto* refusal = std::get_if<Refusal>(&pilot_wish)) return refuse_front(*refusal);
+  if (auto* refusal = std::get_if<Refusal>(&pilot_wish)) return refuse_front(line, *refusal);
   PilotPlan& pilot = std::get<PilotPlan>(pilot_wish);
   const bool has_users = std::ranges::any_of(sockets, &service::Listener::is_unix);
   const Places places(line.serve, order.blobs);
   (void)images::sha256_of("");  // the library reads its configuration with its first use
   auto confined = sandbox::confine_front(places.plan(has_users));
-  if (!confined) return refuse_front(confined.error());
+  if (!confined) return refuse_front(line, confined.error());
   // Bytes of strangers are read from here on: those in the files, and requests.
   plan.service.blobs = order.blobs;
-  if (auto refusal = open_files(line.serve, plan.service)) return refuse_front(*refusal);
+  if (auto refusal = open_files(line.serve, plan.service)) return refuse_front(line, *refusal);
   service::Facts facts = facts_of(line, plan.templates, *engine);
   facts.join = [&](runtime::Loop& loop) {
     engine->join(loop,
@@ -115,7 +117,7 @@ int answer_requests(const CommandLine& line, ServePlan plan, const FrontOrder& o
   for (service::Listener& listener : sockets) service.add(std::move(listener));
   const auto ended = service.run(orders->stop.reader.get(), orders->reload.reader.get(), [] {});
   engine->leave();  // the loop goes with the service
-  if (!ended) return refuse_front(ended.error());
+  if (!ended) return refuse_front(line, ended.error());
   return kExitOk;
 }
 
@@ -152,15 +154,16 @@ int front_command(const FrontOrder& order) {
   if (int* code = std::get_if<int>(&wish)) return *code;
   const auto& line = std::get<CommandLine>(wish);
   auto templates = runtime::shipped_templates();
-  if (!templates) return refuse_front(templates.error());
+  if (!templates) return refuse_front(line, templates.error());
   auto plan = plan_service(line, {*std::move(templates), nullptr, nullptr});
-  if (auto* refusal = std::get_if<Refusal>(&plan)) return refuse_front(*refusal);
+  if (auto* refusal = std::get_if<Refusal>(&plan)) return refuse_front(line, *refusal);
   if (line.serve.tokens.empty() == order.with_tokens)
-    return refuse_front(Refusal{"--tokens: whether there are any can only change at a start"});
+    return refuse_front(line,
+                        Refusal{"--tokens: whether there are any can only change at a start"});
   auto engine = runtime::EngineClient::connect(std::move(channel));
-  if (!engine) return refuse_front(engine.error());
+  if (!engine) return refuse_front(line, engine.error());
   if (auto refusal = make_room(line.serve.connections, (*engine)->workers()))
-    return refuse_front(*refusal);
+    return refuse_front(line, *refusal);
   return answer_requests(line, std::get<ServePlan>(std::move(plan)), order,
                          std::move(engine).value());
 }

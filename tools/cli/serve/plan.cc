@@ -92,6 +92,11 @@ std::optional<Refusal> read_piston_limits(service::piston::Limits& into) {
 
 }  // namespace
 
+std::string name_of_command(const CommandLine& line) {
+  if (line.command == Command::kRoute) return "route";
+  return line.command == Command::kPilot ? "pilot" : "serve";
+}
+
 std::variant<ServePlan, Refusal> plan_service(const CommandLine& line, const Parts& parts) {
   ServePlan plan;
   auto known = known_templates(line.common, parts.builtin_templates);
@@ -104,6 +109,7 @@ std::variant<ServePlan, Refusal> plan_service(const CommandLine& line, const Par
         "--cors *: any page that somebody here opens could run programs; give "
         "--tokens FILE, or name the origins"};
   service::ServiceOptions& options = plan.service = service_options(line.serve);
+  options.command = name_of_command(line);
   if (auto refusal = read_files(line.serve, options)) return *refusal;
   if (auto refusal = read_piston_limits(options.api_options.piston.limits)) return *refusal;
   if (auto refusal = read_piston_pins(options.api_options.piston.pins)) return *refusal;

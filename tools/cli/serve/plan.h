@@ -18,6 +18,9 @@ struct ServePlan {
   service::ServiceOptions service;  // without the ledger, the blobs and files of this host
   std::vector<runtime::TemplateSpec> templates;
 };
+// "serve", "pilot" or "route".
+std::string name_of_command(const CommandLine& line);
+
 std::variant<ServePlan, Refusal> plan_service(const CommandLine& line, const Parts& parts);
 
 // Durable jobs and files of this host, which only the process that answers requests opens.

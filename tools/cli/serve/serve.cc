@@ -33,10 +33,6 @@
 namespace cli {
 namespace {
 
-const char* name_of_command(const CommandLine& line) {
-  return line.pilot.join.empty() ? "serve" : "pilot";
-}
-
 void say_ready(const CommandLine& line, const std::vector<std::string>& names,
                const runtime::Engine& engine) {
   if (line.common.json) {
@@ -225,7 +221,7 @@ class EngineProcess {
 
 int serve(const CommandLine& line, const Parts& parts,
           const std::vector<cluster::JoinUrl>& routers) {
-  const char* const command = name_of_command(line);
+  const std::string command = name_of_command(line);
   if (auto left = leave_pid_1(); !left) return refuse(command, {left.error().text(), kExitSandbox});
   auto engine_wish = engine_options(line.common, parts.builtin_templates, line.serve.workers);
   if (auto* refusal = std::get_if<Refusal>(&engine_wish)) return refuse(command, *refusal);
@@ -269,7 +265,7 @@ int serve(const CommandLine& line, const Parts& parts,
 int serve_command(const CommandLine& given, const Parts& parts) {
   CommandLine line = given;
   const bool is_pilot = !line.pilot.join.empty();
-  const char* const command = name_of_command(line);
+  const std::string command = name_of_command(line);
   if (!line.pilot.print.empty()) return print_command(line.pilot);
   auto pilot = plan_pilot(line.pilot);
   if (auto* refusal = std::get_if<Refusal>(&pilot)) return refuse(command, *refusal);
