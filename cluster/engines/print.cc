@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cluster/engines/printed_words.h"
+#include "runtime/values/utf8.h"
 
 namespace cluster {
 
@@ -97,8 +98,9 @@ bool has_control(const std::string& text) {
                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-std::string objection_to_text(const PrintOptions& options) {
-  std::vector<std::string> all = {options.program, options.image, options.space};
+std::string objection_to_text(Engine engine, const PrintOptions& options) {
+  std::vector<std::string> all = {options.image, options.space};
+  if (engine != Engine::kKubernetes) all.push_back(options.program);  // a pod's is the image's
   for (const auto* each : {&options.joins, &options.arguments, &options.hosts}) {
     all.insert(all.end(), each->begin(), each->end());
   }
@@ -106,6 +108,12 @@ std::string objection_to_text(const PrintOptions& options) {
   all.insert(all.end(), files.begin(), files.end());
   if (std::any_of(all.begin(), all.end(), has_control)) {
     return "a line break or another control character in an option cannot be printed";
+  }
+  if (engine != Engine::kKubernetes) return "";
+  for (const std::string& text : all) {
+    if (const size_t valid = runtime::valid_utf8_prefix(text); valid != text.size())
+      return fmt::format("a manifest for Kubernetes is UTF-8, and an option is not: '{}...'",
+                         text.substr(0, valid));
   }
   return "";
 }
@@ -136,7 +144,7 @@ std::string objection_to_print(Engine engine, const PrintOptions& options) {
   if (options.grace && *options.grace > options.drain_before)
     return "--grace is longer than --drain-before, after which engines end a pilot";
   if (engine == Engine::kSsh && options.hosts.empty()) return "--print ssh needs hosts";
-  if (std::string text = objection_to_text(options); !text.empty()) return text;
+  if (std::string text = objection_to_text(engine, options); !text.empty()) return text;
   return objection_to_files(engine, options);
 }
 

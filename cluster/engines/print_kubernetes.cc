@@ -15,11 +15,21 @@ namespace {
 
 constexpr std::string_view kFolder = "/etc/zygo/";
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string json_text(const std::string& text) { return nlohmann::json(text).dump(); }
+
+// An argument of a container: there $(NAME) would be a variable's value, and $$ is a dollar sign.
+std::string argument(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    plain += c;
+    if (c == '$') plain += c;
+  }
+  return json_text(plain);
+}
 
 std::string quoted_list(const std::vector<std::string>& texts, std::string_view indent) {
   std::string all;
-  for (const std::string& each : texts) all += fmt::format("{}- {}\n", indent, quoted(each));
+  for (const std::string& each : texts) all += fmt::format("{}- {}\n", indent, argument(each));
   return all;
 }
 
@@ -211,7 +221,7 @@ std::string ports_of(const PrintOptions& options) {
 }  // namespace
 
 std::string print_kubernetes(const PrintOptions& options) {
-  const std::string space = quoted(options.space);
+  const std::string space = json_text(options.space);
   const std::vector<std::string> words =
       pilot_words(options, files_in(std::string(kFolder), options));
   const unsigned most =
@@ -221,7 +231,7 @@ std::string print_kubernetes(const PrintOptions& options) {
   };
   return head(options) +
          fmt::format(kDeployment, space, options.pilots, options.drain_before.count(),
-                     quoted(options.image), quoted_list(words, "            "), options.cpus,
+                     json_text(options.image), quoted_list(words, "            "), options.cpus,
                      std::max<uint64_t>(1, options.memory.count >> 20)) +
          fmt::format(kPolicy, space, ports_of(options)) + std::string(kAboutWait) +
          scaler(kByWait) + std::string(kAboutCpu) + commented(scaler(kByCpu));

@@ -118,6 +118,14 @@ TEST_CASE("pods get the pilot's files from a secret, by name", "[cluster][print]
   }
 }
 
+TEST_CASE("Kubernetes takes no part of an argument for a variable", "[cluster][print]") {
+  PrintOptions options = usual();
+  options.arguments = {"--name", "$(id) $HOME 5$"};
+  const std::string text = print_engine(Engine::kKubernetes, options);
+
+  CHECK(has_line(text, "            - \"$$(id) $$HOME 5$$\""));
+}
+
 TEST_CASE("the port of a router is read from its URL", "[cluster][print]") {
   PrintOptions options = usual();
   options.joins = {"http://[::1]/x:9", "http://router.zygo:8123/"};
@@ -164,6 +172,10 @@ TEST_CASE("what could not work is not printed, and the reason is told", "[cluste
   CHECK(objection(Engine::kSlurm, same_names).empty());
   CHECK_FALSE(objection(Engine::kHtcondor, [](PrintOptions& o) { o.token_file = "a, b"; }).empty());
   CHECK_FALSE(objection(Engine::kSsh, [](PrintOptions& o) { o.hosts.clear(); }).empty());
+  const auto latin_1 = [](PrintOptions& o) { o.arguments = {"--name", "caf\xe9"}; };
+  CHECK(objection(Engine::kKubernetes, latin_1) ==
+        "a manifest for Kubernetes is UTF-8, and an option is not: 'caf...'");
+  CHECK(objection(Engine::kSlurm, latin_1).empty());
 }
 
 }  // namespace cluster
