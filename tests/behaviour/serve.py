@@ -44,16 +44,39 @@ class Service:
         self.process = subprocess.Popen([*before, str(zygo.BINARY), command, "--json", *arguments, *options],
                                         env=zygo.environment(**extra), stdin=subprocess.DEVNULL, pass_fds=pass_fds,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert self.process.stdout
-        line = self.process.stdout.readline()
+        assert self.process.stdout and self.process.stderr
+        self.told = zygo.Lines(self.process.stderr)
+        line = self.ready_line(zygo.Lines(self.process.stdout))
         if not line:
             raise AssertionError(f"zygo {command} did not start: {self.stop()[1]}")
         self.ready: dict[str, Any] = json.loads(line)
         self.port = next((int(name.rsplit(":", 1)[1]) for name in self.ready["listening"]
                           if name.startswith("http:")), 0)
 
+    def ready_line(self, lines: zygo.Lines) -> bytes:
+        try:
+            return lines.next(timeout=60)
+        except TimeoutError:
+            self.process.kill()
+            return b""
+
+    def await_line(self, text: str, timeout: float = 60) -> str:
+        """Until it has written a line with this text to stderr. The lines before it are gone."""
+        deadline = time.monotonic() + timeout * zygo.PATIENCE
+        said = []
+        while True:
+            try:
+                line = self.told.next(max(0, deadline - time.monotonic()) / zygo.PATIENCE)
+            except TimeoutError:
+                raise AssertionError(f"{text!r} was not written within {timeout} s, but {said}") from None
+            if not line:
+                raise AssertionError(f"{text!r} was never written, but {said}")
+            said.append(line.decode(errors="replace"))
+            if text in said[-1]:
+                return said[-1]
+
     def stop(self, number: int = signal.SIGTERM, timeout: float = 30) -> tuple[int, str]:
-        """The exit code, and what it wrote to stderr."""
+        """The exit code, and what it wrote to stderr (behind the line that was waited for)."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.wait(timeout)
@@ -65,7 +88,7 @@ class Service:
             self.process.kill()
             self.process.communicate()
             raise
-        return self.process.returncode, err.decode(errors="replace")
+        return self.process.returncode, (self.told.pending + err).decode(errors="replace")
 
     def connect(self, timeout: float = 30) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout * zygo.PATIENCE)

@@ -17,7 +17,7 @@ import unittest
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -89,6 +89,28 @@ def finish(process: subprocess.Popen[bytes], timeout: float = 20) -> int:
         raise
 
 
+class Lines:
+    """The lines of a pipe that nobody else reads; each has to come in time."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self.pipe = pipe
+        self.pending = b""
+
+    def next(self, timeout: float = 20) -> bytes:
+        """Without its end; empty at the end of the output."""
+        deadline = time.monotonic() + timeout * PATIENCE
+        while b"\n" not in self.pending:
+            ready, _, _ = select.select([self.pipe], [], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                raise TimeoutError(f"no line within {timeout} s")
+            data = os.read(self.pipe.fileno(), 1 << 20)
+            if not data:
+                return b""
+            self.pending += data
+        line, _, self.pending = self.pending.partition(b"\n")
+        return line
+
+
 class Coprocess:
     """A `zygo batch -` that stays: jobs go in and results come out, line by line, while the pipes are open."""
 
@@ -96,7 +118,7 @@ class Coprocess:
         self.process = process or start_cli("batch", "-", *options, bufsize=0)
         assert self.process.stdin and self.process.stdout
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
-        self.pending = b""
+        self.lines = Lines(self.stdout)
 
     def __enter__(self) -> Coprocess:
         return self
@@ -113,18 +135,7 @@ class Coprocess:
             view = view[self.stdin.write(view):]
 
     def line(self, timeout: float = 20) -> bytes:
-        """The next line, without its end; empty at the end of the output."""
-        deadline = time.monotonic() + timeout * PATIENCE
-        while b"\n" not in self.pending:
-            ready, _, _ = select.select([self.stdout], [], [], max(0, deadline - time.monotonic()))
-            if not ready:
-                raise TimeoutError(f"no result within {timeout} s")
-            data = os.read(self.stdout.fileno(), 1 << 20)
-            if not data:
-                return b""
-            self.pending += data
-        line, _, self.pending = self.pending.partition(b"\n")
-        return line
+        return self.lines.next(timeout)
 
     def result(self, timeout: float = 20) -> Result:
         return json.loads(self.line(timeout))

@@ -96,10 +96,3 @@ class RoutingTestCase(zygo.ZygoTestCase):
             time.sleep(0.05)
         raise AssertionError("no pilot has told its languages")
 
-    def await_line(self, service: Service, text: str) -> None:
-        """Until it has written a line with this text to stderr."""
-        assert service.process.stderr
-        for line in service.process.stderr:
-            if text in line.decode():
-                return
-        raise AssertionError(f"{text!r} was never written")

@@ -93,7 +93,7 @@ class Environments(RoutingTestCase):
             pilot = subprocess.Popen([str(zygo.BINARY), "pilot", "--join", f"http://127.0.0.1:{router.port}", "--token-file",
                                       self.token_file(PILOT), "--environment", "ml"], stderr=subprocess.PIPE,
                                      env=zygo.environment(ZYGO_HOME=str(self.store)))
-            self.await_line(router, '"/v1/environments"')
+            router.await_line('"/v1/environments"')
             pilot.send_signal(signal.SIGTERM)
             _, said = pilot.communicate(timeout=60 * zygo.PATIENCE)
             self.assertEqual(pilot.returncode, 0, said)

@@ -224,7 +224,7 @@ class Trust(RoutingTestCase):
         tokens.write_text(TOKENS, encoding="utf-8")
         router = self.router("--tokens", str(tokens))
         pilot = self.pilot(router, options=("--token-file", self.token_file(CALLER)))
-        self.await_line(pilot, "403")
+        pilot.await_line("403")
         code, said = pilot.stop()
         self.assertEqual(code, 0)
         self.assertNotIn(CALLER, said)
@@ -232,7 +232,7 @@ class Trust(RoutingTestCase):
     def test_a_pilot_below_the_level_that_the_router_wants_is_sent_away(self) -> None:
         router = self.router("--require", "full")
         pilot = self.pilot(router, options=("--level", "minimal", "--require", "minimal"))
-        self.await_line(pilot, "this router wants full")
+        pilot.await_line("this router wants full")
         self.assertEqual(self.pilots(router), [])
 
 
@@ -250,7 +250,7 @@ class Reading(RoutingTestCase):
     def reload(self, text: str) -> None:
         """Returns when the log has this."""
         self.tokens_router.process.send_signal(signal.SIGHUP)
-        self.await_line(self.tokens_router, text)
+        self.tokens_router.await_line(text)
 
     def status(self, token: str) -> int:
         return self.tokens_router.ask("POST", "/v1/jobs", {"source": "print(1)"}, bearer(token)).status
@@ -270,6 +270,10 @@ class Reading(RoutingTestCase):
             self.tokens.write_text(bad, encoding="utf-8")
             self.reload(" zygo route: configuration refused, the one before stays")
             self.assertEqual(self.status(CALLER), 200)
+
+    def test_a_line_that_is_not_written_is_waited_for_no_longer_than_was_said(self) -> None:
+        with self.assertRaisesRegex(AssertionError, "'no such line' was not written within 0.1 s"):
+            self.tokens_router.await_line("no such line", timeout=0.1)
 
     def test_a_router_without_its_reader_says_so_and_goes_on(self) -> None:
         reader, = self.readers()

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from collections.abc import Callable
 from typing import Any
@@ -29,14 +30,22 @@ class Scale:
         self.process = subprocess.Popen([str(zygo.BINARY), "scale", "--json", "--every", "50ms", *options],
                                         env=zygo.environment(**engines.environment(), ZYGO_BIN=str(zygo.BINARY)), cwd=engines.folder,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def await_line(self, fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         assert self.process.stdout
-        for line in self.process.stdout:
+        self.lines = zygo.Lines(self.process.stdout)
+
+    def await_line(self, fits: Callable[[dict[str, Any]], bool], timeout: float = 120) -> dict[str, Any]:
+        """It writes a line for each look, so the time is that of all of them."""
+        deadline = time.monotonic() + timeout * zygo.PATIENCE
+        last = b""
+        while time.monotonic() < deadline:
+            line = self.lines.next()
+            if not line:
+                raise AssertionError(f"it ended before it said so: {self.end()}")
             told: dict[str, Any] = json.loads(line)
             if fits(told):
                 return told
-        raise AssertionError(f"it ended before it said so: {self.end()}")
+            last = line
+        raise AssertionError(f"it has not said so within {timeout} s, but {last.decode()}")
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         if self.process.poll() is None:

@@ -85,10 +85,10 @@ class Tls(TlsTestCase):
         router = self.router()
         key, cert = self.certificate("IP:127.0.0.2")
         pilot = self.join(self.proxy(router, key, cert), cert)
-        self.await_line(pilot, "127.0.0.1")
+        pilot.await_line("127.0.0.1")
         _, other = self.certificate("IP:127.0.0.1")
         stranger = self.join(self.proxy(router, key, cert), other)
-        self.await_line(stranger, "certificate")
+        stranger.await_line("certificate")
         self.assertEqual(self.pilots(router), [])
 
     def test_a_request_is_passed_on_by_tls(self) -> None:

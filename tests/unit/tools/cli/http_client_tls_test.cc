@@ -39,6 +39,7 @@ class TlsService {
 
   void serve(const std::string& answer, End end) {
     const sys::OwnedFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!client) return;
     const auto say = [&] {
       const std::string bytes = session_.take_output();
       (void)::send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -54,6 +55,9 @@ class TlsService {
     if (end == End::kSaid) session_.close();
     say();
   }
+
+  // Nobody connects any more: whoever waits for that is awake.
+  void close() { REQUIRE(::shutdown(listener_.get(), SHUT_RDWR) == 0); }
 
   const cluster::TlsServer& session() const { return session_; }
   ServiceAddress address;
@@ -77,6 +81,7 @@ struct House {
     std::thread thread([&] { service.serve(answer, end); });
     auto got = http_get(service.address, {"/v1/pilots", "secret", tls->get()},
                         sys::Milliseconds(60'000), -1);
+    service.close();
     thread.join();
     return got;
   }
@@ -96,6 +101,13 @@ TEST_CASE("a service is asked by TLS", "[cli][http][tls]") {
   CHECK(answer->status == 200);
   CHECK(answer->body == "body");
   CHECK_THAT(service.session().received, Contains("\r\nAuthorization: Bearer secret\r\n"));
+}
+
+TEST_CASE("a client that does not come is not waited for", "[cli][http][tls]") {
+  const House house;
+  TlsService service(house.own);
+  service.address.port = "no port";
+  CHECK_FALSE(house.ask(service, kWhole, End::kSaid));
 }
 
 TEST_CASE("an answer by TLS that is cut off is none", "[cli][http][tls]") {
