@@ -142,6 +142,7 @@ void Service::add_apis() {
                            .deadlines = deadlines_,
                            .held = held_,
                            .guard = guard_,
+                           .log = log_,
                            .defaults = options_.defaults,
                            .layers = engine_.standing().layers,
                            .version = options_.version,

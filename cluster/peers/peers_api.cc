@@ -57,7 +57,6 @@ PeersApi::PeersApi(const service::ApiContext& context, Options options)
       router_(std::move(options.router)),
       tls_(std::move(options.tls)),
       patience_(options.patience),
-      trouble_(std::move(options.trouble)),
       names_{router_} {
   for (Other& other : options.others) {
     names_.push_back(other.peer.name);
@@ -115,7 +114,7 @@ void PeersApi::tell(Known& router, const std::string& why) {
   const sys::Nanoseconds now = sys::monotonic_now();
   if (router.told && now < *router.told + kToldAgain) return;
   router.told = now;
-  trouble_(fmt::format("router {}: {}", router.peer.name, why));
+  context_.log.note(fmt::format("router {}: {}", router.peer.name, why));
 }
 
 void PeersApi::append_metrics(std::string& into) const {

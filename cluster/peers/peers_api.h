@@ -29,7 +29,6 @@ class PeersApi : public service::Api {
     std::vector<Other> others;
     std::shared_ptr<const TlsContext> tls;  // where one of them is https
     sys::Milliseconds patience{30'000};     // of the silence of another router
-    std::function<void(const std::string& line)> trouble;
   };
   PeersApi(const service::ApiContext& context, Options options);
 
@@ -64,7 +63,6 @@ class PeersApi : public service::Api {
   const std::string router_;
   const std::shared_ptr<const TlsContext> tls_;
   const sys::Milliseconds patience_;
-  const std::function<void(const std::string&)> trouble_;
   std::vector<std::string> names_;  // of all routers, this one among them
   std::map<std::string, Known, std::less<>> others_;
   std::set<std::shared_ptr<Forward>> forwards_;

@@ -39,11 +39,11 @@ Enrolment::House Membership::house_for(const Router& router) {
           .link = router.link,
           .has_room = [this] { return has_room(); },
           .ended = [this](const runtime::JobResult& result) { note(result); },
-          .log = options_.log,
-          .trouble = options_.trouble,
+          .log = [&log = context_.log](const std::string& line) { log.tell(line); },
+          .trouble = [&log = context_.log](const std::string& line) { log.note(line); },
           .rested = context_.rested,
           .router = router.address,
-          .traced = options_.traced};
+          .traced = [&log = context_.log](const service::RoutedJob& job) { log.ended(job); }};
 }
 
 Hello Membership::hello() const {

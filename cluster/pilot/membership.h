@@ -22,9 +22,7 @@ class Membership : public service::Api {
   };
   struct Options {
     std::vector<Router> routers;
-    Hello hello;                                               // but for the facts of the engine
-    std::function<void(const std::string&line)> log, trouble;  // what goes well, and what does not
-    std::function<void(const service::RoutedJob&)> traced = [](const service::RoutedJob&) {};
+    Hello hello;  // but for the facts of the engine
   };
   Membership(const service::ApiContext& context, runtime::Engine& engine, Options options);
 

@@ -128,8 +128,8 @@ PilotSession::House PilotsApi::house() {
       .runtimes = runtimes_,
       .lost = [this](Fleet::Pilot pilot, LostPilots::Reason why,
                      const std::string& message) { lose(pilot, why, message); },
-      .log = options_.log,
-      .trouble = options_.trouble,
+      .log = [&log = context_.log](const std::string& line) { log.tell(line); },
+      .trouble = [&log = context_.log](const std::string& line) { log.note(line); },
       .over = [this](const std::shared_ptr<PilotSession>& session) { sessions_.erase(session); }};
 }
 

@@ -19,10 +19,9 @@ class PilotsApi : public service::Api {
   struct Options {
     std::string router;  // its name, for pilots and people
     sys::Milliseconds lease;
-    size_t most_message = 0;                                   // bytes of a pilot's
-    sandbox::Level least = sandbox::Level::kFull;              // that a pilot must have
-    sandbox::Layers layers;                                    // that it must have in force
-    std::function<void(const std::string&line)> log, trouble;  // what goes well, and what does not
+    size_t most_message = 0;                       // bytes of a pilot's
+    sandbox::Level least = sandbox::Level::kFull;  // that a pilot must have
+    sandbox::Layers layers;                        // that it must have in force
   };
   PilotsApi(const service::ApiContext& context, Fleet& fleet, KnownRuntimes& runtimes,
             Options options);

@@ -18,6 +18,7 @@
 #include "service/apis/installed_runtimes.h"
 #include "service/deadlines.h"
 #include "service/live_sessions.h"
+#include "service/observe/access_log.h"
 #include "service/router.h"
 
 namespace service {
@@ -32,6 +33,7 @@ struct ApiContext {
   Deadlines& deadlines;
   Allowance& held;
   const Guard& guard;
+  AccessLog& log;  // its format is the one that is in force
   const runtime::JobDefaults& defaults;
   sandbox::Layers layers;             // in force
   std::string version;                // zygo's

@@ -33,6 +33,10 @@ class AccessLog {
   void answered(const Exchange& exchange);
   void refused(const Peer& peer, int status);  // what was no request
   void ended(const RoutedJob& job);
+  // What goes well is told where there is a log, what does not is told in any case.
+  void tell(std::string_view what) {
+    if (format_ != LogFormat::kOff) note(what);
+  }
   void note(std::string_view what) { write(noted(format_, what, command_)); }
   void set_format(LogFormat format) { format_ = format; }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import unittest
 
 from cluster.routing import RoutingTestCase
@@ -48,6 +49,30 @@ class Traces(RoutingTestCase):
                     self.assertEqual((told["jobs"], told["label"], told["job_count"]), (["mine"], "ZeroDivisionError", 1))
                     self.assertEqual((told["trace"]["trace_id"], told["trace"]["parent_id"]), (TRACE, trace["span_id"]))
                     self.assertEqual(told["client"], f"http://127.0.0.1:{router.port}")
+
+    def test_a_pilot_that_reads_another_format_in_its_configuration_writes_all_in_it(self) -> None:
+        config = self.folder() / "pilot.json"
+        config.write_text('{"log": "text"}')
+        router = Service(command="route")
+        self.addCleanup(router.stop)
+        pilot = Service("--config", str(config), "--workers", "2", "--join", f"http://127.0.0.1:{router.port}", listen=(),
+                        command="pilot")
+        self.addCleanup(pilot.stop)
+        self.await_pilots(router, 1)
+        config.write_text('{"log": "json"}')
+        pilot.process.send_signal(signal.SIGHUP)
+        pilot.await_line('"note":"configuration read again, and in force"')
+        router.ask("POST", "/v1/jobs", {"id": "mine", "source": "print(1)"}, {"traceparent": PARENT})
+        router.stop()  # which its pilot tells of
+
+        told = [json.loads(line) for line in pilot.stop()[1].splitlines()]
+        self.assertEqual([line["jobs"] for line in told if "jobs" in line], [["mine"]])
+        self.assertTrue(any(f"http://127.0.0.1:{router.port}" in line.get("note", "") for line in told), told)
+
+    def test_a_pilot_names_itself_in_its_log(self) -> None:
+        _, pilot = self.pair("text")
+        pilot.process.send_signal(signal.SIGHUP)
+        pilot.await_line(" zygo pilot: configuration read again, and in force")
 
     def test_a_job_without_a_trace_is_not_in_the_log_of_its_pilot(self) -> None:
         router, pilot = self.pair("text")

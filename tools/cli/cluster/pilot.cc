@@ -1,7 +1,6 @@
 #include "tools/cli/cluster/pilot.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +11,6 @@
 #include "cluster/pilot/membership.h"
 #include "images/store.h"
 #include "sandbox/sys/file.h"
-#include "service/observe/access_log.h"
 #include "tools/cli/cluster/tls_options.h"
 #include "tools/cli/text.h"
 
@@ -129,21 +127,13 @@ std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& pl
 
 service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,
                                 const std::vector<runtime::TemplateSpec>& templates,
-                                runtime::EngineClient& engine, service::LogFormat log) {
+                                runtime::EngineClient& engine) {
   cluster::Membership::Options made;
   made.hello.name = options.name.empty() ? "pilot" : options.name;
   made.hello.engine = options.engine;
   made.hello.zygo = ZYGO_VERSION;
   made.hello.until = options.until;
   for (const auto& spec : templates) made.hello.templates.push_back(spec.name);
-  made.trouble = [log](const std::string& step) {
-    write_error_line(service::noted(log, step, "pilot"));
-  };
-  made.log = [log, tell = made.trouble](const std::string& step) {
-    if (log != service::LogFormat::kOff) tell(step);
-  };
-  made.traced = [access = std::make_shared<service::AccessLog>(log, STDERR_FILENO, "pilot")](
-                    const service::RoutedJob& job) { access->ended(job); };
   return [made, plan = std::move(plan), &engine](const service::ApiContext& context) {
     cluster::Membership::Options own = made;
     for (uint32_t index = 0; index < plan.routers.size(); ++index) {

@@ -43,6 +43,6 @@ std::optional<Refusal> obtain_environment(CommandLine& line, const PilotPlan& pl
 // Makes the part of the service that joins the routers. `engine` dials.
 service::ApiMaker membership_of(const PilotOptions& options, PilotPlan plan,
                                 const std::vector<runtime::TemplateSpec>& templates,
-                                runtime::EngineClient& engine, service::LogFormat log);
+                                runtime::EngineClient& engine);
 
 }  // namespace cli

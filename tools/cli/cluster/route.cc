@@ -69,12 +69,6 @@ cluster::PilotsApi::Options pilots_of(const CommandLine& line) {
   options.most_message = kMostOfAResult;
   options.least = line.common.required_level.value_or(sandbox::Level::kFull);
   options.layers = line.common.required_layers;
-  options.trouble = [log = line.serve.log](const std::string& step) {
-    write_error_line(service::noted(log, step, "route"));
-  };
-  options.log = [log = line.serve.log, tell = options.trouble](const std::string& step) {
-    if (log != service::LogFormat::kOff) tell(step);
-  };
   return options;
 }
 
@@ -145,7 +139,6 @@ int route(const CommandLine& line, RoutePlan plan, const ConfigReader& reader, O
       });
   if (cluster::PeersApi::Options& peers = plan.peers; !peers.others.empty()) {
     plan.service.router = peers.router;
-    peers.trouble = pilots_of(line).trouble;
     peers.patience = kLeasesOfSilence * line.route.lease;
     plan.service.parts.emplace_back([&peers](const service::ApiContext& context) {
       return std::make_unique<cluster::PeersApi>(context, std::move(peers));

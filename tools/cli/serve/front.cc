@@ -111,7 +111,7 @@ int answer_requests(const CommandLine& line, ServePlan plan, const FrontOrder& o
   };
   if (!line.pilot.join.empty()) {
     plan.service.parts.push_back(
-        membership_of(line.pilot, std::move(pilot), plan.templates, *engine, line.serve.log));
+        membership_of(line.pilot, std::move(pilot), plan.templates, *engine));
   }
   service::Service service(*engine, std::move(plan.service), std::move(facts));
   for (service::Listener& listener : sockets) service.add(std::move(listener));
