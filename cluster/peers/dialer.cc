@@ -1,94 +1,55 @@
 #include "cluster/peers/dialer.h"
 
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <csignal>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <span>
 #include <string>
 #include <utility>
 
-#include "cluster/link/dial.h"
-#include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
 
 namespace cluster {
 
 using sys::Error;
-using sys::OwnedFd;
 using sys::Result;
 
-namespace {
-
-struct Answer {
-  char why[256] = {};  // empty: a socket comes with it
-};
-
-// Only this descriptor is left, and nothing behind the standard ones.
-constexpr int kKept = 3;
-void keep_only(int socket) {
-  if (socket != kKept) (void)::dup2(socket, kKept);
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int standard = 0; standard < kKept; ++standard) (void)::dup2(null, standard);
-  ::syscall(SYS_close_range, static_cast<unsigned>(kKept + 1), ~0u, 0u);
-}
-
-// The process. It keeps its user's right to files, which a name server's client needs; it hears one
-// byte at a time from its starter, and the answers of name servers.
-[[noreturn]] void serve(int starter, const JoinUrl& to, sys::Milliseconds patience) {
-  // It ends with its starter, which may have to answer somebody still when a terminal says stop.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
-  (void)sandbox::harden_supervisor();
-  for (;;) {
-    std::byte asked{};
-    const auto heard = sys::receive_message(starter, {&asked, 1});
-    if (!heard || heard->size == 0) ::_exit(0);
-    Answer answer;
-    const Result<OwnedFd> socket = dial(to, patience);
-    if (!socket) {
-      const std::string why = socket.error().text();
-      std::copy_n(why.begin(), std::min(why.size(), sizeof answer.why - 1), answer.why);
-    }
-    const int fd = socket ? socket->get() : -1;
-    const std::span<const int> fds(&fd, socket ? 1 : 0);
-    if (!sys::send_message(starter, sys::bytes_of(answer), fds)) ::_exit(0);
-  }
-}
-
-}  // namespace
-
-Result<OwnedFd> Dialer::start(const JoinUrl& to, sys::Milliseconds patience) {
-  sys::SocketPair pair = TRY(sys::seqpacket_pair());
-  // It is a child of our child, which ends: who has given up its rights can wait for nobody.
-  const pid_t child = ::fork();
-  if (child < 0) return Error::from_errno("fork");
-  if (child == 0) {
-    if (const pid_t grandchild = ::fork(); grandchild != 0) ::_exit(grandchild < 0 ? 1 : 0);
-    keep_only(pair.theirs.get());
-    serve(kKept, to, patience);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status != 0) return Error::because("a process that connects could not be started");
-  return std::move(pair.ours);
-}
-
-Dialer::Dialer(runtime::Loop& loop, OwnedFd process, sys::Milliseconds known)
-    : process_(std::move(process)),
+Dialer::Dialer(runtime::Loop& loop, House house, sys::Milliseconds known)
+    : loop_(loop),
+      house_(std::move(house)),
       known_(known),
-      readable_(loop, process_.get(), [this] { answered(); }) {
-  readable_.start();
+      again_(loop, [this] { begin_start(); }) {
+  begin_start();
+}
+
+sys::Milliseconds Dialer::pause_after(unsigned silent) {
+  constexpr unsigned kDoublings = 10;  // more than lead to the longest
+  return std::min(kFirstPause * (1 << std::min(silent, kDoublings)), kLongestPause);
+}
+
+void Dialer::begin_start() {
+  state_ = State::kStarting;
+  house_.start([this](Result<DialerProcesses::Started> process) { started(std::move(process)); });
+}
+
+void Dialer::started(Result<DialerProcesses::Started> process) {
+  if (!process) return lose(process.error());
+  readable_.reset();
+  process_ = std::move(process->channel);
+  pid_ = process->pid;
+  state_ = State::kThere;
+  trouble_.reset();
+  readable_.emplace(loop_, process_.get(), [this] { answered(); });
+  readable_->start();
+  ask();
 }
 
 bool Dialer::is_away() const {
-  return gone_ || (trouble_.has_value() && sys::monotonic_now() < trouble_at_ + known_);
+  return state_ == State::kGone ||
+         (trouble_.has_value() && sys::monotonic_now() < trouble_at_ + known_);
 }
 
 void Dialer::dial(std::function<bool()> wanted, Then then) {
@@ -96,7 +57,7 @@ void Dialer::dial(std::function<bool()> wanted, Then then) {
   if (waiting_.size() >= kMostWaiting)
     return then(Error::because("too many requests wait for a connection"));
   waiting_.push_back({std::move(wanted), std::move(then)});
-  if (waiting_.size() == 1) ask();
+  if (waiting_.size() == 1 && state_ == State::kThere) ask();
 }
 
 void Dialer::ask() {
@@ -107,15 +68,17 @@ void Dialer::ask() {
 }
 
 void Dialer::answered() {
-  Answer answer;
-  auto received = sys::receive_message(process_.get(), sys::writable_bytes_of(answer));
+  HandedOver answer;
+  auto received =
+      sys::receive_message(process_.get(), sys::writable_bytes_of(answer), MSG_DONTWAIT);
   if (!received && received.error().code() == EAGAIN) return;
-  if (!received) return fail(received.error());  // of this socket: there may be no room for it
-  if (received->size == 0) {
-    readable_.stop();
-    gone_ = true;
-    return fail(Error::because("the process that connects is gone; start this router again"));
+  if (received && received->size == 0) {
+    readable_->stop();
+    return lose(Error::because(
+        fmt::format("process {}, which connects, has ended; another one is started", pid_)));
   }
+  silent_ = 0;
+  if (!received) return fail(received.error());  // of this socket: there may be no room for it
   if (received->fds.empty())
     return fail(Error::because(std::string(answer.why, ::strnlen(answer.why, sizeof answer.why))));
   trouble_.reset();
@@ -124,6 +87,14 @@ void Dialer::answered() {
   waiting_.pop_front();
   ask();
   then(std::move(received->fds.front()));
+}
+
+// Whoever waits hears of it at once, and may have somewhere else to go.
+void Dialer::lose(const Error& why) {
+  state_ = State::kGone;
+  again_.start(pause_after(silent_++));
+  house_.lost(why);
+  fail(why);
 }
 
 void Dialer::fail(const Error& why) {

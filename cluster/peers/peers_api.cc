@@ -52,15 +52,30 @@ service::Response not_reached(const std::string& router, const sys::Error& why) 
 
 }  // namespace
 
+PeersApi::Known::Known(PeersApi& all, uint32_t number, Peer known)
+    : peer(std::move(known)),
+      dialer(all.context_.loop,
+             {.start =
+                  [&all, number](DialerProcesses::Then then) {
+                    all.processes_->start_one(number, std::move(then));
+                  },
+              .lost = [&all, this](const auto& why) { all.tell(*this, why.text()); }}) {}
+
 PeersApi::PeersApi(const service::ApiContext& context, Options options)
     : context_(context),
       router_(std::move(options.router)),
       tls_(std::move(options.tls)),
       patience_(options.patience),
       names_{router_} {
-  for (Other& other : options.others) {
-    names_.push_back(other.peer.name);
-    others_.try_emplace(other.peer.name, context_.loop, std::move(other));
+  processes_.emplace(context_.loop, std::move(options.processes), [this] {
+    context_.log.note(
+        "the process that starts those that connect to other routers has ended: when one of these "
+        "ends, too, its router is out of reach until this router is started again");
+  });
+  for (uint32_t number = 0; number < options.others.size(); ++number) {
+    Peer& other = options.others[number];
+    names_.push_back(other.name);
+    others_.try_emplace(other.name, *this, number, other);
   }
 }
 
@@ -118,15 +133,21 @@ void PeersApi::tell(Known& router, const std::string& why) {
 }
 
 void PeersApi::append_metrics(std::string& into) const {
-  const auto add = [&](const char* name, const char* help, uint64_t Known::*count) {
-    service::describe_metric(into, name, "counter", help);
-    for (const auto& [router, known] : others_)
-      into += fmt::format("{}{{router=\"{}\"}} {}\n", name, router, known.*count);
-  };
-  add("zygo_forwarded_requests_total", "Requests that were another router's to answer.",
-      &Known::forwarded);
-  add("zygo_unreachable_router_requests_total", "Those of them that could not be brought there.",
-      &Known::unreachable);
+  add_metric(into, "zygo_forwarded_requests_total", "counter",
+             "Requests that were another router's to answer.",
+             [](const Known& known) { return known.forwarded; });
+  add_metric(into, "zygo_unreachable_router_requests_total", "counter",
+             "Those of them that could not be brought there.",
+             [](const Known& known) { return known.unreachable; });
+  add_metric(into, "zygo_router_dialers", "gauge", "Processes that connect to another router.",
+             [](const Known& known) { return known.dialer.pid() == 0 ? 0 : 1; });
+}
+
+void PeersApi::add_metric(std::string& into, const char* name, const char* kind, const char* help,
+                          const std::function<uint64_t(const Known&)>& value) const {
+  service::describe_metric(into, name, kind, help);
+  for (const auto& [router, known] : others_)
+    into += fmt::format("{}{{router=\"{}\"}} {}\n", name, router, value(known));
 }
 
 void PeersApi::forward(const ExchangePtr& exchange, Known& to,

@@ -20,13 +20,10 @@ namespace cluster {
 
 class PeersApi : public service::Api {
  public:
-  struct Other {
-    Peer peer;
-    sys::OwnedFd dialer;  // Dialer::start()
-  };
   struct Options {
     std::string router;  // the name of this one
-    std::vector<Other> others;
+    std::vector<Peer> others;
+    sys::OwnedFd processes;                 // DialerProcesses::start() for `others`, in this order
     std::shared_ptr<const TlsContext> tls;  // where one of them is https
     sys::Milliseconds patience{30'000};     // of the silence of another router
   };
@@ -38,12 +35,11 @@ class PeersApi : public service::Api {
 
  private:
   struct Known {
-    Known(runtime::Loop& loop, Other other)
-        : peer(std::move(other.peer)), dialer(loop, std::move(other.dialer)) {}
+    Known(PeersApi& all, uint32_t number, Peer known);
     const Peer peer;
-    Dialer dialer;
     uint64_t forwarded = 0, unreachable = 0;
     std::optional<sys::Nanoseconds> told;  // when its trouble was last told
+    Dialer dialer;
   };
   // A job that belongs to the first of these that can be reached.
   struct Search {
@@ -56,6 +52,8 @@ class PeersApi : public service::Api {
   bool takes_id(const service::ExchangePtr& exchange, std::string_view id);
   void find_home(const std::shared_ptr<Search>& search, size_t index);
   void tell(Known& router, const std::string& why);
+  void add_metric(std::string& into, const char* name, const char* kind, const char* help,
+                  const std::function<uint64_t(const Known&)>& value) const;
   void forward(const service::ExchangePtr& exchange, Known& to,
                std::function<void(const sys::Error&)> unreachable);
 
@@ -64,6 +62,7 @@ class PeersApi : public service::Api {
   const std::shared_ptr<const TlsContext> tls_;
   const sys::Milliseconds patience_;
   std::vector<std::string> names_;  // of all routers, this one among them
+  std::optional<DialerProcesses> processes_;
   std::map<std::string, Known, std::less<>> others_;
   std::set<std::shared_ptr<Forward>> forwards_;
 };

@@ -9,6 +9,7 @@ import socket
 import unittest
 from typing import Any
 
+import host
 import zygo
 from cluster.routing import RoutingTestCase, bearer, resume
 from serve import Answer, Service
@@ -239,6 +240,41 @@ class Frozen(PeersTestCase):
             self.assertIn("router east: no answer in time", answer.json["error"]["message"])
         resume(processes)
         self.assertEqual(self.get(self.west, place + "?wait=60").json["label"], "OK")
+
+
+class Dialers(PeersTestCase):
+    """The processes that connect for a router, which may not, and the one that starts them."""
+
+    LEASE = "1s"
+
+    def process(self, router: Service, name: str) -> int:
+        found, = [pid for pid in host.descendants(router.process.pid) if host.name_of(pid) == name]
+        return found
+
+    def test_one_that_is_killed_is_replaced(self) -> None:
+        place = self.keep(self.east, KEPT, {"source": "1"})
+        self.await_value(lambda: self.operator(self.west, "zygo_router_dialers"), 1)
+        killed = self.process(self.west, "zygo-dialer")
+        os.kill(killed, signal.SIGKILL)
+        said = self.west.await_line("which connects, has ended")
+        self.assertIn(f" zygo route: router east: process {killed}, which connects, has ended; another one is started", said)
+
+        self.await_value(lambda: self.get(self.west, place + "?wait=60").status, 200)
+        self.assertEqual(self.operator(self.west, "zygo_router_dialers"), 1)
+        self.assertNotEqual(self.process(self.west, "zygo-dialer"), killed)
+
+    def test_where_nothing_can_replace_it_the_log_says_so_and_the_rest_goes_on(self) -> None:
+        place = self.keep(self.east, KEPT, {"source": "1"})
+        dialer, starter = self.process(self.west, "zygo-dialer"), self.process(self.west, "zygo-dialers")
+        os.kill(starter, signal.SIGKILL)
+        self.west.await_line(" zygo route: the process that starts those that connect to other routers has ended")
+        self.assertEqual(self.get(self.west, place + "?wait=60").status, 200)
+
+        os.kill(dialer, signal.SIGKILL)
+        self.await_value(lambda: self.operator(self.west, "zygo_router_dialers"), 0)
+        answer = self.get(self.west, place)
+        self.assertEqual((answer.status, answer.json["error"]["code"]), (503, "router_unreachable"), answer.body)
+        self.assertEqual(self.post(self.west, "/v1/jobs", {"source": "print(1)"}).json["label"], "OK")
 
 
 class Options(zygo.ZygoTestCase):

@@ -65,17 +65,19 @@ std::variant<PeersApi::Options, Refusal> start_peers(const CommandLine& line,
   if (auto* refusal = std::get_if<Refusal>(&read)) return *refusal;
   PeersApi::Options options;
   options.router = router;
-  for (Peer& peer : std::get<std::vector<Peer>>(read)) {
-    auto dialer = cluster::Dialer::start(peer.url, kDialPatience);
-    if (!dialer) return Refusal{dialer.error().text(), kExitSandbox};
-    options.others.push_back({.peer = std::move(peer), .dialer = std::move(dialer).value()});
-  }
+  options.others = std::get<std::vector<Peer>>(std::move(read));
+  if (options.others.empty()) return options;
+  std::vector<cluster::JoinUrl> urls;
+  for (const Peer& peer : options.others) urls.push_back(peer.url);
+  auto processes = cluster::DialerProcesses::start(urls, kDialPatience);
+  if (!processes) return Refusal{processes.error().text(), kExitSandbox};
+  options.processes = std::move(processes).value();
   return options;
 }
 
 std::optional<Refusal> open_peers_tls(const CommandLine& line, PeersApi::Options& peers) {
   const bool is_wanted =
-      std::ranges::any_of(peers.others, [](const auto& other) { return other.peer.url.tls; });
+      std::ranges::any_of(peers.others, [](const Peer& other) { return other.url.tls; });
   auto tls =
       open_tls({.ca = line.route.ca_file, .cert = line.route.cert_file, .key = line.route.key_file},
                is_wanted, "--peer");

@@ -6,12 +6,16 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <optional>
+#include <cerrno>
+#include <csignal>
+#include <string>
 #include <vector>
 
+#include "sandbox/sys/socket.h"
 #include "tests/unit/cluster/link/router_end.h"
 
 namespace cluster {
@@ -36,17 +40,38 @@ struct Listening {
   void listen() const { REQUIRE(::listen(socket.get(), 16) == 0); }
 };
 
+// What starts processes is a child of this one, and ends when its channel is closed.
+struct Reaped {
+  ~Reaped() {
+    while (::waitpid(-1, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+};
+
 struct Dialing {
+  Reaped last;
   runtime::Loop loop;
-  Dialer dialer;
+  bool is_gone = false;  // what starts processes
+  DialerProcesses processes;
+  std::vector<std::string> losses;
   std::vector<sys::Result<sys::OwnedFd>> got;
+  Dialer dialer;
 
   explicit Dialing(const JoinUrl& to, sys::Milliseconds known = kForLong)
-      : dialer(loop, process_for(to), known) {}
+      : processes(loop, process_for(to), [this] { is_gone = true; }),
+        dialer(loop,
+               {.start = [this](auto then) { processes.start_one(0, std::move(then)); },
+                .lost = [this](const sys::Error& why) { losses.push_back(why.text()); }},
+               known) {}
   static sys::OwnedFd process_for(const JoinUrl& to) {
-    auto process = Dialer::start(to, kPatience);
+    auto process = DialerProcesses::start({to}, kPatience);
     REQUIRE(process);
     return std::move(process).value();
+  }
+  // Its process, when there is one that is not `other`.
+  int pid(int other = 0) {
+    turn_until(loop, [&] { return dialer.pid() != 0 && dialer.pid() != other; });
+    return dialer.pid();
   }
   void dial(bool wanted = true) {
     dialer.dial([wanted] { return wanted; },
@@ -126,6 +151,7 @@ TEST_CASE("no room for a socket is an error once, and no end", "[cluster][peers]
   Listening listening;
   listening.listen();
   Dialing dialing(listening.url, sys::Milliseconds(0));
+  (void)dialing.pid();  // its process is there
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const sys::OwnedFd highest(::dup(0));
@@ -139,6 +165,76 @@ TEST_CASE("no room for a socket is an error once, and no end", "[cluster][peers]
   dialing.dial();
   dialing.until(2);
   CHECK(dialing.got[1]);
+}
+
+TEST_CASE("a dialer whose process is killed gets another one", "[cluster][peers]") {
+  Listening listening;
+  listening.listen();
+  Dialing dialing(listening.url);
+  const int first = dialing.pid();
+
+  REQUIRE(::kill(first, SIGKILL) == 0);
+  const int second = dialing.pid(first);
+  dialing.dial();
+  dialing.until(1);
+
+  CHECK(second != first);
+  CHECK(dialing.got[0]);
+  CHECK_FALSE(dialing.dialer.is_away());
+  CHECK(dialing.losses == std::vector<std::string>{"process " + std::to_string(first) +
+                                                   ", which connects, has ended; another one is "
+                                                   "started"});
+}
+
+TEST_CASE("who waits for a connection hears of the end of the process at once",
+          "[cluster][peers]") {
+  Listening listening;
+  listening.listen();
+  Dialing dialing(listening.url);
+  const int process = dialing.pid();
+  REQUIRE(::kill(process, SIGSTOP) == 0);
+  dialing.dial();
+  dialing.dial();
+
+  REQUIRE(::kill(process, SIGKILL) == 0);
+  dialing.until(2);
+
+  for (const auto& socket : dialing.got) {
+    REQUIRE_FALSE(socket);
+    CHECK_THAT(socket.error().text(), Catch::Contains("has ended"));
+  }
+  CHECK(dialing.dialer.is_away());
+}
+
+TEST_CASE("where nothing can start a process any more, a dialer says so and the others go on",
+          "[cluster][peers]") {
+  Listening listening;
+  listening.listen();
+  runtime::Loop loop;
+  bool is_gone = false;
+  sys::SocketPair pair = std::move(sys::seqpacket_pair()).value();
+  DialerProcesses processes(loop, std::move(pair.ours), [&] { is_gone = true; });
+  std::vector<std::string> losses;
+  Dialer dialer(loop, {.start = [&](auto then) { processes.start_one(0, std::move(then)); },
+                       .lost = [&](const sys::Error& why) { losses.push_back(why.text()); }});
+
+  pair.theirs.reset();
+  turn_until(loop, [&] { return !losses.empty(); });
+
+  CHECK(is_gone);
+  CHECK(dialer.is_away());
+  CHECK_THAT(losses[0], Catch::Contains("start this router again"));
+  std::string answer;
+  dialer.dial([] { return true; }, [&](auto socket) { answer = socket.error().text(); });
+  CHECK(answer == losses[0]);
+}
+
+TEST_CASE("pauses before a process is started again double, up to a bound", "[cluster][peers]") {
+  CHECK(Dialer::pause_after(0) == Dialer::kFirstPause);
+  CHECK(Dialer::pause_after(1) == 2 * Dialer::kFirstPause);
+  CHECK(Dialer::pause_after(3) == 8 * Dialer::kFirstPause);
+  CHECK(Dialer::pause_after(9) == Dialer::kLongestPause);
+  CHECK(Dialer::pause_after(4'000'000'000) == Dialer::kLongestPause);
 }
 
 }  // namespace cluster
