@@ -21,14 +21,14 @@ constexpr unsigned kComeBack = 1;             // seconds
 Forward::Forward(service::ExchangePtr exchange, House house)
     : exchange_(std::move(exchange)),
       house_(std::move(house)),
-      late_(house_.loop, [this] { fail("no answer in time"); }),
+      late_(house_.loop, [this] { is_late(); }),
       over_(house_.loop, [this] { house_.over(shared_from_this()); }) {}
 
 void Forward::start() {
   exchange_->when_gone([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->finish();
   });
-  late_.start(house_.patience);
+  late_.start(house_.patience_to_connect);
   house_.dialer.dial(
       [weak = weak_from_this()] {
         const auto self = weak.lock();
@@ -47,14 +47,25 @@ void Forward::connected(sys::Result<sys::OwnedFd> socket) {
     else
       socket = begun.error();
   }
-  house_.unreachable(socket.error());
+  give_up(socket.error());
+}
+
+// It may be too late when the connection comes: then nobody wants it any more.
+void Forward::is_late() {
+  if (channel_) return fail("no answer in time");
+  give_up(sys::Error::because("no connection in time"));
+}
+
+void Forward::give_up(const sys::Error& why) {
   finish();
+  house_.unreachable(why);
 }
 
 sys::Result<void> Forward::begin(sys::OwnedFd socket) {
   std::unique_ptr<TlsSession> tls;
   if (house_.peer.url.tls) tls = TRY(house_.tls->connect(house_.peer.url.host));
   channel_ = std::make_unique<Channel>(house_.loop, std::move(socket), std::move(tls), *this);
+  late_.start(house_.patience);
   exchange_->when_room([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->read_on();
   });

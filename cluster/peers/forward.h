@@ -32,7 +32,8 @@ class Forward : public std::enable_shared_from_this<Forward>, public ChannelHost
     Dialer& dialer;
     const TlsContext* tls = nullptr;
     std::string from;  // the name of this router
-    // Of silence of the other router, from the start on.
+    sys::Milliseconds patience_to_connect{};
+    // Of silence of the other router, from then on.
     sys::Milliseconds patience{};
     // Nothing was sent, because the other router cannot be reached: somebody else answers.
     std::function<void(const sys::Error& why)> unreachable;
@@ -46,6 +47,8 @@ class Forward : public std::enable_shared_from_this<Forward>, public ChannelHost
  private:
   void connected(sys::Result<sys::OwnedFd> socket);
   sys::Result<void> begin(sys::OwnedFd socket);
+  void give_up(const sys::Error& why);
+  void is_late();
   void on_bytes(std::string_view bytes) override;
   void on_sent(bool all) override;
   void read_on();

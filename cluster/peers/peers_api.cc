@@ -158,6 +158,7 @@ void PeersApi::forward(const ExchangePtr& exchange, Known& to,
                                .dialer = to.dialer,
                                .tls = tls_.get(),
                                .from = router_,
+                               .patience_to_connect = patience_,
                                .patience = patience_ + patience_with_job(exchange->request),
                                .unreachable =
                                    [this, &to, then = std::move(unreachable)](const auto& why) {

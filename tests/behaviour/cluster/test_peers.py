@@ -276,6 +276,23 @@ class Dialers(PeersTestCase):
         self.assertEqual((answer.status, answer.json["error"]["code"]), (503, "router_unreachable"), answer.body)
         self.assertEqual(self.post(self.west, "/v1/jobs", {"source": "print(1)"}).json["label"], "OK")
 
+    def test_one_that_does_not_answer_is_waited_for_no_longer_than_a_router(self) -> None:
+        key = self.key_of(0)
+        processes = [self.process(self.west, "zygo-dialer")]
+        self.addCleanup(resume, processes)
+        os.kill(processes[0], signal.SIGSTOP)
+
+        kept = self.post(self.west, DURABLE, {"source": "1"}, key=key)
+        self.assertEqual((kept.status, kept.json["error"]["code"]), (503, "router_unreachable"), kept.body)
+        self.assertIn("no connection in time", kept.json["error"]["message"])
+        job = self.post(self.west, "/v1/jobs", {"source": "print('here')"}, key=key)
+        self.assertEqual((job.status, job.headers["x-zygo-router"]), (200, "west"), job.body)
+        self.assertEqual(job.json["stdout"]["text"], "here\n")
+
+        resume(processes)
+        place = self.keep(self.west, DURABLE, {"source": "1"}, key=key)
+        self.assertTrue(place.endswith("-east"), place)
+
 
 class Options(zygo.ZygoTestCase):
     def refused(self, *options: str) -> str:
