@@ -227,7 +227,7 @@ void Cell::on_wall_deadline(Nanoseconds now) {
   result_.evidence.deadline = DeadlineKind::kWall;
   result_.evidence.slowed_by = slowed_by;
   result_.evidence.contended = clock_.is_contended() || slowed_by != Slowness::kNone;
-  result_.evidence.waited_ms = micros(clock_.waited()) / 1000;
+  result_.evidence.waited_ms = micros(clock_.deadline_moved()) / 1000;
   if (!killed) return kill_job();
   note_stopped();
   see_to_the_rest();

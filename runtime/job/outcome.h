@@ -128,7 +128,7 @@ struct Evidence {
   // Limits and measurements, for the detail.
   Limits limits;
   int64_t wall_ms = 0, cpu_ms = 0, memory_peak_bytes = 0;
-  int64_t waited_ms = 0;  // of the wall time, for a CPU: its wall limit came so much later
+  int64_t waited_ms = 0;  // for a CPU: its wall limit came so much later
   bool operator==(const Evidence&) const = default;
 };
 

@@ -26,7 +26,7 @@ void RunClock::order(const Terms& terms, Nanoseconds now) {
   due_at_.fill(kNever);
   started_at_ = now;
   ended_by_ = kNever;
-  looked_for_ = waited_ = {};
+  looked_for_ = waited_ = put_off_to_ = {};
   late_start_.begin(terms.makes_processes);
 }
 
@@ -150,8 +150,12 @@ bool RunClock::still_waits(Nanoseconds now, const Looks& looks) {
       now >= started_at_ + (1 + kMostStretch) * terms_.wall)
     return false;
   due_at(Due::kAim) = kNever;  // or this look and the next would not be far enough from each other
-  due_at(Due::kWall) = now + kSurelyCounted;
+  due_at(Due::kWall) = put_off_to_ = now + kSurelyCounted;
   return true;
+}
+
+Nanoseconds RunClock::deadline_moved() const {
+  return std::max(waited_, put_off_to_ - started_at_ - terms_.wall);
 }
 
 void RunClock::all_ended(Nanoseconds now, Left left) {

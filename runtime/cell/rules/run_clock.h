@@ -180,8 +180,10 @@ class RunClock {
   bool is_over_by_far(sys::Nanoseconds now) const {
     return now - started_at_ > terms_.wall + terms_.wall / 4 + kNear + waited_;
   }
-  // As far as the wall deadline has been moved for it.
   sys::Nanoseconds waited() const { return waited_; }
+  // How much later than the limit the wall deadline was in the end: by what it had waited, and
+  // until what it waited then had to be counted.
+  sys::Nanoseconds deadline_moved() const;
 
  private:
   enum class Phase : uint8_t { kSent, kForked, kHeld, kReleased, kOver };
@@ -196,6 +198,7 @@ class RunClock {
   bool killed_ = false, came_late_ = false;
   std::array<sys::Nanoseconds, kDues> due_at_{};
   sys::Nanoseconds started_at_{}, ended_by_{}, looked_for_{}, waited_{};
+  sys::Nanoseconds put_off_to_{};  // by still_waits()
   LateStart late_start_;
   Standing standing_;
 };

@@ -204,6 +204,21 @@ TEST_CASE("run clock: who waits for a CPU at its wall deadline is looked at once
   CHECK(turn(clock, at(10'022)) == Dues{Due::kWall});  // not aimed at: the looks are to be apart
 }
 
+TEST_CASE("run clock: a deadline was as late as it was put off, and no later", "[run_clock]") {
+  RunClock clock = running();
+  clock.aimed(at(9'996), std::nullopt, {milliseconds(10)});
+  CHECK(clock.deadline_moved() == milliseconds(10));
+  turn(clock, at(10'010));
+  REQUIRE(clock.still_waits(at(10'010), {.is_crowded = false}));
+  CHECK(clock.deadline_moved() == milliseconds(22));
+  CHECK(clock.waited() == milliseconds(10));
+
+  clock.has_waited(at(10'022), {milliseconds(30)});
+  CHECK(clock.deadline_moved() == milliseconds(30));
+  clock.order(kUsual, at(11'000));
+  CHECK(clock.deadline_moved() == Nanoseconds(0));
+}
+
 TEST_CASE("run clock: where a job has hardly waited, it does not wait at its deadline",
           "[run_clock]") {
   RunClock clock = running();
