@@ -65,7 +65,7 @@ class Report:
     reap_ms: dict[str, float] = field(default_factory=dict)  # from then on until the program was reaped
     killed: int = 0  # at a wall limit
     borrowed: int = 0  # jobs of the crowd that borrowed the memory of their cell
-    latest: dict[str, float] = field(default_factory=dict)  # whose end came last after their limits: ms
+    latest: dict[str, float] = field(default_factory=dict)  # whose end came last after their deadlines: ms
     rss_kb: dict[str, int] = field(default_factory=dict)  # of the daemon
     faulty: list[dict] = field(default_factory=list)  # the jobs of all faults, to try again
     problems: list[str] = field(default_factory=list)
@@ -93,6 +93,25 @@ def crowd(plan: Plan) -> Report:
         report.leftovers += _leftovers(plan, before, mounted, scratch)
     _judge(plan, report)
     return report
+
+
+@dataclass
+class Lateness:
+    kill_ms: float | None  # from the deadline until all kills were sent; none: the result does not say
+    reap_ms: float  # from then on until the program was reaped
+    ended_ms: float  # both
+
+
+def lateness(result: dict) -> Lateness | None:
+    """Of a program that the clock has ended. Its deadline comes after its limit by the time that it waited for a CPU."""
+    detail, usage = result["detail"] or {}, result["usage"]
+    if result["label"] != "TimeoutException" or detail.get("limit") != "wall":
+        return None
+    due = (detail["limit_ms"] + detail.get("waited_ms", 0)) * 1000
+    stopped = usage.get("stopped_us")
+    return Lateness(kill_ms=None if stopped is None else (stopped - due) / 1000,
+                    reap_ms=(usage["wall_us"] - (due if stopped is None else stopped)) / 1000,
+                    ended_ms=(usage["wall_us"] - due) / 1000)
 
 
 class _Pool:
@@ -163,7 +182,7 @@ class _Run:
         self._plan, self._report, self._pool = plan, report, pool
         self._kill_ms: list[float] = []
         self._reap_ms: list[float] = []
-        self._ended_ms: dict[str, float] = {}  # after the limit
+        self._ended_ms: dict[str, float] = {}  # after the deadline
         self._labels: dict[str, Counter[str]] = {}
 
     def all(self, neighbours: list[Member], strangers: list[Member]) -> None:
@@ -254,15 +273,11 @@ class _Run:
             self._report.faulty.append(job)
 
     def _time(self, member: Member, result: dict) -> None:
-        """Of those that the clock has ended."""
-        detail, usage = result["detail"] or {}, result["usage"]
-        if result["label"] != "TimeoutException" or detail.get("limit") != "wall":
-            return
-        due = detail["limit_ms"] * 1000
-        if "stopped_us" in usage:
-            self._kill_ms.append((usage["stopped_us"] - due) / 1000)
-        self._reap_ms.append((usage["wall_us"] - usage.get("stopped_us", due)) / 1000)
-        self._ended_ms[member.job["id"]] = (usage["wall_us"] - due) / 1000
+        if late := lateness(result):
+            if late.kill_ms is not None:
+                self._kill_ms.append(late.kill_ms)
+            self._reap_ms.append(late.reap_ms)
+            self._ended_ms[member.job["id"]] = late.ended_ms
 
     def _settle(self) -> None:
         """No job is left in any cell; there is no event for the burial of the dead."""

@@ -6,9 +6,13 @@ import json
 import os
 import sys
 import unittest
+from dataclasses import asdict
 
 import zygo
 from zygo import ZygoTestCase
+
+sys.path.insert(0, str(zygo.CHECKOUT / "tools"))
+from benchmarks.crowd import lateness  # noqa: E402
 
 CROWD = zygo.CHECKOUT / "tools/crowd"
 LACKS = 77
@@ -61,6 +65,26 @@ class ACrowd(ZygoTestCase):
 
         self.assertEqual(ended.code, LACKS, ended.stderr)
         self.assertIn("--no-fence", ended.stderr)
+
+
+class Lateness(unittest.TestCase):
+    """Of a kill, from results."""
+
+    def test_is_counted_from_the_deadline_that_waiting_for_a_cpu_has_moved(self) -> None:
+        result = {"label": "TimeoutException", "detail": {"limit": "wall", "limit_ms": 300, "waited_ms": 2_000},
+                  "usage": {"stopped_us": 2_301_500, "wall_us": 2_305_000}}
+        self.assertEqual(asdict(lateness(result)), {"kill_ms": 1.5, "reap_ms": 3.5, "ended_ms": 5.0})
+        del result["detail"]["waited_ms"]
+        self.assertEqual(lateness(result).kill_ms, 2001.5)
+
+    def test_is_that_of_the_reaping_where_no_kill_was_needed(self) -> None:
+        result = {"label": "TimeoutException", "detail": {"limit": "wall", "limit_ms": 300}, "usage": {"wall_us": 304_000}}
+        self.assertEqual(asdict(lateness(result)), {"kill_ms": None, "reap_ms": 4.0, "ended_ms": 4.0})
+
+    def test_is_nothing_of_a_program_that_met_no_deadline(self) -> None:
+        usage = {"stopped_us": 1, "wall_us": 2}
+        self.assertIsNone(lateness({"label": "OK", "detail": None, "usage": usage}))
+        self.assertIsNone(lateness({"label": "TimeoutException", "detail": {"limit": "cpu", "limit_ms": 1}, "usage": usage}))
 
 
 # Runs zygo, and of what the crowd is told loses a verdict, changes one of each sort and repeats one; and it leaves
