@@ -115,10 +115,10 @@ def lateness(result: dict) -> Lateness | None:
 
 
 class _Pool:
-    """A `zygo batch` that stays."""
+    """A `zygo batch` that stays. It remembers no ids, so all memory that grows with the jobs is lost."""
 
     def __init__(self, plan: Plan, scratch: str):
-        command = [str(plan.zygo), "batch", "-", "--quiet", "--workers", str(plan.running), *plan.options]
+        command = [str(plan.zygo), "batch", "-", "--quiet", "--any-id", "--workers", str(plan.running), *plan.options]
         if plan.verifies:
             command.append("--verify-rollback")
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
