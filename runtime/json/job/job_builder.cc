@@ -68,6 +68,18 @@ void JobBuilder::argv(std::vector<std::string> words) {
   job_.argv = std::move(words);
 }
 
+void JobBuilder::compiler_flags(std::vector<std::string> flags) {
+  if (flags.size() > kMaxCompilerFlags)
+    refuse("compiler_flags", "more than " + std::to_string(kMaxCompilerFlags) + " flags");
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const std::string place = place_in_list("compiler_flags", i);
+    if (flags[i].empty()) refuse(place, "a flag is not empty");
+    if (fits("compiler_flags", place, flags[i]) && flags[i].find('\0') != std::string::npos)
+      refuse(place, kNulInside);
+  }
+  job_.compiler_flags = std::move(flags);
+}
+
 void JobBuilder::limit(std::string_view field, int64_t value) {
   const std::string path = "limits." + std::string(field);
   const Field& rule = field_of(path);

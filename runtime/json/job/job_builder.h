@@ -20,6 +20,7 @@ class JobBuilder {
   void source(std::string text);
   void stdin_bytes(std::string bytes);
   void argv(std::vector<std::string> words);
+  void compiler_flags(std::vector<std::string> flags);
   // `field`: "cpu_ms", as in docs/jobs.md.
   void limit(std::string_view field, int64_t value);
   void file(std::string path, std::string content);

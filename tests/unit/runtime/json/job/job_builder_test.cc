@@ -22,6 +22,7 @@ std::string told(const sys::Result<Job>& read) {
       job.func + '|' + job.calls + '|' + std::to_string(job.limits.cpu.count()) + '|' +
       std::to_string(job.limits.memory.count) + '|' + std::to_string(job.stop_at_failure);
   for (const std::string& word : job.argv) all += "|argv " + word;
+  for (const std::string& flag : job.compiler_flags) all += "|flag " + flag;
   for (const std::string& glob : job.outputs) all += "|glob " + glob;
   for (const InputFile& file : job.files) all += "|file " + file.path + '=' + file.content;
   for (const TestCase& test : job.tests)
@@ -34,6 +35,8 @@ std::string told(const sys::Result<Job>& read) {
 TEST_CASE("a job that is built is the job that is read, and is refused in the same words",
           "[json][job]") {
   const std::string nul("a\0b", 3), long_text(5000, 'x');
+  std::string many = "\"a\"";
+  for (int i = 1; i < 65; ++i) many += ", \"a\"";
   const Case cases[] = {
       {[](JobBuilder& job) { job.source("1"); }, R"({"source": "1"})"},
       {[](JobBuilder& job) { job.stdin_bytes("1"); }, R"({"stdin": "1"})"},
@@ -100,6 +103,22 @@ TEST_CASE("a job that is built is the job that is read, and is refused in the sa
          job.argv({"a", nul});
        },
        R"({"argv": ["a", "a\u0000b"]})"},
+      {[](JobBuilder& job) {
+         job.source("1");
+         job.compiler_flags({"-O3", "-g"});
+       },
+       R"({"source": "1", "compiler_flags": ["-O3", "-g"]})"},
+      {[](JobBuilder& job) {
+         job.compiler_flags({"a", ""});
+       },
+       R"({"compiler_flags": ["a", ""]})"},
+      {[&](JobBuilder& job) { job.compiler_flags({nul}); }, R"({"compiler_flags": ["a\u0000b"]})"},
+      {[&](JobBuilder& job) {
+         job.compiler_flags({"a", long_text});
+       },
+       R"({"compiler_flags": ["a", ")" + long_text + R"("]})"},
+      {[&](JobBuilder& job) { job.compiler_flags(std::vector<std::string>(65, "a")); },
+       R"({"compiler_flags": [)" + many + "]}"},
   };
   for (const char* under : {R"({})", R"({"files": {"usual": {"text": "1"}}, "argv": ["x"]})"}) {
     const JobDefaults defaults = defaults_of(under);
