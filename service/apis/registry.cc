@@ -1,6 +1,7 @@
 #include "service/apis/registry.h"
 
 #include "service/apis/dify/api.h"
+#include "service/apis/judge0/api.h"
 #include "service/apis/librechat/api.h"
 #include "service/apis/nemo/api.h"
 #include "service/apis/open_r1/api.h"
@@ -33,6 +34,7 @@ constexpr KnownApi kKnown[] = {
     {open_r1::OpenR1Api::kName, make<open_r1::OpenR1Api>},
     {nemo::NemoApi::kName, make<nemo::NemoApi>},
     {librechat::LibreChatApi::kName, make_librechat, "/mnt/data"},
+    {judge0::Judge0Api::kName, make_with<judge0::Judge0Api, &ApiOptions::judge0>},
 };
 
 }  // namespace

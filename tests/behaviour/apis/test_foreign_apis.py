@@ -260,10 +260,10 @@ class Switches(ZygoTestCase):
             self.assertEqual(service.ask("POST", "/v1/sandbox/run", job, {"X-Api-Key": KEY}).json["code"], 0)
 
     def test_an_api_nobody_knows_is_refused(self) -> None:
-        ended = zygo.run_cli("serve", "--api", "judge0")
+        ended = zygo.run_cli("serve", "--api", "judge1")
 
         self.assertEqual(ended.code, 2)
-        self.assertIn(b"judge0", ended.err)
+        self.assertIn(b"judge1", ended.err)
 
 
 if __name__ == "__main__":

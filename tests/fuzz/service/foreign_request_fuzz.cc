@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/apis/dify/dify.h"
+#include "service/apis/judge0/request.h"
 #include "service/apis/librechat/librechat.h"
 #include "service/apis/nemo/nemo.h"
 #include "service/apis/open_r1/open_r1.h"
@@ -113,13 +114,51 @@ void librechat_execution(std::string_view body) {
   VERIFY(execution.job.files.size() == execution.wish.given.size());
 }
 
+void check_submission(const service::judge0::ReadSubmission& read) {
+  using service::judge0::NewSubmission;
+  if (const auto* objections = std::get_if<service::judge0::Objections>(&read)) {
+    VERIFY(!objections->empty());
+    return check_refusal(service::judge0::objections_response(*objections));
+  }
+  const auto& made = std::get<NewSubmission>(read);
+  check_job(made.job);
+  VERIFY(made.job.limits.cpu <= sys::Milliseconds(20'000) ||
+         made.job.limits.cpu.count() == 86'400'000);
+  VERIFY(made.job.limits.wall <= sys::Milliseconds(20'000));
+  VERIFY(made.job.limits.memory.count <= uint64_t{512'000} << 10);
+  VERIFY(made.job.compiler_flags.size() <= 64);
+}
+
+void judge0_submission(std::string_view body) {
+  using service::judge0::Encoding;
+  static const std::vector<service::judge0::Language> kLanguages = {
+      {.id = 44, .template_name = "bash", .script = "exec ./a.out", .file = "a.out"},
+      {.id = 50, .template_name = "c", .is_compiled = true, .flags = {"-O0"}},
+      {.id = 71, .template_name = "python"}};
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kBase64}) {
+    const auto one = service::judge0::read_create(body, encoding, kLanguages, {});
+    if (const auto* refused = std::get_if<service::Response>(&one)) {
+      check_refusal(*refused);
+    } else {
+      check_submission(std::get<service::judge0::ReadSubmission>(one));
+    }
+    const auto batch = service::judge0::read_batch(body, encoding, kLanguages, {});
+    if (const auto* refused = std::get_if<service::Response>(&batch)) {
+      check_refusal(*refused);
+      continue;
+    }
+    for (const auto& each : std::get<std::vector<service::judge0::ReadSubmission>>(batch))
+      check_submission(each);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const uint8_t api = input.byte();
   const std::string_view body = input.rest();
-  switch (api % 9) {
+  switch (api % 10) {
     case 0:
       check(service::sandbox_fusion::read_run_code(body, {}));
       break;
@@ -144,8 +183,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 7:
       nemo_execution(body);
       break;
-    default:
+    case 8:
       librechat_execution(body);
+      break;
+    default:
+      judge0_submission(body);
   }
   return 0;
 }

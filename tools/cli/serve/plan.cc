@@ -61,6 +61,7 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.page = !from.no_page;
   options.api_options.go_judge.store.bytes = from.file_store;
   options.api_options.go_judge.store.keep = from.file_keep;
+  options.api_options.judge0.keep = from.keep;
   options.version = ZYGO_VERSION;
   return options;
 }

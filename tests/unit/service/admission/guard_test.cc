@@ -3,6 +3,7 @@
 
 #include "service/admission/tokens.h"
 #include "service/apis/dify/dify.h"
+#include "service/apis/judge0/request.h"
 #include "service/apis/native/native_api.h"
 #include "service/apis/nemo/nemo.h"
 #include "service/apis/open_r1/open_r1.h"
@@ -104,7 +105,7 @@ TEST_CASE("only a parameter of many parts has slashes", "[service][router]") {
 TEST_CASE("each API of others is known by its name, once", "[service][router]") {
   for (const KnownApi& known : known_apis()) CHECK(known_api(known.name) == &known);
   CHECK(known_api("go-judge")->scratch_name == "/w");
-  CHECK(known_api("judge0") == nullptr);
+  CHECK(known_api("judge1") == nullptr);
 }
 
 TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][foreign]") {
@@ -117,6 +118,8 @@ TEST_CASE("no nesting leads a reader of foreign requests too deep", "[service][f
     (void)sandbox_fusion::read_run_code(body, {});
     (void)dify::read_run(body, {});
     (void)open_r1::read_batch(body);
+    (void)judge0::read_create(body, judge0::Encoding::kPlain, {}, {});
+    (void)judge0::read_batch(body, judge0::Encoding::kPlain, {}, {});
     Request request;
     request.headers = {{"content-type", "application/json"}};
     request.body = body;

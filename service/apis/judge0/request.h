@@ -1,0 +1,51 @@
+#pragma once
+// The bodies that Judge0's clients send, in terms of ours: a submission becomes a job, under the
+// rules of our schema, or gets the original's objections, a list for each field. Pure; the bytes
+// are untrusted.
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runtime/json/job/job_json.h"
+#include "service/apis/judge0/languages.h"
+#include "service/apis/judge0/submission.h"
+#include "service/http/request.h"
+
+namespace service::judge0 {
+
+inline constexpr size_t kMostInBatch = 20;  // as in the original
+
+// How texts that may be no UTF-8 travel.
+enum class Encoding : uint8_t { kPlain, kBase64 };
+
+struct NewSubmission {
+  runtime::Job job;
+  Asked asked;
+};
+// {"language_id": ["can't be blank"]}
+using Objections = nlohmann::ordered_json;
+using ReadSubmission = std::variant<NewSubmission, Objections>;
+
+// A response: the body is no submission at all.
+std::variant<ReadSubmission, Response> read_create(std::string_view body, Encoding encoding,
+                                                   const std::vector<Language>& languages,
+                                                   const runtime::JobDefaults& defaults);
+std::variant<std::vector<ReadSubmission>, Response> read_batch(
+    std::string_view body, Encoding encoding, const std::vector<Language>& languages,
+    const runtime::JobDefaults& defaults);
+
+// Too few or too many submissions in a batch, of its size.
+std::optional<Response> objection_to_batch(size_t size);
+// {"error"}
+Response refusal(int status, std::string_view why);
+Response objections_response(const Objections& objections);  // 422
+
+// The words of a line as a shell reads them, which expands nothing: quotes and backslashes count,
+// and what could be more than a word for a shell is left out, as by the original.
+std::vector<std::string> words_in(std::string_view line);
+
+}  // namespace service::judge0
