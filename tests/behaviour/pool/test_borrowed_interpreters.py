@@ -156,8 +156,12 @@ def job(language: str, name: str, source: str, limits: dict[str, int] = LIMITS) 
     return {"id": f"{language}/{name}", "template": language, "source": source, "limits": limits}
 
 
-def is_endless(name: str) -> bool:
-    return name.startswith("no ") or name in {"much output", "stack overflow, uncaught"}
+def limits_of(name: str) -> dict[str, int]:
+    """What does not end by itself ends soon, and by the limit that it is about: only what has no other by that of CPU time."""
+    if name.startswith("no end"):
+        return SHORT
+    ends_by_another = name.startswith("no ") or name in {"much output", "stack overflow, uncaught"}
+    return {**SHORT, "cpu_ms": LIMITS["cpu_ms"]} if ends_by_another else LIMITS
 
 
 @functools.cache
@@ -165,7 +169,7 @@ def all_programs() -> list[Job]:
     """Those of this file, of the tests of warm interpreters, and of the battery of all languages."""
     jobs = [each for language in warm.available() for each in warm.jobs_of(language)]
     for language in warm.available():
-        jobs += [job(language, f"own {name}" if name in warm.PROGRAMS[language] else name, source, SHORT if is_endless(name) else LIMITS)
+        jobs += [job(language, f"own {name}" if name in warm.PROGRAMS[language] else name, source, limits_of(name))
                  for name, source in PROGRAMS[language].items()]
         for deed, sources in languages.PROGRAMS.items():
             label, _, policy = languages.DEEDS[deed]
