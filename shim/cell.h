@@ -86,7 +86,7 @@ int64_t count_sockets();
 
 // The descriptors of a JobOrder; -1 where the order has none.
 struct JobFds {
-  int input = -1, output = -1, errors = -1, program = -1, request = -1;
+  int input = -1, output = -1, errors = -1, program = -1, request = -1, node = -1;
 };
 
 // The child's path of one job, after the fork. Never returns.

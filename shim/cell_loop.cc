@@ -50,7 +50,8 @@ struct Order {
 Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
-  alignas(cmsghdr) char control[CMSG_SPACE(5 * sizeof(int))];
+  constexpr int kMost = 6;
+  alignas(cmsghdr) char control[CMSG_SPACE(kMost * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -61,7 +62,7 @@ Order receive_order() {
     n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
-  int received[5] = {-1, -1, -1, -1, -1};
+  int received[kMost] = {-1, -1, -1, -1, -1, -1};
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
     std::memcpy(received, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
@@ -71,6 +72,7 @@ Order receive_order() {
   if (order.job.has_stderr) order.fds.errors = *next++;
   if (order.job.has_program) order.fds.program = *next++;
   if (order.job.has_request) order.fds.request = *next++;
+  if (order.job.has_node) order.fds.node = *next++;
   return order;
 }
 
@@ -110,6 +112,8 @@ struct Ending {
   bool refused = false;  // the kernel lets the holder start no process
   bool holder_is_gone = false;
   bool never_began = false;  // the holder ended first
+  int64_t rested_at_ns = 0;  // a step: it was over then; 0: it has not come so far
+  bool released = false;     // ... and was looked at
   bool unasked = true;       // ... and nobody wanted that
 };
 
@@ -144,6 +148,22 @@ bool has_ended(const Cell& cell, pid_t forked, Ending& ending) {
   return ::wait4(forked, &ending.status, __WALL | WNOHANG, &ending.usage) == forked;
 }
 
+// A step that is over has answered and stopped, and its program does nothing more. One that stops
+// itself before that goes on to its deadline. True: the daemon was told.
+bool tell_of_rest(const Cell& cell, const JobOrder& job, pid_t forked, Ending& ending) {
+  siginfo_t stopped{};
+  const bool rests =
+      job.rests && ending.rested_at_ns == 0 &&
+      ::waitid(P_PID, static_cast<id_t>(forked), &stopped, WSTOPPED | WNOHANG) == 0 &&
+      stopped.si_pid == forked && cell.answer->header.nonce == job.nonce;
+  if (!rests) return false;
+  ending.rested_at_ns = now_ns();
+  JobRests words;
+  words.nonce = job.nonce;
+  words.has_timer = cell.answer->header.has_timer != 0;
+  return sys::send_message(kFdSocket, sys::bytes_of(words)).ok();
+}
+
 void kill_job(const Cell& cell, pid_t forked, Ending& ending) {
   if (signal_job(cell, forked, SIGKILL) || !cell.holder) return;
   // A holder that has not come to start its job yet never will.
@@ -153,12 +173,15 @@ void kill_job(const Cell& cell, pid_t forked, Ending& ending) {
 
 // Until the job ends: listens for kKill and kSignal. Everything else that the daemon sends now is a
 // bug of its. A daemon that hangs up ends the job, and with it the cell. False then.
-bool await_end(const Cell& cell, pid_t forked, Ending& ending) {
+bool await_end(const Cell& cell, const JobOrder& job, pid_t forked, Ending& ending) {
   pollfd events[3] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}, {kFdParked, POLLIN, 0}};
   bool connected = true;
   for (;;) {
     if (::poll(events, cell.holder ? 3 : 2, -1) < 0) continue;
-    if ((events[0].revents & POLLIN) && has_ended(cell, forked, ending)) return connected;
+    if (events[0].revents & POLLIN) {
+      if (has_ended(cell, forked, ending)) return connected;
+      (void)tell_of_rest(cell, job, forked, ending);
+    }
     if (cell.holder && (events[2].revents & POLLIN)) {
       ending.refused = cell.holder->await_parked();
       return connected;
@@ -169,7 +192,9 @@ bool await_end(const Cell& cell, pid_t forked, Ending& ending) {
       connected = false;
       events[1].fd = -1;
     }
-    if (order.hung_up || order.job.kind == OrderKind::kKill) {
+    const bool released = order.job.kind == OrderKind::kRelease && ending.rested_at_ns != 0;
+    if (!order.hung_up && released) ending.released = true;
+    if (order.hung_up || released || order.job.kind == OrderKind::kKill) {
       kill_descendants(cell);
       kill_job(cell, forked, ending);
     } else if (order.job.kind == OrderKind::kSignal) {
@@ -182,9 +207,10 @@ bool await_end(const Cell& cell, pid_t forked, Ending& ending) {
 // because orphans are given to pid 1; only otherwise is everything killed, which costs a walk over
 // all processes.
 void reap(const Cell& cell, Ending& ending, JobDone& done) {
-  done.ended_at_ns = now_ns();
-  done.signalled = WIFSIGNALED(ending.status);
+  done.ended_at_ns = ending.released ? ending.rested_at_ns : now_ns();
+  done.signalled = !ending.released && WIFSIGNALED(ending.status);
   done.code = WIFSIGNALED(ending.status) ? WTERMSIG(ending.status) : WEXITSTATUS(ending.status);
+  if (ending.released) done.code = cell.answer->header.code & 0xFF;
   done.cpu_ns = cpu_ns(ending.usage);
   done.max_rss_kb = ending.usage.ru_maxrss;
   done.switches_voluntary = ending.usage.ru_nvcsw;
@@ -321,7 +347,7 @@ bool hold(const JobOrder& job) {
 }
 
 void close_all(const JobFds& fds) {
-  for (int fd : {fds.input, fds.output, fds.errors, fds.program, fds.request}) {
+  for (int fd : {fds.input, fds.output, fds.errors, fds.program, fds.request, fds.node}) {
     if (fd >= 0) ::close(fd);
   }
 }
@@ -370,7 +396,7 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
     done.clean = 1;
   } else {
     Ending ending;
-    const bool connected = await_end(cell, forked, ending);
+    const bool connected = await_end(cell, order.job, forked, ending);
     if (cell.holder) close_all(order.fds);
     if (!ending.refused) reap(cell, ending, done);
     if (order.job.tells_company) done.had_company = had_company();

@@ -23,6 +23,7 @@
 #include "shim/cell.h"
 #include "shim/confine.h"
 #include "shim/lend.h"
+#include "shim/state/format.h"
 #include "shim/sweeper.h"
 
 namespace shim {
@@ -164,7 +165,8 @@ void make_ruleset(const Setup& setup, const CellOrder& order, const int* descrip
 }
 
 void map_answer(const Setup& setup, const CellOrder& order, int memfd, Cell& cell) {
-  void* at = ::mmap(nullptr, order.answer_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+  void* at = ::mmap(reinterpret_cast<void*>(state::kAnswerAddress), order.answer_bytes,
+                    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memfd, 0);
   setup.require(Step::kAnswer, at == MAP_FAILED ? errno : 0);
   cell.answer = static_cast<AnswerRegion*>(at);
   cell.answer_bytes = order.answer_bytes;

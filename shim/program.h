@@ -45,6 +45,7 @@ struct AnswerSpace {
   void (*cannot_execute)(int error) = nullptr;      // exec: reports why; never returns
   size_t region_bytes = 0;                          // of the whole mapping at `region`
   bool request_is_mapped = false;                   // from a file; not in a copy of the job's own
+  bool goes_on = false;                             // a step, from the node that was put back
 };
 
 // Exit status when the request itself cannot be read: a bug of the sender, never the program's

@@ -52,6 +52,8 @@ const char* name_of(Step step) {
       return "schedule";
     case Step::kRequest:
       return "read request";
+    case Step::kRestore:
+      return "restore state";
     case Step::kExecute:
       return "execute";
     case Step::kRollback:

@@ -9,6 +9,8 @@
 //   template  -> daemon    CellBorn       + pidfd of the cell
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
 //   daemon    -> cell      JobOrder       (+ stdin, ...: has_*) | kKill | kSignal
+//   cell      -> daemon    JobRests, if the order says so, and then
+//   daemon    -> cell      kRelease
 //   cell      -> daemon    JobHeld, if the order says so
 //   daemon    -> cell      kRelease, then
 //   cell      -> daemon    JobDone
@@ -129,12 +131,12 @@ struct CellReady {
   SetupFailure failure;
   uint64_t scratch_device = 0;
   uint32_t has_listener = 0;
-  uint32_t has_holder = 0;  // its pidfd comes last
+  uint32_t has_holder = 0;   // its pidfd comes last
   uint64_t image_bytes = 0;  // areas of files in memory that the holder has
 };
 
-// kRelease: what the job left in its scratch has been read; the cell may wipe it. kSignal: for the
-// job's first process, if it is there still.
+// kRelease: what the job left in its scratch has been read, or how its process is while it rests;
+// the cell may wipe or end it. kSignal: for the job's first process, if it is there still.
 enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3, kSignal = 4 };
 
 // The likely behaviour of a program, judged by its source: decides which pages are copied for it
@@ -159,6 +161,8 @@ struct JobOrder {
   uint32_t comes_first = 0;    // before jobs of which this is not said
   uint32_t tells_company = 0;  // say whether it was more than one thread
   uint32_t hold = 0;           // say JobHeld at the end, and wait for kRelease
+  uint32_t rests = 0;          // a step: it stops at its end; say JobRests, and wait for kRelease
+  uint32_t has_node = 0;       // the file of the node (state/format.h) that it goes on from
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal
   Errors errors = Errors::kApart;
@@ -177,6 +181,14 @@ enum class Rollback : uint32_t { kNone, kDone, kFailed, kLost };
 struct JobHeld {
   uint64_t tag = 8;
   uint64_t nonce = 0;
+};
+
+// The step is over and its first process stopped, with all that it has.
+struct JobRests {
+  uint64_t tag = 9;
+  uint64_t nonce = 0;
+  uint32_t has_timer = 0;  // by the program's own word
+  uint32_t unused = 0;
 };
 
 struct JobDone {

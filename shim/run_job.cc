@@ -23,7 +23,10 @@
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
 #include "shim/program.h"
+#include "shim/rseq.h"
 #include "shim/sigsys_reporter.h"
+#include "shim/state/format.h"
+#include "shim/state/restore.h"
 #include "shim/sweeper.h"
 
 namespace shim {
@@ -32,6 +35,8 @@ using sandbox::Layer;
 
 namespace {
 
+constexpr int kSetupFailed = 125;
+
 // The child reports failure as data, pid 1 reads it after the end. The writer is closed before user
 // code, which so cannot forge a report.
 class Report {
@@ -39,15 +44,21 @@ class Report {
   void require(Step step, int error) const {
     if (error == 0) return;
     send({{step, error}, 0});
-    ::_exit(125);
+    ::_exit(kSetupFailed);
   }
   void require_call(Step step, long result) const { require(step, result < 0 ? errno : 0); }
   void running() const { send({{Step::kRunning, 0}, sys::monotonic_now().count()}); }
+  // By another descriptor from here on, or by none.
+  bool move_to(int fd) {
+    const bool moved = ::dup2(fd_, fd) == fd;
+    if (moved) fd_ = fd;
+    return moved;
+  }
+  int fd() const { return fd_; }
 
  private:
-  static void send(const SetupReport& report) {
-    (void)!::write(kFdReportWrite, &report, sizeof report);
-  }
+  void send(const SetupReport& report) const { (void)!::write(fd_, &report, sizeof report); }
+  int fd_ = kFdReportWrite;
 };
 
 // SCHED_IDLE: the supervisor and pid 1 always come first, so a deadline is late by 0.1 ms and not
@@ -86,16 +97,22 @@ RequestBytes map_request(const Report& report, int fd, size_t size) {
   return {{static_cast<const char*>(at), size}, true};
 }
 
-RequestBytes read_request(const Report& report, size_t size, int own_file) {
+// What a step is told must not lie where the state of a node will.
+void* place_of_request(const Report& report, size_t size, bool is_step) {
+  if (!is_step && size < kShortRequest) return short_request;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const where = is_step ? reinterpret_cast<void*>(state::kRequestAddress) : nullptr;
+  void* at = ::mmap(where, size + 1, PROT_READ | PROT_WRITE,
+                    is_step ? kFlags | MAP_FIXED_NOREPLACE : kFlags, -1, 0);
+  report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
+  return at;
+}
+
+RequestBytes read_request(const Report& report, size_t size, int own_file, bool is_step) {
   const bool is_short = size < kShortRequest;
   const int fd = is_short ? int{kFdRequest} : own_file;
   if (!is_short && executes_programs()) return map_request(report, fd, size);
-  void* at = short_request;
-  if (!is_short) {
-    at = ::mmap(nullptr, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    report.require(Step::kRequest, at == MAP_FAILED ? errno : 0);
-  }
-  char* into = static_cast<char*>(at);
+  char* into = static_cast<char*>(place_of_request(report, size, is_step));
   for (size_t got = 0; got < size;) {
     ssize_t n = ::pread(fd, into + got, size - got, static_cast<off_t>(got));
     if (n < 0 && errno == EINTR) continue;
@@ -103,6 +120,41 @@ RequestBytes read_request(const Report& report, size_t size, int own_file) {
     got += static_cast<size_t>(n);
   }
   return {{into, size}};
+}
+
+// The kernel reads its words for a thread that it has interrupted where the C library keeps them: a
+// node's memory, which would steer who restores it.
+void leave_rseq_of_step(const Report& report) {
+  report.require(Step::kRestore, leave_rseq() ? 0 : ENOTRECOVERABLE);
+}
+
+// The node's descriptors take the place of ours, but for the one that reports. Where something
+// cannot be put back, that is no shortage of the machine's, whatever the kernel says: what a node
+// takes is of its program's making, and another try would not help.
+void restore_node(Report& report, const Cell& cell, int node) {
+  const auto require = [&report](bool done) {
+    report.require(Step::kRestore, done ? 0 : ENOTRECOVERABLE);
+  };
+  ::signal(SIGXFSZ, SIG_IGN);  // it is a restoration that fails then, and no program
+  require(state::map_node(node) == 0);
+  require(state::restore_files() == 0);
+  require(report.move_to(state::free_descriptor()));
+  const unsigned kept = static_cast<unsigned>(report.fd());
+  require(kept == 3 || ::close_range(3, kept - 1, 0) == 0);
+  require(::close_range(kept + 1, ~0u, 0) == 0);
+  require(state::restore_descriptors() == 0);
+  const SetupReport failure{{Step::kRestore, ENOTRECOVERABLE}, 0};
+  SetupReport done{{Step::kRunning, 0}, 0};
+  state::restore_memory(cell.tid_address, {report.fd(), &failure, &done, kSetupFailed});
+}
+
+// Nothing but the job's own is open for the program; a program to be executed needs some until
+// then.
+void close_descriptors(const Report& report, const Cell& cell) {
+  report.running();
+  if (!cell.layers.has(Layer::kDescriptors)) return;
+  const unsigned how = executes_programs() ? CLOSE_RANGE_CLOEXEC : 0;
+  if (::syscall(SYS_close_range, 3u, ~0u, how) < 0) report.require(Step::kDescriptors, errno);
 }
 
 }  // namespace
@@ -118,11 +170,12 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
     report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
     if (cell.borrowed) arm_sweeper(kFdSweeper, ::getpid());  // pid 1 does not know it
   }
-  if (!cell.borrowed) copy_hot_pages(order.habit);
+  if (!cell.borrowed && !order.has_node) copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   report.require(Step::kStdio, place_errors(order.errors, fds.errors));
-  const RequestBytes request = read_request(report, order.request_bytes, fds.request);
+  const RequestBytes request =
+      read_request(report, order.request_bytes, fds.request, order.rests != 0);
   if (cell.layers.has(Layer::kUid) && cell.two_ids) {
     const bool can_set_groups = !cell.borrowed || cell.reach == Reach::kNamespace;  // else has none
     report.require(Step::kJobIdentity, sandbox::become(cell.job_uid, cell.job_gid, can_set_groups));
@@ -138,10 +191,11 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   report.require(Step::kSchedule, yield_to_supervisor(order.comes_first != 0));
   if (cell.readable_job) report.require_call(Step::kJobIdentity, ::prctl(PR_SET_DUMPABLE, 1));
   if (cell.trap_reports) report.require(Step::kJobIdentity, report_trapped_calls());
-  report.running();
-  if (cell.layers.has(Layer::kDescriptors)) {
-    const unsigned how = executes_programs() ? CLOSE_RANGE_CLOEXEC : 0;
-    if (::syscall(SYS_close_range, 3u, ~0u, how) < 0) report.require(Step::kDescriptors, errno);
+  if (order.rests) leave_rseq_of_step(report);
+  if (order.has_node) {
+    restore_node(report, cell, fds.node);
+  } else {
+    close_descriptors(report, cell);
   }
   AnswerSpace answer;
   answer.region = cell.answer;
@@ -153,6 +207,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   answer.cannot_execute = cannot_execute;
   answer.region_bytes = cell.answer_bytes;
   answer.request_is_mapped = request.mapped;
+  answer.goes_on = order.has_node != 0;
   run_program(request.bytes, answer);
 }
 

@@ -33,6 +33,7 @@ enum class Step : uint32_t {
   kLandlock,
   kSchedule,
   kRequest,
+  kRestore,  // the state of a node
   kExecute,
   kRollback,  // of the memory that jobs borrow
   kRunning,   // of a job

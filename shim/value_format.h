@@ -56,14 +56,25 @@ inline constexpr unsigned kMaxIntegerDigits = 4300;  // CPython's own default li
 // kExec: func is the path of the program, empty for the one that came with the order; argv and env
 // are all that it gets; source is the directory to run in, empty for the scratch; calls are empty.
 // kWarm: the same, of an interpreter; a zygote that is one runs the script itself (shim/warm).
-enum class Mode : uint8_t { kScript = 0, kCall = 1, kExec = 2, kWarm = 3 };
+// kStep, kStepCall: the same as the first two, as a step of a session: the program finds the names
+// of the steps before it, and rests when it is over.
+enum class Mode : uint8_t {
+  kScript = 0,
+  kCall = 1,
+  kExec = 2,
+  kWarm = 3,
+  kStep = 4,
+  kStepCall = 5
+};
 
 // The answer: a MAP_SHARED region of the cell that holds one header and one encoded value. It is
 // testimony. It counts only with the nonce of the order, which exists nowhere the program looks.
 enum class AnswerKind : uint32_t {
-  kNothing = 0,    // ended without a word: os._exit, a signal, ...
-  kFinished = 1,   // script mode ended by falling off its end or sys.exit; payload: none
-  kValue = 2,      // call mode; payload: the list of results
+  kNothing = 0,   // ended without a word: os._exit, a signal, ...
+  kFinished = 1,  // script mode ended by falling off its end or sys.exit; payload: none
+  // Call mode; payload: the list of results. Of kStep: the value of the last expression, or none,
+  // and a dict of what shows it, by MIME type; of one that cannot be encoded, the dict alone.
+  kValue = 2,
   kException = 3,  // payload: list [s type name, s message, s traceback, i line or -1, u flags]
   kInvalid = 4,    // call mode: the value cannot be encoded; payload: list [s reason, s path]
   kExited = 5,     // call mode: SystemExit before the value was complete; payload: none
@@ -78,6 +89,10 @@ struct AnswerHeader {
   uint64_t nonce;
   AnswerKind kind;
   uint32_t size;  // bytes of payload behind the header
+  // Of a step that rests: the exit code that it would have ended with, and whether an interval
+  // timer is set.
+  int32_t code;
+  uint32_t has_timer;
 };
 
 // Where the program was when it last did something an audit hook names ("open", "os.system",

@@ -92,6 +92,9 @@ bool Fleet::fill_in(TaskId id) {
 }
 
 void Fleet::submit(Job job, std::function<void(JobResult)> done) {
+  if (job.is_step())
+    return done(runtime::refused(
+        job, "session: a router has none; sessions stay with the service that began them"));
   const TaskId id = add(std::move(job), std::move(done));
   if (fill_in(id)) place(id);
 }

@@ -166,6 +166,12 @@ void Cell::on_socket() {
     if (life_.heeds(held->nonce == nonce_) && clock_.may_hold()) on_held();
     return;
   }
+  if (const auto* rests = std::get_if<shim::JobRests>(&*frame)) {
+    const bool counts = life_.heeds(rests->nonce == nonce_);
+    const bool is_over = order_.job && order_.job->is_step() && !clock_.is_doomed();
+    if (counts && is_over && clock_.may_hold()) on_rests(rests->has_timer != 0);
+    return;
+  }
   if (!life_.on_ready()) return on_exit();
   on_ready(std::get<shim::CellReady>(*frame), std::move(received->fds));
 }

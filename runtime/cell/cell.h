@@ -38,6 +38,8 @@
 #include "runtime/job/result.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/loop/loop.h"
+#include "runtime/sessions/node_budget.h"
+#include "runtime/sessions/scratch_look.h"
 #include "sandbox/cgroup/cgroup.h"
 #include "sandbox/notify/notify.h"
 #include "sandbox/seccomp/seccomp.h"
@@ -85,6 +87,7 @@ struct RunOrder {
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
   bool in_place = false;                 // the request is one for a warm interpreter
   bool comes_first = false;              // before jobs of which this is not said
+  NodeRoom room = {};                    // of a step: for its node
 };
 
 class Cell : public CellHandle {
@@ -195,6 +198,10 @@ class Cell : public CellHandle {
   int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
   // collect.cc
   void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
+  struct Capturing;  // a step that rests is being looked at
+  std::array<FileNumber, 3> streams() const;
+  void on_rests(bool has_timer);
+  void on_captured(Capturing& capturing);
   struct Collecting;  // what the job left is being read
   void on_held();
   void on_collected(OutputFiles files);
@@ -259,6 +266,8 @@ class Cell : public CellHandle {
   uint32_t overlooked_ = 0;                       // refusals that do not decide
   std::map<std::string, uint32_t> forgiven_;      // calls that were refused, and how often
   std::shared_ptr<Collecting> collecting_;
+  std::shared_ptr<Capturing> capturing_;
+  std::array<FileNumber, 3> given_{};       // to a step, as its standard streams
   std::shared_ptr<const Lookout> lookout_;  // once there has been a question
   std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop
 

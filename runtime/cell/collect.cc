@@ -13,11 +13,13 @@
 #include "runtime/host/host_pressure.h"
 #include "runtime/host/proc.h"
 #include "runtime/job/micros.h"
+#include "runtime/sessions/capture.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/socket.h"
 
 namespace runtime {
 
+using sandbox::Layer;
 using sys::Nanoseconds;
 
 namespace {
@@ -53,6 +55,72 @@ struct Cell::Collecting {
   std::atomic<bool> stop{false};
   OutputFiles files;
 };
+
+struct Cell::Capturing {
+  CaptureOrder order;
+  Nanoseconds most_cpu{};
+  std::atomic<bool> stop{false};
+  Captured captured;
+
+  void run() {
+    const Nanoseconds began = cpu_of_this_thread();
+    order.bounds.give_up = [this, began] {
+      return stop.load(std::memory_order_relaxed) || cpu_of_this_thread() - began > most_cpu;
+    };
+    captured = capture(order);
+  }
+};
+
+// What the step was given to read and to write.
+std::array<FileNumber, 3> Cell::streams() const {
+  std::array<FileNumber, 3> numbers;
+  sys::OwnedFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const auto given = [&](int own, int usual) { return own >= 0 ? own : usual; };
+  numbers[0] = number_of_file(given(order_.stdin_fd, null.get()));
+  numbers[1] = number_of_file(given(order_.stdout_fd, out_.get()));
+  numbers[2] = number_of_file(given(order_.stderr_fd, err_.get()));
+  return numbers;
+}
+
+// The step is over, and its process does nothing more. It is looked at beside the loop, as how long
+// that takes is of the program's making; no deadline holds meanwhile.
+void Cell::on_rests(bool has_timer) {
+  clock_.hold();
+  stand_back(false);
+  auto errand = std::make_shared<Capturing>();
+  if (has_timer) errand->captured.why_not = "a timer";
+  // Who is left beside it would have no deadline.
+  if (plan_.shape.runs_programs() && family().size() != 1)
+    errand->captured.why_not = "a child process";
+  if (!errand->captured.why_not.empty()) return on_captured(*errand);
+  const Limits& limits = order_.job->limits;
+  errand->most_cpu = std::max<Nanoseconds>(limits.cpu, kCollectAtLeast);
+  CaptureOrder& order = errand->order;
+  order.forked_from = view_.init_pid;
+  order.parent = sys::OwnedFd(::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0));
+  order.jobs = [of = household()] { return of.jobs(); };
+  order.root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  order.scratch = scratch_directory();
+  order.streams = given_;
+  order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
+  order.room = order_.room;
+  capturing_ = errand;
+  aside(
+      Helpers::Where::kAnywhere, [errand] { errand->run(); },
+      [this, errand] { on_captured(*errand); });
+}
+
+void Cell::on_captured(Capturing& capturing) {
+  capturing_.reset();
+  result_.state = std::move(capturing.captured.state);
+  result_.why_no_state = std::move(capturing.captured.why_not);
+  const Nanoseconds now = sys::monotonic_now();
+  clock_.release(now);
+  shim::JobOrder release;
+  release.kind = shim::OrderKind::kRelease;
+  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
+  arm(now);
+}
 
 // No process of the job is left. The files that it wanted to keep are read before pid 1 wipes the
 // scratch; nobody can say how long that takes, so it is done beside the loop.
@@ -103,6 +171,7 @@ void Cell::on_collected(OutputFiles files) {
 // Nobody wants the files any more.
 void Cell::stop_collecting() {
   if (collecting_) collecting_->stop = true;
+  if (capturing_) capturing_->stop = true;
 }
 
 // The root was opened by pid 1, so that its mounts count.
@@ -122,8 +191,11 @@ void Cell::collect(const shim::JobDone& done) {
   if (listener_ready_) on_notice();  // a refusal that was read too late to be seen by the loop
   Evidence& seen = result_.evidence;
   if (done.failure.error != 0) {
-    seen.fault = Evidence::Fault{done.failure.step, done.failure.error,
-                                 "the sandbox of the job could not be completed"};
+    const bool is_of_node = done.failure.step == shim::Step::kRestore;
+    seen.fault = Evidence::Fault{
+        done.failure.step, done.failure.error,
+        is_of_node ? "what its node has could not be put back within the limits of the step"
+                   : "the sandbox of the job could not be completed"};
   }
   seen.exit = {done.signalled != 0, done.code};
   const bool was_killed = !clock_.is_doomed() && done.signalled != 0 && done.code == SIGKILL;
@@ -155,7 +227,7 @@ struct Cell::Reading {
   std::shared_ptr<SharedAnswer> answer;
   uint64_t nonce;
   size_t most;
-  bool call_mode, may_hold;
+  bool call_mode, is_step, may_hold;
   Testimony testimony{};
   bool cleared = false;
 
@@ -163,7 +235,10 @@ struct Cell::Reading {
     std::optional<SharedAnswer::Answer> said;
     if (may_hold) said = answer->take(nonce, most);
     testimony.call_mode = call_mode;
-    if (said) testimony = decode_answer(said->kind, said->payload, call_mode);
+    if (said) {
+      testimony = is_step && !call_mode ? decode_answer_of_step(said->kind, said->payload)
+                                        : decode_answer(said->kind, said->payload, call_mode);
+    }
     cleared = answer->clear();
   }
 };
@@ -179,6 +254,7 @@ void Cell::read_answer(bool clean) {
               .nonce = nonce_,
               .most = most,
               .call_mode = job.mode == shim::Mode::kCall,
+              .is_step = job.is_step(),
               .may_hold = may_hold(2 * bytes)});  // as it was written, and decoded
   if (bytes <= kShortAnswer) {
     reading->run();
@@ -302,6 +378,7 @@ void Cell::finish(bool reusable) {
   questions_.clear();
   stop_collecting();
   collecting_.reset();
+  capturing_.reset();
   events_.finished(std::move(result));
 }
 

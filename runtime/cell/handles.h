@@ -15,6 +15,7 @@
 #include "runtime/job/job.h"
 #include "runtime/job/outcome.h"
 #include "runtime/job/result.h"
+#include "runtime/sessions/node_store.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
 #include "sandbox/sys/units.h"
@@ -46,7 +47,9 @@ struct RunResult {
   bool had_unfixed_child = false;  // fixed mode: it executed what does not load our library
   Output out, err;
   OutputFiles files;
-  std::shared_ptr<HeldBytes> held;  // what out, err, the value and the files count
+  std::shared_ptr<const NodeState> state;  // of a step, as it is to be kept ...
+  std::string why_no_state;                // ... or why it was not
+  std::shared_ptr<HeldBytes> held;         // what out, err, the value and the files count
   sys::Nanoseconds ended_at{};
   Usage usage;
   Timing timing;
@@ -79,6 +82,12 @@ class TemplateHandle {
   // template that has ended stays as it is.
   virtual void end() = 0;
   virtual bool is_ending() const = 0;  // after end(), until it is gone
+
+  // What the nodes of its children share.
+  const std::shared_ptr<const Incarnation>& incarnation() const { return incarnation_; }
+
+ private:
+  const std::shared_ptr<const Incarnation> incarnation_ = std::make_shared<const Incarnation>();
 };
 
 // The owner of a cell hears of it through these, in its own turn of the loop.

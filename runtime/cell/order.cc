@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/cell/cell.h"
+#include "runtime/sessions/node_store.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
 
@@ -96,11 +97,15 @@ Result<void> Cell::send_order() {
   order.comes_first = order_.comes_first;
   order.tells_company = order_.job->fixed.on;
   order.hold = !order_.job->outputs.empty();
+  order.rests = order_.job->is_step();
+  if (order.rests) given_ = streams();  // whoever lent them may close them from here on
+  const int node = order_.job->node ? order_.job->node->state->file.get() : -1;
+  order.has_node = node >= 0;
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);
   std::vector<int> fds;
-  for (int fd :
-       {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
+  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd,
+                 request.get(), node}) {
     if (fd >= 0) fds.push_back(fd);
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);

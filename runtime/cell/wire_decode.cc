@@ -103,6 +103,10 @@ std::optional<CellFrame> decode_cell_frame(std::span<const std::byte> bytes, siz
   if (auto held = frame_of<shim::JobHeld>(bytes)) {
     return descriptors == 0 ? std::optional<CellFrame>(*held) : std::nullopt;
   }
+  if (auto rests = frame_of<shim::JobRests>(bytes)) {
+    const bool fine = descriptors == 0 && all_flags({rests->has_timer});
+    return fine ? std::optional<CellFrame>(*rests) : std::nullopt;
+  }
   auto done = frame_of<shim::JobDone>(bytes);
   if (!done || !possible(*done, descriptors, now.count())) return std::nullopt;
   return *done;

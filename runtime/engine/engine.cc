@@ -11,6 +11,7 @@
 #include "runtime/judging/refused.h"
 #include "runtime/judging/suite.h"
 #include "runtime/scheduler/admission/admission_queue.h"
+#include "runtime/sessions/node_store.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/freed_memory.h"
@@ -30,6 +31,8 @@ class PooledEngine : public Engine {
   PooledEngine(std::unique_ptr<HostConfig> config, unsigned workers, const EngineOptions& options)
       : config_(std::move(config)),
         admission_(workers),
+        nodes_(std::make_shared<NodeStore>(
+            NodesPlan{.memory = options.nodes_memory, .idle = options.nodes_idle})),
         workers_(workers),
         capacity_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
@@ -42,7 +45,7 @@ class PooledEngine : public Engine {
     for (unsigned i = 0; i < shards; ++i) {
       const unsigned capacity = workers_ / shards + (i < workers_ % shards ? 1 : 0);
       auto shard = std::make_unique<Shard>(*config_, admission_, capacity_, cpus[i],
-                                           SchedulerPlan{capacity, of_tenants, reruns_});
+                                           plan_of(capacity, of_tenants));
       Result<void> started =
           shard->start(shards_.empty() ? sys::kStartPatience : sys::Milliseconds());
       if (!started && shards_.empty()) return started;
@@ -54,6 +57,10 @@ class PooledEngine : public Engine {
     }
     introduce_shards();
     return {};
+  }
+
+  SchedulerPlan plan_of(unsigned capacity, size_t tenant_templates) const {
+    return {capacity, tenant_templates, reruns_, nodes_, static_cast<unsigned>(shards_.size())};
   }
 
   void introduce_shards() {
@@ -75,6 +82,8 @@ class PooledEngine : public Engine {
     if (job.recorded) done = with_record(job, std::move(done));
     if (Result<void> filled = fill_in(job); !filled)
       return done(refused(job, filled.error().text()));
+    if (Result<void> found = find_node(job); !found)
+      return done(refused(job, "session: " + found.error().text()));
     if (job.tests.empty()) return submit_run(std::move(job), std::move(done));
     Suite::Machine machine;
     machine.at_once = workers_;
@@ -104,6 +113,21 @@ class PooledEngine : public Engine {
     wake_freest();
   }
 
+  // What a step goes on from.
+  Result<void> find_node(Job& job) const {
+    if (!job.is_step() || job.session == kNewSession) return {};
+    job.node = TRY(nodes_->find(job.session, job.tenant, sys::monotonic_now()));
+    if (job.node->template_name != job.template_name)
+      return sys::Error::because("\"" + job.session + "\" is of template " +
+                                 job.node->template_name + ", not " + job.template_name);
+    // What a node has, another profile may not be allowed to put back.
+    if (job.node->profile != job.policy.profile)
+      return sys::Error::because("\"" + job.session + "\" is of policy.profile " +
+                                 std::string(name_of(job.node->profile)) + ", not " +
+                                 std::string(name_of(job.policy.profile)));
+    return {};
+  }
+
   // Contents in the place of digests.
   Result<void> fill_in(Job& job) const {
     if (blobs_) return blobs_->of(job.tenant).fill_in(job);
@@ -131,8 +155,9 @@ class PooledEngine : public Engine {
         task->job.stdin_bytes = std::move(*bytes);
       task->job.stdin_fd = -1;
     }
+    const std::shared_ptr<const Node> node = task->job.node;
     admission_.put(std::move(task));
-    wake_freest();
+    node ? shards_[node->shard]->scheduler().wake() : wake_freest();
   }
 
   static TaskPtr task_of(Job job, std::function<void(JobResult)> done) {
@@ -174,6 +199,8 @@ class PooledEngine : public Engine {
       all.tenant_templates += own.tenant_templates;
       all.tenant_templates_dropped += own.tenant_templates_dropped;
     }
+    const NodeStore::Counts nodes = nodes_->counts();
+    all.sessions = {nodes.nodes, nodes.bytes, nodes.dropped};
     all.rollback_failures = config_->rollbacks().failures();
     return all;
   }
@@ -188,6 +215,7 @@ class PooledEngine : public Engine {
   std::unique_ptr<HostConfig> config_;
   std::optional<BlobStore> blobs_;
   AdmissionQueue admission_;
+  const std::shared_ptr<NodeStore> nodes_;
   const std::shared_ptr<RerunBudget> reruns_ = std::make_shared<RerunBudget>();
   const unsigned workers_;
   Capacity capacity_;

@@ -56,7 +56,9 @@ struct EngineOptions {
   // fewer than the workers need at once.
   size_t tenant_templates = 0;
   sys::Milliseconds tenant_idle{300'000};  // one of a tenant that nobody used for so long goes
-  bool share_builds = false;               // a tenant's compiled program serves all of them
+  sys::Bytes nodes_memory = sys::mebibytes(1024);  // that the nodes of all sessions may take
+  sys::Nanoseconds nodes_idle = std::chrono::minutes(30);  // a node that nobody used so long goes
+  bool share_builds = false;  // a tenant's compiled program serves all of them
   // Processes of two templates never run on one core's hardware threads at the same time, so those
   // of two tenants do not, nor a job beside the daemon. An error where the host has no cookies.
   bool core_cookies = false;

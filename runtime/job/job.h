@@ -119,6 +119,7 @@ struct JobWatch {
 
 class LiveIo;
 struct Artefact;
+struct Node;
 
 // What does not come from the program is the same in every run: clocks, randomness, addresses.
 struct FixedMode {
@@ -130,6 +131,9 @@ struct FixedMode {
   int64_t start = 1'577'836'800;  // seconds since 1970: 2020-01-01T00:00:00Z
   bool operator==(const FixedMode&) const = default;
 };
+
+// The session of a job that begins one.
+inline constexpr const char* kNewSession = "new";
 
 // A job as its caller says it: pure, comparable, and written to and read from JSON.
 struct JobSpec {
@@ -169,6 +173,11 @@ struct JobSpec {
   Policy policy;
   unsigned determinism_runs = 1;
   FixedMode fixed;
+  // A step of a session: the job finds what the steps before it left, and what it leaves is kept as
+  // a node that others can go on from (docs/sessions.md). The node to go on from, or kNewSession;
+  // empty: the job is no step.
+  std::string session;
+  bool is_step() const { return !session.empty(); }
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
   bool observe = false;  // `zygo run --observe`: count every system call
@@ -187,8 +196,9 @@ struct Job : JobSpec {
   std::optional<Execution> execution;
   std::shared_ptr<InteractivePair> pairing;  // of one side of a conversation
   InteractivePair::Side side = InteractivePair::Side::kProgram;
-  std::shared_ptr<LiveIo> live;     // somebody takes part while it runs; it is run once
-  std::shared_ptr<JobWatch> watch;  // none: only all jobs can be cancelled together
+  std::shared_ptr<const Node> node;  // that a step goes on from, when the engine has found it
+  std::shared_ptr<LiveIo> live;      // somebody takes part while it runs; it is run once
+  std::shared_ptr<JobWatch> watch;   // none: only all jobs can be cancelled together
   bool is_withdrawn() const { return watch && watch->withdrawn; }
 };
 

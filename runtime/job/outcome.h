@@ -150,6 +150,7 @@ struct Testimony {
     kGarbled
   };
   Kind kind = Kind::kNothing;
+  std::string display;     // of a step's value: a dict in the value format
   bool call_mode = false;  // from the job, not from the program
   std::optional<Exception> exception;
   bool memory_error_by_interpreter = false;

@@ -41,7 +41,7 @@ size_t bytes_of(const RecordedJob& recorded) {
 size_t bytes_made(const JobResult& result) {
   constexpr size_t kOfCall = 128;  // an observed call, about
   size_t bytes = result.out.bytes.size() + result.err.bytes.size() + result.value.size() +
-                 result.observed.size() * kOfCall;
+                 result.display.size() + result.observed.size() * kOfCall;
   for (const TestResult& test : result.tests) {
     bytes += test.out.bytes.size() + test.err.bytes.size();
     for (const InputFile& file : test.feedback.files) bytes += file.content.size();

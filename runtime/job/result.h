@@ -111,6 +111,16 @@ struct ObservedCall {
   std::optional<sandbox::Profile> needs;
 };
 
+// What a step left of its session.
+struct StepReport {
+  std::string node;    // to go on from: the new one, or the parent where nothing was kept
+  std::string parent;  // that the step went on from; empty: none
+  bool kept = false;
+  std::string why_not;  // in words
+  int64_t bytes = 0;    // of the new node
+  bool operator==(const StepReport&) const = default;
+};
+
 struct JobResult {
   std::string id;
   std::string tag = "null";
@@ -121,6 +131,8 @@ struct JobResult {
   std::string value;   // value format; empty: null
   bool array = false;  // arrays in the value become plain lists
   std::optional<Exception> exception;
+  std::optional<StepReport> step;  // of a step of a session
+  std::string display;  // value format: a dict of what shows its value, by MIME type; or empty
   Usage usage;
   Timing timing;
   std::optional<DeterminismReport> determinism;

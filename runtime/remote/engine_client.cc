@@ -81,6 +81,7 @@ struct EngineClient::Draft {
     for (Part& part : parts) {
       out(part.head);
       write_job(part.job, out);
+      write_step(part.job, out);
       if (auto failed = take_descriptors(part, fds)) {
         packet = *failed;
         return;
@@ -334,7 +335,7 @@ void EngineClient::handle(Channel::Message message) {
     case MessageKind::kResult:
       return message.is_long() ? read_aside(number, std::move(message)) : take_result(number, in);
     case MessageKind::kCounts:
-      return in(counts_);
+      return in(counts_, counts_.sessions);
     case MessageKind::kNews:
       return take_news(number, in);
     case MessageKind::kAnswer: {
@@ -367,8 +368,8 @@ void EngineClient::take_news(uint64_t number, WireReader& in) {
 void EngineClient::take_result(uint64_t number, WireReader& in) {
   bool started = false;
   JobResult result;
-  in(started, counts_);
-  if (!read_result(in, result)) ::_exit(kEndsWithTheEngine);
+  in(started, counts_, counts_.sessions);
+  if (!read_result(in, result) || !read_step(in, result)) ::_exit(kEndsWithTheEngine);
   deliver(number, started, std::move(result));
 }
 
@@ -385,8 +386,8 @@ void EngineClient::read_aside(uint64_t number, Channel::Message message) {
     WireReader in(held->message.bytes());
     MessageKind kind{};
     uint64_t again = 0;
-    in(kind, again, held->started, held->counts);
-    held->is_result = read_result(in, held->result);
+    in(kind, again, held->started, held->counts, held->counts.sessions);
+    held->is_result = read_result(in, held->result) && read_step(in, held->result);
     held->message = {};
   };
   run_aside(*loop_, std::move(read), [this, number, held] {

@@ -124,8 +124,9 @@ Packet EngineDesk::packed(uint64_t number, const Entry& entry, const JobResult& 
     WireWriter out = message(MessageKind::kResult, number);
     out.reserve(bytes_made(said) + (size_t{1} << 10));
     EngineCounts counts = engine.counts();
-    out(entry.watch->started.load(), counts);
+    out(entry.watch->started.load(), counts, counts.sessions);
     write_result(said, out);
+    write_step(said, out);
     return Channel::packed(out.take());
   };
   Result<Packet> packet = written(result);

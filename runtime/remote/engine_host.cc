@@ -317,7 +317,7 @@ void EngineHost::tell_counts() {
   const Engine::Counts now = engine_.counts();
   if (now != told_) {
     WireWriter out = message(MessageKind::kCounts);
-    out(now);
+    out(now, now.sessions);
     desk_->channel.send(Packet{out.take(), {}});
     watch_for_room();
   }

@@ -209,6 +209,11 @@ static void read_shared(WireReader& in, std::shared_ptr<const T>& value) {
 }
 
 template <typename Archive>
+static void fields(Archive& a, StepReport& s) {
+  a(s.node, s.parent, s.kept, s.why_not, s.bytes);
+}
+
+template <typename Archive>
 static void fields(Archive& a, JobResult& r) {
   a(r.id, r.tag, r.verdict, r.exit, r.ended_at, r.out, r.err, r.value, r.array, r.exception,
     r.usage, r.timing, r.determinism, r.compile, r.tests, r.files, r.observed, r.level,
@@ -227,6 +232,18 @@ bool read_job(WireReader& in, Job& job) {
   job.watch = std::make_shared<JobWatch>();
   job.watch->client = std::move(client);
   read_shared(in, job.recorded);
+  return in.ok();
+}
+
+void write_step(const Job& job, WireWriter& out) { out(job.session); }
+bool read_step(WireReader& in, Job& job) {
+  in(job.session);
+  return in.ok();
+}
+
+void write_step(const JobResult& result, WireWriter& out) { out(result.step, result.display); }
+bool read_step(WireReader& in, JobResult& result) {
+  in(result.step, result.display);
   return in.ok();
 }
 

@@ -99,6 +99,11 @@ void fields(Archive& a, EngineCounts& c) {
   a(c.cells, c.templates, c.cells_made, c.forks, c.tenant_templates, c.tenant_templates_dropped,
     c.rollback_failures);
 }
+// Beside them between a front and its engine: a pilot's counts are as they were before sessions.
+template <typename Archive>
+void fields(Archive& a, NodeCounts& c) {
+  a(c.nodes, c.bytes, c.dropped);
+}
 
 inline WireWriter message(MessageKind kind, uint64_t number = 0) {
   WireWriter out;

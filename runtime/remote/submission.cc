@@ -47,7 +47,7 @@ void Submission::read() {
   for (int i = 0; i < (kind == MessageKind::kSubmitPair ? 2 : 1) && wrong.empty(); ++i) {
     SubmittedJob& submitted = jobs.emplace_back();
     in(submitted.head);
-    if (!read_job(in, submitted.job)) wrong = "what is no job";
+    if (!read_job(in, submitted.job) || !read_step(in, submitted.job)) wrong = "what is no job";
     if (wrong.empty()) take_descriptors(submitted, taken);
   }
   if (wrong.empty() && (!in.at_end() || taken != message.fds.size())) wrong = "more than a job";

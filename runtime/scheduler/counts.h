@@ -6,6 +6,12 @@
 
 namespace runtime {
 
+struct NodeCounts {
+  uint64_t nodes = 0, bytes = 0;  // that are kept
+  uint64_t dropped = 0;           // for want of room, or by their age
+  bool operator==(const NodeCounts&) const = default;
+};
+
 struct EngineCounts {
   size_t cells = 0, templates = 0;  // alive
   uint64_t cells_made = 0;
@@ -13,6 +19,7 @@ struct EngineCounts {
   size_t tenant_templates = 0;            // of those alive, which are a tenant's
   uint64_t tenant_templates_dropped = 0;  // idle ones that went to make room, or by their age
   uint64_t rollback_failures = 0;         // of memory that jobs borrow: see RollbackRecord
+  NodeCounts sessions = {};
   bool operator==(const EngineCounts&) const = default;
 };
 

@@ -46,6 +46,7 @@ void Placement::place(TaskPtr task) {
     return replies_.fail(std::move(task), {Step::kRequire, 0, why});
   if (!prepare(task, *spec)) return;
   const TemplateKey key = key_for(*task);
+  if (task->job.node) return lease_at_node(std::move(task), key);
   if (waits_for_start(key, task)) return;
   Evidence::Fault problem;
   TemplateSlot* zygote = templates_.obtain(*spec, key, problem);
@@ -130,32 +131,65 @@ void Placement::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
   }
 }
 
+void Placement::refuse_homeless(TaskPtr task) {
+  const std::string why = "session: node \"" + task->job.node->id +
+                          "\" is gone: the process that it was forked from has ended";
+  replies_.refuse(std::move(task), why);
+}
+
+// Only the process that the node's own was forked from can have a child that becomes like it.
+void Placement::lease_at_node(TaskPtr task, const TemplateKey& key) {
+  const std::shared_ptr<const Node> node = task->job.node;
+  TemplateHandle* parent = templates_.home_of(node->of.get(), key);
+  if (!parent) return refuse_homeless(std::move(task));
+  const Slot slot = cells_.find_idle(key, parent, task->shape());
+  if (slot != cells_.none()) {
+    slot->task = std::move(task);
+    return runs_.start(slot);
+  }
+  cells_.make_room();
+  Result<void> ordered = order_cell(task, key, *parent);
+  if (ordered.ok()) return;
+  const bool has_ended = ordered.error().code() == EPIPE || ordered.error().code() == ECONNRESET;
+  if (has_ended) return refuse_homeless(std::move(task));
+  shortage_.fail_or_wait(std::move(task),
+                         {Step::kOrderCell, ordered.error().code(), ordered.error().text()});
+}
+
 Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
+  TRY(order_cell(task, key, *zygote.zygote));
+  ++zygote.cells;
+  if (!requests_.is_stopping()) templates_.renew_if_due(key, zygote);
+  return {};
+}
+
+Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, TemplateHandle& parent) {
   const Slot slot = cells_.add();
   slot->zygote = key;
-  slot->parent = zygote.zygote.get();
-  slot->early = zygote.zygote->state() == TemplateHandle::State::kStarting;
+  slot->parent = &parent;
+  slot->born_of = parent.incarnation();
+  slot->early = parent.state() == TemplateHandle::State::kStarting;
   Result<std::unique_ptr<CellHandle>> cell = machine_.order_cell(
-      *zygote.zygote, *catalogue_.find_template(key.name), task->shape(), runs_.events(slot));
+      parent, *catalogue_.find_template(key.name), task->shape(), runs_.events(slot));
   if (!cell) {
     cells_.remove(slot);
     return std::move(cell).error();
   }
   slot->cell = std::move(cell).value();
   slot->task = std::move(task);
-  ++zygote.cells;
   ++cells_made_;
-  if (!requests_.is_stopping()) templates_.renew_if_due(key, zygote);
   return {};
 }
 
 // A task that the early cell has no time for waits for the image.
 void Placement::lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                             TemplateSlot& zygote) {
-  if (cells_.find_idle(key, zygote.zygote.get(), task->shape()) != cells_.none())
+  if (!task->job.is_step() &&
+      cells_.find_idle(key, zygote.zygote.get(), task->shape()) != cells_.none())
     return lease(std::move(task), key, zygote);
   // In an early cell memory lies elsewhere.
-  if (catalogue_.has_early_cells(spec) && !zygote.early_cell && !key.fixed) {
+  const bool may_come_early = !key.fixed && !task->job.is_step();
+  if (catalogue_.has_early_cells(spec) && !zygote.early_cell && may_come_early) {
     zygote.early_cell = true;
     cells_.make_room();
     if (order_cell(task, key, zygote).ok()) return;
@@ -174,6 +208,7 @@ void Placement::serve_waiting(const TemplateKey& key) {
 }
 
 void Placement::place_again(const TemplateKey& key, TaskPtr task) {
+  if (task->job.node) return shortage_.put_back(std::move(task));
   templates_.find(key)->waiting.push_back(std::move(task));  // kept while anything is leased
   templates_.note_change(key);
 }

@@ -70,9 +70,12 @@ class Placement {
   TemplateKey key_for(const Task& task) const;  // its template is known
   bool waits_for_start(const TemplateKey& key, TaskPtr& task);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
+  void lease_at_node(TaskPtr task, const TemplateKey& key);
+  void refuse_homeless(TaskPtr task);
   void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                    TemplateSlot& zygote);
   sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
+  sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateHandle& parent);
 
   Machine& machine_;
   Catalogue& catalogue_;

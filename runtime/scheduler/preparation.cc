@@ -250,6 +250,8 @@ std::string objection_to(const Catalogue& catalogue, const TemplateSpec& spec, J
     return "policy.profile: build is for compilers, and level minimal has none";
   if (!spec.runtime && !catalogue.has_python())
     return "template: " + spec.name + " needs Python, which the image does not have";
+  if (job.is_step() && spec.runtime)
+    return "session: for Python templates; " + spec.name + " has no sessions";
   std::string wrong = objection_to_sources(job.template_name, spec.runtime.get(), job);
   if (!wrong.empty() || !spec.runtime) return wrong;
   return objection_of_runtime(catalogue, spec, *spec.runtime, job);
@@ -257,7 +259,7 @@ std::string objection_to(const Catalogue& catalogue, const TemplateSpec& spec, J
 
 std::string make_request(const Catalogue& catalogue, const TemplateSpec& spec, Task& task) {
   const Job& job = task.job;
-  task.may_borrow = !spec.runtime && !is_answered_otherwise(job);
+  task.may_borrow = !spec.runtime && !job.is_step() && !is_answered_otherwise(job);
   if (!spec.runtime) {
     Environment of_children;
     if (job.policy.profile >= Profile::kSubprocess)

@@ -40,6 +40,7 @@ JobResult result_of(const Task& task, RunResult run) {
   // somebody else.
   const ExitStatus& exit = run.evidence.exit;
   if (!exit.signalled && exit.code == 0) result.value = std::move(run.testimony.value);
+  if (!exit.signalled && exit.code == 0) result.display = std::move(run.testimony.display);
   result.array = task.job.array;
   if (task.artefact) result.compile = CompileReport{!task.compiled_here, task.artefact->built_us};
   result.exception = std::move(run.testimony.exception);

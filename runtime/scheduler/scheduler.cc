@@ -6,6 +6,7 @@
 #include "runtime/job/live_io.h"
 #include "runtime/job/micros.h"
 #include "runtime/judging/determinism.h"
+#include "runtime/sessions/node_store.h"
 
 namespace runtime {
 
@@ -38,7 +39,7 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
                   peers_.wake_idle();
                   wake();
                 }}),
-      shortage_(machine, admission, capacity, replies_, peers_, requests_),
+      shortage_(machine, admission, capacity, replies_, peers_, requests_, plan.shard),
       builds_(catalogue, replies_, [this](TaskPtr task) { placement_.place(std::move(task)); }),
       cells_(machine),
       templates_(machine, catalogue, cells_),
@@ -54,6 +55,20 @@ void Scheduler::take_over(unsigned capacity) {
   plan_.capacity += capacity;
   cells_.keep_at_most(size_t{4} * plan_.capacity + 4);
   templates_.keep_for_tenants(std::max<size_t>(plan_.capacity, plan_.tenant_templates));
+  if (plan_.nodes) templates_.keep_for_nodes(plan_.nodes->idle());
+}
+
+void Scheduler::drop_aged() {
+  if (plan_.nodes) plan_.nodes->forget_idle(machine_.now());
+  templates_.drop_aged();
+}
+
+NodeRoom Scheduler::room_for_node(const std::string& tenant) const {
+  if (!plan_.nodes) return {.most_bytes = 0, .reserve = [](uint64_t) { return nullptr; }};
+  return {.most_bytes = plan_.nodes->room_for(tenant),
+          .reserve = [nodes = plan_.nodes, tenant](uint64_t bytes) {
+            return nodes->reserve(tenant, bytes);
+          }};
 }
 
 void Scheduler::end_all() {
@@ -87,7 +102,7 @@ void Scheduler::shut_down() {
 void Scheduler::give_back() {
   const bool asked = requests_.take(Requests::Kind::kGiveBack);
   if (!shortage_.take_refused() && !asked) return;
-  templates_.drop_idle_tenants(machine_.now());
+  templates_.give_back();
   cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
   if (!asked || replies_.leased() > 0 || !peers_.leaves_shards_out()) return;
   templates_.retire_all();
@@ -104,7 +119,7 @@ bool Scheduler::holds_back() {
 
 void Scheduler::pump() {
   while (has_room() && !holds_back()) {
-    if (Peer* better = peers_.better_placed()) {
+    if (Peer* better = shortage_.has_bound() ? nullptr : peers_.better_placed()) {
       idle_ = true;
       return better->wake();
     }
@@ -231,6 +246,12 @@ void Scheduler::give_up_cell(Slot slot, const sys::Error& error) {
   wake();
 }
 
+struct Scheduler::Left {
+  std::shared_ptr<const NodeState> state;
+  std::string why_not;
+  std::shared_ptr<const Incarnation> of;
+};
+
 void Scheduler::on_run_finished(Slot slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
   if (result.evidence.fault) *result.evidence.fault = shortage_.cause_of(*result.evidence.fault);
@@ -238,6 +259,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   const bool ran = result.ran || slot->cell->state() == CellHandle::State::kDead;
   const bool cancelled = result.evidence.cancelled;
   const Doubt doubt = requests_.is_stopping() ? Doubt::kNone : doubt_of(result.evidence);
+  Left left = left_by(*slot, result);
   JobResult answer = assemble(*task, *slot, std::move(result));
   task->input.reset();
   pace_.ended(answer.usage);
@@ -263,6 +285,7 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   } else if (task->build) {
     builds_.finish(std::move(task), std::move(answer));
   } else {
+    if (task->job.is_step()) keep_state(*task, std::move(left), answer);
     replies_.conclude(std::move(task), std::move(answer));
   }
   if (requests_.is_stopping()) return wake();
@@ -286,6 +309,44 @@ DeterminismReport Scheduler::report_of_fixed(const Task& task, const CellSlot& s
                                 .had_unfixed_child = had_unfixed_child,
                                 .has_own_view = catalogue_.level() == sandbox::Level::kFull});
   return report;
+}
+
+Scheduler::Left Scheduler::left_by(const CellSlot& slot, RunResult& run) {
+  Left left{std::move(run.state), std::move(run.why_no_state), nullptr};
+  if (!left.state) return left;
+  left.of = slot.born_of.lock();
+  if (!left.of) left = {nullptr, "the process that it was forked from has ended", nullptr};
+  // Its process stopped, and said nothing: what it was about nobody knows.
+  if (run.testimony.kind == Testimony::Kind::kNothing)
+    left = {nullptr, "the program stopped itself", nullptr};
+  return left;
+}
+
+// What limits, policies or we ourselves have ended leaves the session where it was.
+void Scheduler::keep_state(const Task& task, Left left, JobResult& result) {
+  StepReport report;
+  if (task.job.node) report.node = report.parent = task.job.node->id;
+  report.why_not = std::move(left.why_not);
+  if (result.verdict.by != By::kProgram) {
+    report.why_not = "a step that ends so leaves the session as it was";
+  } else if (left.state && plan_.nodes) {
+    report.bytes = static_cast<int64_t>(left.state->bytes);
+    const std::string id = plan_.nodes->put({.id = {},
+                                             .tenant = task.job.tenant,
+                                             .template_name = task.job.template_name,
+                                             .shard = plan_.shard,
+                                             .profile = task.job.policy.profile,
+                                             .of = std::move(left.of),
+                                             .state = std::move(left.state)},
+                                            machine_.now());
+    report.kept = !id.empty();
+    if (report.kept) report.node = id;
+    if (!report.kept) report.why_not = "more nodes than there may be";
+    templates_.expect_age();
+  } else if (report.why_not.empty()) {
+    report.why_not = "the program ended before its step was over";
+  }
+  result.step = std::move(report);
 }
 
 JobResult Scheduler::assemble(const Task& task, const CellSlot& slot, RunResult run) {

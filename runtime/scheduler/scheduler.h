@@ -34,8 +34,10 @@ namespace runtime {
 struct SchedulerPlan {
   unsigned capacity = 2;        // jobs that run at once
   size_t tenant_templates = 0;  // that are kept for tenants; at least `capacity` are
-  // Of all schedulers of an engine; none: this one has its own.
+  // Of all schedulers of an engine; none: this one has its own, or no nodes are kept.
   std::shared_ptr<RerunBudget> reruns = {};
+  std::shared_ptr<NodeStore> nodes = {};
+  unsigned shard = 0;  // its number among them
 };
 
 class Scheduler : public Peer {
@@ -47,7 +49,7 @@ class Scheduler : public Peer {
   // Follows each Machine::wake().
   void turn();
   // Drops the templates of tenants that nobody used for long.
-  void drop_aged() { templates_.drop_aged(); }
+  void drop_aged();
   // Ends all processes, templates before cells, because they take the processes along that would
   // keep a cell's cgroup busy. After Machine::finished().
   void end_all();
@@ -59,6 +61,7 @@ class Scheduler : public Peer {
 
   // Thread-safe.
   bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
+  NodeRoom room_for_node(const std::string& tenant) const;
   // Others take what there is before a task comes beside one that is judged anew.
   unsigned load() const override { return replies_.leased() + retrial_.weight(); }
   bool has_room() const override { return replies_.leased() < plan_.capacity; }
@@ -95,6 +98,9 @@ class Scheduler : public Peer {
   void start_pairs();
   void begin_retrial();
   void give_up_cell(Slot slot, const sys::Error& error);
+  struct Left;  // by a step
+  static Left left_by(const CellSlot& slot, RunResult& run);
+  void keep_state(const Task& task, Left left, JobResult& result);
   DeterminismReport report_of_fixed(const Task& task, const CellSlot& slot, const JobResult& result,
                                     bool had_unfixed_child) const;
   JobResult assemble(const Task& task, const CellSlot& slot, RunResult run);

@@ -20,12 +20,13 @@ TaskPtr Shortage::take_in() {
   const Nanoseconds now = machine_.now();
   TaskPtr task;
   if (capacity_.enter(now)) {
-    task = admission_.take(now);
+    task = admission_.take(now, shard_);
     if (!task) capacity_.leave();
   } else {
     if (capacity_.width() == 1) task = admission_.take_side(now);
     if (task) capacity_.enter_anyway();
-    if (!task && !admission_.empty()) machine_.ask_again(capacity_.patience(now));
+    const bool waits = has_bound() || !admission_.empty();
+    if (!task && waits) machine_.ask_again(capacity_.patience(now));
   }
   if (task) replies_.count_in();
   return task;
@@ -55,10 +56,15 @@ TaskPtr Shortage::await_room(TaskPtr task, const Evidence::Fault& fault) {
   peers_.ask_back();
   machine_.ask_again(capacity_.patience(now));
   if (requests_.is_stopping() || task->job.pairing || capacity_.is_hopeless(now)) return task;
+  put_back(std::move(task));
+  return nullptr;
+}
+
+void Shortage::put_back(TaskPtr task) {
   task->input.reset();
   replies_.let_go(task->client());
   admission_.put_back(std::move(task));
-  return nullptr;
+  machine_.wake();
 }
 
 TaskPtr Shortage::run_again(TaskPtr task, const Evidence::Fault& fault, bool ran) {

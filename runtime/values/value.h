@@ -55,6 +55,8 @@ std::optional<std::string> first_difference(std::string_view a, std::string_view
 
 // Decodes the answer region. An answer that is malformed or does not fit the mode is kGarbled.
 Testimony decode_answer(shim::AnswerKind kind, std::string_view payload, bool call_mode);
+// The same of a step of a session that calls no function.
+Testimony decode_answer_of_step(shim::AnswerKind kind, std::string_view payload);
 
 // The request of shim/value_format.h. Text that is not UTF-8 is repaired: a request is always
 // well-formed. `job.argv` holds the arguments; the program's name is put in front of them. `more`

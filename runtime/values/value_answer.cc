@@ -5,6 +5,7 @@
 
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"
+#include "runtime/values/value_walk.h"
 
 namespace runtime {
 
@@ -146,6 +147,26 @@ Testimony decode_answer(shim::AnswerKind kind, std::string_view payload, bool ca
   Testimony said;
   said.call_mode = call_mode;
   said.kind = decode(kind, payload, said);
+  return said;
+}
+
+Testimony decode_answer_of_step(shim::AnswerKind kind, std::string_view payload) {
+  if (kind != shim::AnswerKind::kValue) return decode_answer(kind, payload, false);
+  Testimony said;
+  said.kind = Testimony::Kind::kGarbled;
+  std::vector<ValueNode> nodes;
+  const bool is_list = !payload.empty() && payload.front() == static_cast<char>(Tag::kList);
+  if (!is_list || walk_value(payload, &nodes)) return said;
+  ValueCursor at{payload, &nodes};
+  if (at.count() != 2) return said;
+  at.enter();
+  const std::string_view value = at.item();
+  at.skip();
+  const bool has_display = at.tag() == Tag::kDict;
+  if (!has_display && at.tag() != Tag::kNone) return said;
+  said.kind = Testimony::Kind::kValue;
+  said.value = value;
+  if (has_display) said.display = at.item();
   return said;
 }
 

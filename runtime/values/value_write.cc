@@ -131,13 +131,18 @@ std::vector<const InputFile*> files_of_run(const Job& job) {
   return files;
 }
 
+static shim::Mode mode_of(const Job& job) {
+  if (!job.is_step()) return job.mode;
+  return job.mode == shim::Mode::kCall ? shim::Mode::kStepCall : shim::Mode::kStep;
+}
+
 std::string encode_request(const Job& job, const Environment& more) {
   const std::vector<const InputFile*> files = files_of_run(job);
   Writer writer;
   writer.reserve(size_of(files) + job.source.size() + job.calls.size());
   writer.container(shim::Tag::kList, job.fixed.on ? 9 : 8);
   put_source(writer, job);
-  writer.integer(static_cast<int64_t>(job.mode));
+  writer.integer(static_cast<int64_t>(mode_of(job)));
   put_text(writer, job.func);
   if (job.calls.empty()) {
     writer.container(shim::Tag::kList, 0);

@@ -67,6 +67,10 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
   counter(out, "zygo_cells_made_total", "Cells made.", static_cast<double>(engine.cells_made));
   counter(out, "zygo_forks_total", "Runs of programs, each a process of its own.",
           static_cast<double>(engine.forks));
+  gauge(out, "zygo_nodes", "Nodes of sessions that are kept.", engine.sessions.nodes);
+  gauge(out, "zygo_nodes_bytes", "Memory that they take.", engine.sessions.bytes);
+  counter(out, "zygo_nodes_dropped_total", "Nodes that went, for want of memory or by their age.",
+          static_cast<double>(engine.sessions.dropped));
   counter(out, "zygo_rollback_failures_total",
           "Times that memory which jobs borrow could not be brought back.",
           static_cast<double>(engine.rollback_failures));

@@ -1,8 +1,6 @@
 #include "shim/borrow/holder_process.h"
 
 #include <fcntl.h>
-#include <linux/rseq.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,21 +9,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "shim/borrow/address_space.h"
 #include "shim/borrow/parked.h"
 #include "shim/heap/memory_map.h"
 #include "shim/program.h"
+#include "shim/rseq.h"
 
 #ifndef SYS_mseal
 #define SYS_mseal 462
 #endif
-#ifndef AT_RSEQ_FEATURE_SIZE
-#define AT_RSEQ_FEATURE_SIZE 27
-#endif
-
-// Where the C library registers its area (glibc 2.35, <sys/rseq.h>); null before.
-extern "C" [[gnu::weak]] const ptrdiff_t __rseq_offset;
 
 namespace shim::borrow {
 namespace {
@@ -48,28 +42,6 @@ bool open_own_proc() {
          place(open("self/smaps", O_RDONLY), kFdHolderAreas) &&
          place(open("self/mem", O_RDONLY), kFdHolderMemory) &&
          place(open("self/clear_refs", O_WRONLY), kFdHolderPeak);
-}
-
-constexpr unsigned kAreaBytes = 32;          // of the first version of rseq(2)
-constexpr unsigned kSignature = 0x53053053;  // glibc's RSEQ_SIG of x86
-
-long unregister_area(void* area, unsigned bytes) {
-  return ::syscall(SYS_rseq, area, bytes, RSEQ_FLAG_UNREGISTER, kSignature);
-}
-
-// The kernel reads a thread's rseq area when it was interrupted, and goes on at an address that
-// stands there (rseq(2)): in memory that a job can write it would make the holder run the job's
-// code. True: there is none any more, which a registration of another one proves.
-bool leave_rseq() {
-  if (&__rseq_offset) {
-    char* area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
-    const auto newer = static_cast<unsigned>(::getauxval(AT_RSEQ_FEATURE_SIZE) + 31) & ~31u;
-    if (unregister_area(area, kAreaBytes) < 0 && newer > kAreaBytes)
-      (void)unregister_area(area, newer);
-  }
-  alignas(32) static char other[kAreaBytes];
-  if (::syscall(SYS_rseq, other, kAreaBytes, 0, kSignature) < 0) return errno == ENOSYS;
-  return unregister_area(other, kAreaBytes) == 0;
 }
 
 bool seal(const Area& area) {

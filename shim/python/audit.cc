@@ -97,8 +97,8 @@ int on_event(const char* event, PyObject* arguments, void* /*data*/) {
 
 bool add_audit_hook() { return PySys_AddAuditHook(on_event, nullptr) == 0; }
 
-void start_audit(AnswerRegion* region) {
-  wrote_files = false;
+void start_audit(AnswerRegion* region, bool goes_on) {
+  wrote_files = wrote_files && goes_on;
   noted_region = region;
 }
 

@@ -7,7 +7,7 @@
 
 namespace shim {
 
-void start_audit(AnswerRegion* region);
+void start_audit(AnswerRegion* region, bool goes_on);
 void stop_audit();
 
 // Whether the program opened any file for writing: then its files are flushed at its end.

@@ -1,9 +1,11 @@
 #include "shim/python/ending.h"
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -156,6 +158,7 @@ void write_answer(const Answer& answer, const Ending& ending) {
   AnswerHeader& header = answer.space.region->header;
   header.kind = ending.kind;
   header.size = static_cast<uint32_t>(ending.size);
+  header.code = ending.code;
   std::atomic_ref<uint64_t>(header.nonce).store(answer.space.nonce, std::memory_order_release);
 }
 
@@ -183,6 +186,56 @@ void finish(const Answer& answer, const Ending& ending) {
   flush_everything();
   write_answer(answer, ending);
   if (before_exit) before_exit();
+  _exit(ending.code);
+}
+
+// What an executor keeps for later work (concurrent.futures.thread) ends when it is told to.
+static bool is_of_executor(PyObject* thread) {
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "concurrent.futures.thread");
+  Ref queues = module ? attribute(module, "_threads_queues") : Ref();
+  const bool is_in = queues && PySequence_Contains(queues.get(), thread) == 1;
+  PyErr_Clear();
+  return is_in;
+}
+
+// True: it was one that a program's end waits for.
+static bool join(PyObject* thread) {
+  Ref is_daemon = attribute(thread, "daemon");
+  const bool waits = is_daemon && PyObject_IsTrue(is_daemon.get()) == 0 &&
+                     thread != refs().main_thread && !is_of_executor(thread);
+  if (waits) Ref::steal(PyObject_CallMethod(thread, "join", nullptr));
+  PyErr_Clear();
+  return waits;
+}
+
+static void join_threads() {
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
+  for (bool has_waited = module && threads_need_joining(); has_waited;) {
+    has_waited = false;
+    Ref threads = Ref::steal(PyObject_CallMethod(module, "enumerate", nullptr));
+    PyErr_Clear();
+    if (!threads || !PyList_Check(threads.get())) return;
+    for (Py_ssize_t i = 0; i < PyList_Size(threads.get()); ++i)
+      has_waited = join(PyList_GetItem(threads.get(), i)) || has_waited;
+  }
+}
+
+// Nobody else can see such a timer (setitimer(2)).
+static bool has_timer() {
+  for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+    itimerval timer{};
+    const bool is_set = ::getitimer(which, &timer) == 0 && timerisset(&timer.it_value);
+    if (is_set) return true;
+  }
+  return false;
+}
+
+void rest(const Answer& answer, const Ending& ending) {
+  join_threads();
+  flush_everything();
+  answer.space.region->header.has_timer = has_timer();
+  write_answer(answer, ending);
+  if (getpid() == answer.owner) ::kill(answer.owner, SIGSTOP);
   _exit(ending.code);
 }
 

@@ -31,5 +31,8 @@ Ending end_calls(const Answer& answer, Stage stage, std::string_view source);
 
 // Joins threads, runs atexit callbacks, flushes, answers, exits.
 [[noreturn]] void finish(const Answer& answer, const Ending& ending);
+// The end of a step: joins threads, flushes, answers, and stops, so that the process can be looked
+// at. Nothing is to run behind that.
+[[noreturn]] void rest(const Answer& answer, const Ending& ending);
 
 }  // namespace shim

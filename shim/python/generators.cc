@@ -127,6 +127,11 @@ void reseed_by_job() {
   fill(refs().numpy_legacy);
 }
 
+void reseed_unless(bool random_is_seeded, bool numpy_is_seeded) {
+  if (!random_is_seeded) fill(refs().random);
+  if (!numpy_is_seeded) fill(refs().numpy_legacy);
+}
+
 bool reseed() {
   const InterpreterRefs& k = refs();
   if (k.seed_random && !k.random.words) {

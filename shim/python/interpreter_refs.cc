@@ -26,12 +26,15 @@ bool keep_builtins(InterpreterRefs& k) {
   Ref sys = Ref::steal(PyImport_ImportModule("sys"));
   Ref os = Ref::steal(PyImport_ImportModule("os"));
   Ref linecache = Ref::steal(PyImport_ImportModule("linecache"));
-  if (!k.builtins || !sys || !os || !linecache) return false;
+  Ref trees = Ref::steal(PyImport_ImportModule("_ast"));
+  if (!k.builtins || !sys || !os || !linecache || !trees) return false;
   k.file_name = PyUnicode_InternFromString("main.py");
   k.exec = PyUnicode_InternFromString("exec");
   k.native_id = PyUnicode_InternFromString("_native_id");
   return k.file_name && k.exec && k.native_id && keep(k.compile, k.builtins, "compile") &&
          keep(k.system_excepthook, sys.get(), "excepthook") &&
+         keep(k.tree_of_statement, trees.get(), "Expr") &&
+         keep(k.tree_of_expression, trees.get(), "Expression") &&
          keep(k.environ, os.get(), "environ") && keep(k.linecache, linecache.get(), "cache");
 }
 
@@ -158,6 +161,14 @@ bool prepare_interpreter() {
   if (!fine) return false;
   loaded_numpy();
   return keep_modules() && keep_thread_id() && keep_path() && warm_and_freeze();
+}
+
+bool name_next_step() {
+  static int number = 1;  // in memory that every node keeps
+  PyObject* name = PyUnicode_FromFormat("step %d", ++number);
+  if (!name) return false;
+  the_refs.file_name = name;
+  return true;
 }
 
 bool leave_bootstrap() {

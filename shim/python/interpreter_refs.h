@@ -85,9 +85,16 @@ struct InterpreterRefs {
   PyObject* native_id;  // "_native_id"
   PyObject* file_name;  // "main.py": by identity, the mark of the program's own code
   PyObject* exec;
+
+  // Steps of sessions: ast.Expr and ast.Expression.
+  PyObject* tree_of_statement;
+  PyObject* tree_of_expression;
 };
 
 const InterpreterRefs& refs();
+// In a step that goes on: its code has a file name of its own, and so has that of all before it.
+// False with an exception set.
+bool name_next_step();
 
 // numpy, when it is there. A program may import it long after the template was made.
 struct Numpy {

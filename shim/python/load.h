@@ -11,6 +11,8 @@ namespace shim {
 bool decode_source(Request& request);
 // "main.py" compiled as a script. Null with an exception set.
 Ref compile_program(std::string_view source);
+// The same with flags of compile(), of which PyCF_ONLY_AST gives a tree.
+Ref parse_program(std::string_view source, long flags);
 // A fresh module, as CPython would make `__main__`, under the mode's `__name__`.
 Ref make_module(Mode mode);
 // In the template: makes the modules of both modes; a script's is sys.modules["__main__"] from then
@@ -23,6 +25,9 @@ PyObject* module_of_job(Mode mode);
 Ref execute(PyObject* code, PyObject* module);
 
 Ending run_script(const Request& request, const Answer& answer);
-Ending run_calls(const Request& request, const Answer& answer);
+Ending run_calls(const Request& request, const Answer& answer);  // a step's, too
+Ending run_step(const Request& request, const Answer& answer);
+// At the begin of a step that goes on from a node. False with an exception set.
+bool take_up_signals();
 
 }  // namespace shim

@@ -8,6 +8,7 @@
 #include "shim/protocol.h"
 #include "shim/python/audit.h"
 #include "shim/python/ending.h"
+#include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
 #include "shim/python/ref.h"
 #include "shim/python/setup.h"
@@ -15,17 +16,38 @@
 namespace shim {
 namespace {
 
+bool is_step(const Request& request) { return request.mode >= Mode::kStep; }
+
+// What a job finds is made for it, but in a step that goes on from others: that has it all.
+bool make_surroundings(const Request& request, const AnswerSpace& space) {
+  if (space.goes_on)
+    return name_next_step() && take_up_signals() && take_up_surroundings(request, space.home);
+  return reseed() && set_surroundings(request, space.home);
+}
+
+Ending run_in(Request& request, const Answer& answer) {
+  switch (request.mode) {
+    case Mode::kScript:
+      return run_script(request, answer);
+    case Mode::kStep:
+      return run_step(request, answer);
+    default:
+      return run_calls(request, answer);
+  }
+}
+
 Ending run(Request& request, const Answer& answer) {
   if (request.fixed && zygo_fixed_begin) {
     zygo_fixed_begin(&*request.fixed);
     reseed_by_job();
   }
-  if (!reseed() || !refresh_thread() || !place_files(request.files) ||
-      !set_surroundings(request, answer.space.home) || !decode_source(request)) {
+  if (!refresh_thread() || !place_files(request.files) ||
+      !make_surroundings(request, answer.space) || !decode_source(request)) {
     return end_script(answer, Stage::kCompile, request.source);
   }
-  start_audit(answer.space.region);
-  return request.mode == Mode::kScript ? run_script(request, answer) : run_calls(request, answer);
+  if (is_step(request)) follow_generators(answer.space.goes_on);
+  start_audit(answer.space.region, answer.space.goes_on);
+  return run_in(request, answer);
 }
 
 // The little that can be said when not even our own buffers could be had.
@@ -51,7 +73,8 @@ void run_program(std::string_view request, AnswerSpace space) {
   space.region->header = {};
   space.region->note = {};
   auto parsed = parse_request(request);
-  if (!parsed || parsed->mode > Mode::kCall) _exit(kBrokenRequest);
+  const bool is_for_us = parsed && parsed->mode != Mode::kExec && parsed->mode != Mode::kWarm;
+  if (!is_for_us) _exit(kBrokenRequest);
   restore_signals();
   Ending ending;
   try {
@@ -59,7 +82,7 @@ void run_program(std::string_view request, AnswerSpace space) {
   } catch (const std::bad_alloc&) {
     ending = out_of_memory(answer);
   }
-  finish(answer, ending);
+  is_step(*parsed) ? rest(answer, ending) : finish(answer, ending);
 }
 
 std::vector<std::string> trials_of_setup() {

@@ -83,7 +83,7 @@ Ending call_all(PyObject* function, const Request& request, const Answer& answer
 }  // namespace
 
 Ending run_calls(const Request& request, const Answer& answer) {
-  PyObject* module = module_of_job(Mode::kCall);
+  PyObject* module = module_of_job(request.mode);
   Ref code = module ? compile_program(request.source) : Ref();
   if (!code) return end_calls(answer, Stage::kCompile, request.source);
   if (!execute(code.get(), module)) {

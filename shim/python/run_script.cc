@@ -11,7 +11,7 @@ namespace {
 PyObject* script_module = nullptr;
 PyObject* call_module = nullptr;
 
-const char* name_of(Mode mode) { return mode == Mode::kScript ? "__main__" : "program"; }
+const char* name_of(Mode mode) { return mode == Mode::kCall ? "program" : "__main__"; }
 
 // So that tracebacks, warnings and inspect find the source although there is no such file:
 // linecache calls the one member of a tuple of one when a line is asked for.
@@ -54,13 +54,16 @@ bool decode_source(Request& request) {
   return true;
 }
 
-Ref compile_program(std::string_view source) {
+Ref compile_program(std::string_view source) { return parse_program(source, 0); }
+
+Ref parse_program(std::string_view source, long flags) {
   Ref text = decode_text(source);
   if (!text) return {};
   offer_source(text.get());
-  Ref no_flags = Ref::steal(PyLong_FromLong(0));
+  Ref how = Ref::steal(PyLong_FromLong(flags));
+  if (!how) return {};
   // The last argument: nothing of the caller's own __future__ is inherited.
-  return call(refs().compile, text.get(), refs().file_name, refs().exec, no_flags.get(), Py_True);
+  return call(refs().compile, text.get(), refs().file_name, refs().exec, how.get(), Py_True);
 }
 
 Ref make_module(Mode mode) {
@@ -83,7 +86,7 @@ bool keep_modules() {
 }
 
 PyObject* module_of_job(Mode mode) {
-  if (mode == Mode::kScript) return script_module;
+  if (mode != Mode::kCall) return script_module;
   PyObject* modules = PyImport_GetModuleDict();
   const bool fine = PyDict_SetItemString(modules, "__main__", call_module) == 0 &&
                     PyDict_SetItemString(modules, name_of(mode), call_module) == 0;

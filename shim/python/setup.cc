@@ -61,8 +61,12 @@ bool heed_environment(const Items& environment) {
   return !unbuffered || take_buffers_away();
 }
 
+// In memory that every node keeps: the directory that the steps before this one had.
+char usual_home[PATH_MAX];
+
 bool set_home(const char* home) {
   if (!home) return true;
+  std::strncpy(usual_home, home, sizeof usual_home - 1);
   Ref path = Ref::steal(PyUnicode_DecodeFSDefault(home));
   for (const char* name : {"HOME", "TMPDIR"}) {
     Ref key = Ref::steal(PyUnicode_FromString(name));
@@ -96,6 +100,38 @@ bool set_path() {
   if (std::strcmp(directory, kUsualDirectory) == 0) return true;
   PyObject* entry = PyUnicode_DecodeFSDefault(directory);
   return entry && PyList_SetItem(path, 0, entry) == 0;
+}
+
+// False: an exception is set.
+bool replace_in(PyObject* container, PyObject* key, PyObject* old_home, PyObject* home) {
+  Ref value = Ref::steal(PyObject_GetItem(container, key));
+  if (!value) return PyErr_Clear(), true;
+  const int is_old = PyObject_RichCompareBool(value.get(), old_home, Py_EQ);
+  return is_old == 0 || (is_old > 0 && PyObject_SetItem(container, key, home) == 0);
+}
+
+// The scratch is another directory in each cell where nothing can be mounted. The program's own
+// notes of its path are not known.
+bool move_home(const char* home) {
+  if (!home || std::strcmp(home, usual_home) == 0) return true;
+  Ref old_home = Ref::steal(PyUnicode_DecodeFSDefault(usual_home));
+  Ref path = Ref::steal(PyUnicode_DecodeFSDefault(home));
+  Ref first = Ref::steal(PyLong_FromLong(0));
+  if (!old_home || !path || !first) return false;
+  for (const char* name : {"HOME", "TMPDIR"}) {
+    Ref key = Ref::steal(PyUnicode_FromString(name));
+    if (!key || !replace_in(refs().environ, key.get(), old_home.get(), path.get())) return false;
+  }
+  PyObject* paths = PySys_GetObject("path");
+  if (paths && !replace_in(paths, first.get(), old_home.get(), path.get())) return false;
+  PyObject* modules = PyImport_GetModuleDict();
+  PyObject* tempfile = PyDict_GetItemString(modules, "tempfile");
+  PyObject* names = tempfile ? PyModule_GetDict(tempfile) : nullptr;
+  Ref chosen = Ref::steal(PyUnicode_FromString("tempdir"));
+  if (!chosen) return false;
+  if (names && !replace_in(names, chosen.get(), old_home.get(), path.get())) return false;
+  std::strncpy(usual_home, home, sizeof usual_home - 1);
+  return true;
 }
 
 }  // namespace
@@ -149,6 +185,12 @@ bool place_files(const Items& files) {
     PyErr_SetFromErrnoWithFilename(PyExc_OSError, failed.c_str());
   }
   return false;
+}
+
+bool take_up_surroundings(const Request& request, const char* home) {
+  if (reserve == MAP_FAILED && !keep_reserve()) return false;
+  return begin_input_anew() && move_home(home) && set_environment(request.environment) &&
+         set_argv(request.argv);
 }
 
 bool set_surroundings(const Request& request, const char* home) {

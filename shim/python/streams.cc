@@ -109,6 +109,22 @@ bool make_streams(InterpreterRefs& refs) {
   return true;
 }
 
+// In place, as a program may have it under any name.
+bool begin_input_anew() {
+  const Stream& stream = kStreams[0];
+  Ref buffer = attribute(refs().in, "buffer");
+  Ref raw = buffer ? attribute(buffer.get(), "raw") : Ref();
+  PyErr_Clear();
+  if (!raw) return true;  // it has taken the stream apart
+  Ref shown = Ref::steal(PyUnicode_FromString(stream.shown));
+  return shown &&
+         Ref::steal(PyObject_CallMethod(raw.get(), "__init__", "isO", stream.fd, "rb", Py_False)) &&
+         PyObject_SetAttrString(raw.get(), "name", shown.get()) == 0 &&
+         Ref::steal(PyObject_CallMethod(buffer.get(), "__init__", "O", raw.get())) &&
+         Ref::steal(PyObject_CallMethod(refs().in, "__init__", "Osss", buffer.get(), "utf-8",
+                                        stream.errors, "\n"));
+}
+
 bool take_buffers_away() {
   Ref io = Ref::steal(PyImport_ImportModule("io"));
   if (!io) return false;

@@ -173,6 +173,8 @@ struct ServeOptions {
   std::optional<service::TenantBy> tenant_by;  // else token where there are tokens
   size_t tenant_templates = 0;                 // 0: chosen by memory
   sys::Milliseconds tenant_idle{300'000};
+  sys::Bytes nodes_memory = sys::mebibytes(1024);
+  sys::Milliseconds nodes_idle{1'800'000};
   bool share_builds = false;
   bool core_scheduling = false;
   bool allow_anyone = false;

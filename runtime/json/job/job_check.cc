@@ -143,6 +143,7 @@ class JobCheck {
       }
     }
     if (const char* wrong = runtime::objection_to_tests(job)) refuse("job", wrong);
+    if (const char* wrong = runtime::objection_to_step(job)) refuse("session", wrong);
     if (const std::string wrong = objection_to_files_of_tests(job); !wrong.empty())
       refuse("job", wrong);
   }

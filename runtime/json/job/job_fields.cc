@@ -244,6 +244,14 @@ constexpr Field kFieldsBehindLimits[] = {
      .number = of_fixed_mode<&FixedMode::start>(),
      .meaning = "Fixed mode: the time at which the program starts, in seconds since 1970. The "
                 "default is 2020-01-01T00:00:00Z."},
+    {.path = "session",
+     .kind = kText,
+     .fallback = "none",
+     .max = 64,
+     .text = &JobSpec::session,
+     .meaning =
+         "The job is a step of a session ([sessions.md](sessions.md)): `\"new\"` begins one, "
+         "and a `session.node` of an earlier result goes on from there. Python templates."},
     {.path = "priority",
      .kind = kInteger,
      .min = -100,

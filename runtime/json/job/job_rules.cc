@@ -23,6 +23,15 @@ const char* objection_to_tests(const Job& job) {
   return nullptr;
 }
 
+const char* objection_to_step(const Job& job) {
+  if (!job.is_step()) return nullptr;
+  if (!job.tests.empty()) return "tests: not in a step of a session";
+  if (job.determinism_runs > 1) return "determinism.runs: a step of a session is run once";
+  if (job.fixed.on) return "determinism.mode: fixed mode is not for steps of sessions";
+  if (!job.outputs.empty()) return "outputs: a step of a session keeps its files with its node";
+  return nullptr;
+}
+
 std::string place_of(const std::string& field, const std::string& path) {
   return field + "[\"" + printable(path) + "\"]";
 }
@@ -39,7 +48,9 @@ std::string objection_to_files_of_tests(const Job& job) {
 
 std::string objection_to_job(const Given& given, Job& job) {
   if (given.inputs && given.calls) return "calls: not together with inputs";
-  if (job.source.empty() && !given.source) return "source: required";
+  if (const char* wrong = objection_to_step(job)) return wrong;
+  const bool calls_what_is_there = job.is_step() && job.mode == shim::Mode::kCall;
+  if (job.source.empty() && !given.source && !calls_what_is_there) return "source: required";
   if (const char* wrong = objection_to_tests(job)) return wrong;
   if (!job.fixed.on && !given.of_fixed_mode.empty())
     return std::string(given.of_fixed_mode) + ": only in fixed mode (\"mode\": \"fixed\")";

@@ -15,6 +15,9 @@ std::string place_of(const std::string& field, const std::string& path);
 // Null, or the sentence: what tests, checker and interactor say of each other.
 const char* objection_to_tests(const Job& job);
 
+// Null, or the sentence: what a step of a session cannot be beside.
+const char* objection_to_step(const Job& job);
+
 // Fields that the job has of its own, and not of the defaults.
 struct Given {
   bool source = false, func = false, inputs = false, calls = false;

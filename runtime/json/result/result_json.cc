@@ -173,6 +173,29 @@ void append_compile(const std::optional<CompileReport>& report, std::string& out
   out += '}';
 }
 
+void append_display(const JobResult& result, std::string& out) {
+  if (result.display.empty()) return;
+  key("display", out);
+  append_json(result.display, false, out);
+}
+
+void append_node(const std::string& id, std::string& out) {
+  id.empty() ? void(out += "null") : void(append_json_string(id, out));
+}
+
+void append_step(const std::optional<StepReport>& step, std::string& out) {
+  if (!step) return;
+  key("session", out);
+  out += "{\"node\":";
+  append_node(step->node, out);
+  key("parent", out);
+  append_node(step->parent, out);
+  boolean("kept", step->kept, out);
+  if (step->kept) number("bytes", step->bytes, out);
+  if (!step->kept) text("why_not", step->why_not, out);
+  out += '}';
+}
+
 void append_files(const char* name, const OutputFiles& outputs, std::string& out) {
   if (outputs.files.empty() && outputs.refused.empty()) return;
   key(name, out);
@@ -322,7 +345,7 @@ size_t bytes_in_parts(const JobResult& result) { return bytes_in_parts(result.va
 size_t most_bytes_of(const JobResult& result, size_t raw) {
   size_t bytes = kMostOfTheRest + most_as_string(result.id) + result.tag.size() +
                  most_as_string(result.out.bytes) + most_as_string(result.err.bytes) +
-                 kMostPerByteOfAValue * (result.value.size() - raw) + raw +
+                 kMostPerByteOfAValue * (result.value.size() + result.display.size() - raw) + raw +
                  most_as_exception(result.exception) + most_as_detail(result.verdict.detail) +
                  6 * result.template_id.size();
   if (result.record) bytes += most_bytes_of(*result.record);
@@ -361,7 +384,9 @@ void append_result(const JobResult& result, std::string& out,
   append_output("stdout", result.out, out);
   append_output("stderr", result.err, out);
   append_value(result, out, parts);
+  append_display(result, out);
   append_exception(result.exception, out);
+  append_step(result.step, out);
   append_usage(result.usage, out);
   append_timing(result.timing, out);
   append_determinism(result.determinism, out);

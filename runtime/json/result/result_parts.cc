@@ -285,6 +285,27 @@ bool read_json(JsonReader& in, DeterminismReport& report) {
 
 namespace {
 
+template <std::string StepReport::*M>
+bool read_node(JsonReader& in, StepReport& into) {
+  if (in.peek() == JsonReader::Type::kNull) return in.read_null();
+  return read_json(in, into.*M);
+}
+constexpr Member<StepReport> kStep[] = {
+    {"node", Presence::kAlways, read_node<&StepReport::node>},
+    {"parent", Presence::kAlways, read_node<&StepReport::parent>},
+    always<StepReport, &StepReport::kept>("kept"),
+    sometimes<StepReport, &StepReport::bytes>("bytes"),
+    sometimes<StepReport, &StepReport::why_not>("why_not"),
+};
+
+}  // namespace
+
+bool read_json(JsonReader& in, StepReport& report) {
+  return read_members<StepReport>(in, kStep, report);
+}
+
+namespace {
+
 constexpr Member<CompileReport> kCompile[] = {
     always<CompileReport, &CompileReport::cached>("cached"),
     {"wall_ms", Presence::kAlways,

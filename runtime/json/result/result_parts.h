@@ -20,6 +20,7 @@ bool read_json(JsonReader& in, Exception& exception);
 bool read_json(JsonReader& in, Usage& usage);
 bool read_json(JsonReader& in, Timing& timing);
 bool read_json(JsonReader& in, DeterminismReport& report);
+bool read_json(JsonReader& in, StepReport& report);
 bool read_json(JsonReader& in, CompileReport& report);
 bool read_json(JsonReader& in, std::vector<InputFile>& files);  // by path
 bool read_json(JsonReader& in, std::vector<OutputFiles::Refused>& refused);

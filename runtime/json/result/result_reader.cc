@@ -110,6 +110,16 @@ bool read_value(JsonReader& in, SaidResult& into) {
   return checked.ok() || in.fail(checked.error().text());
 }
 
+bool read_display(JsonReader& in, SaidResult& into) {
+  if (in.peek() != JsonReader::Type::kObject) return in.fail("expected an object");
+  Writer out;
+  Converter(in, out, ValueOf::kResult).value(0);
+  if (!in.ok()) return false;
+  into.display = out.take();
+  const sys::Result<void> checked = check(into.display);
+  return checked.ok() || in.fail(checked.error().text());
+}
+
 bool read_summary(JsonReader& in, SaidResult& into) {
   return read_members<TestSummary>(in, kSummary, into.summary.emplace());
 }
@@ -120,6 +130,9 @@ constexpr auto kResult = joined(
         {"tag", Presence::kAlways, read_tag},
         {"value", Presence::kAlways, read_value},
         {"timing_us", Presence::kAlways, read_member<SaidResult, &SaidResult::timing>},
+        {"display", Presence::kSometimes, read_display},
+        {"session", Presence::kSometimes,
+         [](JsonReader& in, SaidResult& into) { return read_json(in, into.step.emplace()); }},
         sometimes<SaidResult, &SaidResult::determinism>("determinism"),
         sometimes<SaidResult, &SaidResult::compile>("compile"),
         sometimes<SaidResult, &SaidResult::tests>("tests"),

@@ -98,6 +98,12 @@ ordered_json determinism() {
                         {"not_fixed", list_of(text())}});
 }
 
+ordered_json session() {
+  return record_of(
+      {{"node", or_null("string")}, {"parent", or_null("string")}, {"kept", boolean()}},
+      {{"bytes", whole()}, {"why_not", text()}});
+}
+
 ordered_json outputs() {
   const ordered_json file = record_of({{"bytes", whole()}, {"executable", boolean()}},
                                       {{"text", text()}, {"b64", text()}});
@@ -187,6 +193,8 @@ std::string result_schema() {
                     {"level", level()},
                     {"template", text()}},
                    {{"exception", exception()},
+                    {"display", {{"type", "object"}}},
+                    {"session", session()},
                     {"determinism", determinism()},
                     {"compile", record_of({{"cached", boolean()}, {"wall_ms", whole()}})},
                     {"tests", list_of(test())},

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/sessions/node_store.h"
+
 namespace runtime {
 
 namespace {
@@ -14,10 +16,16 @@ TaskPtr take_front(std::deque<TaskPtr>& queue) {
 
 }  // namespace
 
+std::deque<TaskPtr>& AdmissionQueue::queue_of(const Task& task) {
+  Queues& queues = task.job.node ? bound_[task.job.node->shard] : queues_;
+  return queues[task.job.priority];
+}
+
 void AdmissionQueue::put(TaskPtr task) {
   std::lock_guard lock(mutex_);
   shares_.seen(task->client(), task->accepted_at);
-  queues_[task->job.priority].push_back(std::move(task));
+  std::deque<TaskPtr>& queue = queue_of(*task);
+  queue.push_back(std::move(task));
 }
 
 void AdmissionQueue::put_both(TaskPtr first, TaskPtr second) {
@@ -35,7 +43,13 @@ bool AdmissionQueue::has_side_due() {
 
 void AdmissionQueue::put_back(TaskPtr task) {
   std::lock_guard lock(mutex_);
-  queues_[task->job.priority].push_front(std::move(task));
+  std::deque<TaskPtr>& queue = queue_of(*task);
+  queue.push_front(std::move(task));
+}
+
+bool AdmissionQueue::has_bound(unsigned shard) {
+  std::lock_guard lock(mutex_);
+  return bound_.contains(shard);
 }
 
 bool AdmissionQueue::empty() {
@@ -43,16 +57,16 @@ bool AdmissionQueue::empty() {
   return due_.empty() && queues_.empty();
 }
 
-TaskPtr AdmissionQueue::take(sys::Nanoseconds now) {
+TaskPtr AdmissionQueue::take(sys::Nanoseconds now, unsigned shard) {
   std::lock_guard lock(mutex_);
-  return take_first(now);
+  return take_first(now, shard);
 }
 
 TaskPtr AdmissionQueue::take_side(sys::Nanoseconds now) {
   std::lock_guard lock(mutex_);
-  if (!due_.empty()) return take_first(now);
-  const std::optional<Place> first = first_place(now);
-  return first && (*first->task)->job.pairing ? take_from(*first) : nullptr;
+  if (!due_.empty()) return take_due();
+  const std::optional<Place> first = first_place(queues_, now);
+  return first && (*first->task)->job.pairing ? take_from(queues_, *first) : nullptr;
 }
 
 void AdmissionQueue::left(const std::string& client) {
@@ -60,8 +74,9 @@ void AdmissionQueue::left(const std::string& client) {
   shares_.ended(client);
 }
 
-std::optional<AdmissionQueue::Place> AdmissionQueue::first_place(sys::Nanoseconds now) {
-  for (auto queue = queues_.begin(); queue != queues_.end(); ++queue) {
+std::optional<AdmissionQueue::Place> AdmissionQueue::first_place(Queues& queues,
+                                                                 sys::Nanoseconds now) {
+  for (auto queue = queues.begin(); queue != queues.end(); ++queue) {
     for (auto task = queue->second.begin(); task != queue->second.end(); ++task) {
       const size_t count = (*task)->job.pairing ? 2 : 1;
       if (shares_.may_begin((*task)->client(), count, now)) return Place{queue, task};
@@ -70,17 +85,29 @@ std::optional<AdmissionQueue::Place> AdmissionQueue::first_place(sys::Nanosecond
   return std::nullopt;
 }
 
-TaskPtr AdmissionQueue::take_first(sys::Nanoseconds now) {
-  if (!due_.empty()) {
-    TaskPtr task = take_front(due_);
-    shares_.began(task->client());
-    return task;
-  }
-  const std::optional<Place> first = first_place(now);
-  return first ? take_from(*first) : nullptr;
+TaskPtr AdmissionQueue::take_due() {
+  TaskPtr task = take_front(due_);
+  shares_.began(task->client());
+  return task;
 }
 
-TaskPtr AdmissionQueue::take_from(Place place) {
+TaskPtr AdmissionQueue::take_first(sys::Nanoseconds now, unsigned shard) {
+  if (!due_.empty()) return take_due();
+  const std::optional<Place> first = first_place(queues_, now);
+  const auto own = bound_.find(shard);
+  const std::optional<Place> bound =
+      own == bound_.end() ? std::nullopt : first_place(own->second, now);
+  const auto comes_first = [](const Place& place) {
+    return std::pair(-place.queue->first, (*place.task)->accepted_at);
+  };
+  if (!bound || (first && comes_first(*first) <= comes_first(*bound)))
+    return first ? take_from(queues_, *first) : nullptr;
+  TaskPtr task = take_from(own->second, *bound);
+  if (own->second.empty()) bound_.erase(own);
+  return task;
+}
+
+TaskPtr AdmissionQueue::take_from(Queues& queues, Place place) {
   std::deque<TaskPtr>& queue = place.queue->second;
   TaskPtr task = std::move(*place.task);
   place.task = queue.erase(place.task);
@@ -89,7 +116,7 @@ TaskPtr AdmissionQueue::take_from(Place place) {
     due_.push_back(std::move(*place.task));
     queue.erase(place.task);
   }
-  if (queue.empty()) queues_.erase(place.queue);
+  if (queue.empty()) queues.erase(place.queue);
   shares_.began(task->client());
   return task;
 }
@@ -97,27 +124,35 @@ TaskPtr AdmissionQueue::take_from(Place place) {
 std::deque<TaskPtr> AdmissionQueue::take_all() {
   std::lock_guard lock(mutex_);
   std::deque<TaskPtr> all = std::exchange(due_, {});
-  for (auto& [priority, queue] : queues_) {
-    for (TaskPtr& task : queue) all.push_back(std::move(task));
-  }
-  queues_.clear();
+  const auto take_from = [&all](Queues& queues) {
+    for (auto& [priority, queue] : queues) {
+      for (TaskPtr& task : queue) all.push_back(std::move(task));
+    }
+    queues.clear();
+  };
+  take_from(queues_);
+  for (auto& [shard, queues] : bound_) take_from(queues);
+  bound_.clear();
   return all;
 }
 
 std::deque<TaskPtr> AdmissionQueue::take_withdrawn() {
   std::lock_guard lock(mutex_);
   std::deque<TaskPtr> taken;
-  auto take_from = [&taken](std::deque<TaskPtr>& queue) {
+  const auto take_from = [&taken](std::deque<TaskPtr>& queue) {
     std::deque<TaskPtr> stay;
     for (TaskPtr& task : queue)
       (task->job.is_withdrawn() ? taken : stay).push_back(std::move(task));
     queue = std::move(stay);
   };
+  const auto take_from_all = [&take_from](Queues& queues) {
+    for (auto& [priority, queue] : queues) take_from(queue);
+    std::erase_if(queues, [](const auto& each) { return each.second.empty(); });
+  };
   take_from(due_);
-  for (auto queue = queues_.begin(); queue != queues_.end();) {
-    take_from(queue->second);
-    queue = queue->second.empty() ? queues_.erase(queue) : std::next(queue);
-  }
+  take_from_all(queues_);
+  for (auto& [shard, queues] : bound_) take_from_all(queues);
+  std::erase_if(bound_, [](const auto& each) { return each.second.empty(); });
   return taken;
 }
 

@@ -29,8 +29,9 @@ struct TemplateKey {
 struct CellSlot {
   std::unique_ptr<CellHandle> cell;
   TemplateKey zygote;
-  const TemplateHandle* parent = nullptr;  // which process of that template
-  TaskPtr task;                            // starting: to be run first; running: running
+  const TemplateHandle* parent = nullptr;    // which process of that template, which may be gone
+  std::weak_ptr<const Incarnation> born_of;  // of it
+  TaskPtr task;                              // starting: to be run first; running: running
   sys::Nanoseconds idle_since{};
   bool early = false;  // of a template without its image: serves only until that is there
 

@@ -25,6 +25,13 @@ namespace {
 
 constexpr uint64_t kCellsPerTemplate = 200;
 constexpr std::chrono::hours kTemplateAge{1};
+constexpr size_t kMostKept = 4;  // of a tenant: retired processes that only nodes need
+
+bool has_nodes(const TemplateHandle& zygote) { return zygote.incarnation().use_count() > 1; }
+bool is_needed(const TemplateHandle& retired) {
+  return has_nodes(retired) && !retired.is_ending() &&
+         retired.state() == TemplateHandle::State::kReady;
+}
 
 }  // namespace
 
@@ -64,7 +71,7 @@ bool TemplatePool::has_lost(const CellSlot& slot) const {
     return state == TemplateHandle::State::kRefused || state == TemplateHandle::State::kFailed;
   }
   return std::none_of(retired_.begin(), retired_.end(),
-                      [&slot](const auto& zygote) { return zygote.get() == slot.parent; });
+                      [&slot](const Retired& each) { return each.zygote.get() == slot.parent; });
 }
 
 void TemplatePool::renew_if_due(const TemplateKey& key, TemplateSlot& slot) {
@@ -82,7 +89,7 @@ void TemplatePool::adopt_successor(const TemplateKey& key, TemplateSlot& slot) {
   if (slot.successor->state() == TemplateHandle::State::kStarting) return;
   const bool ready = slot.successor->state() == TemplateHandle::State::kReady;
   if (ready) {
-    retired_.push_back(std::move(slot.zygote));
+    retire(std::move(slot.zygote), key.tenant);
     slot.zygote = std::move(slot.successor);
   }
   slot.successor.reset();
@@ -97,8 +104,32 @@ void TemplatePool::bury_outdated(const TemplateKey& key) {
   });
 }
 
+TemplateHandle* TemplatePool::home_of(const Incarnation* of, const TemplateKey& key) {
+  const auto found = slots_.find(key);
+  if (found != slots_.end() && found->second.zygote->incarnation().get() == of) {
+    found->second.used = machine_.now();
+    const bool is_there = found->second.zygote->state() == TemplateHandle::State::kReady;
+    return is_there ? found->second.zygote.get() : nullptr;
+  }
+  const auto retired = std::find_if(retired_.begin(), retired_.end(), [of](const Retired& each) {
+    return each.zygote->incarnation().get() == of && is_needed(*each.zygote);
+  });
+  return retired == retired_.end() ? nullptr : retired->zygote.get();
+}
+
+void TemplatePool::retire(std::unique_ptr<TemplateHandle> zygote, const std::string& tenant) {
+  retired_.push_back({std::move(zygote), tenant});
+}
+
+bool TemplatePool::is_kept(const TemplateHandle* retired) const {
+  return std::any_of(retired_.begin(), retired_.end(), [retired](const Retired& each) {
+    return each.zygote.get() == retired && is_needed(*retired);
+  });
+}
+
 // Its template is no longer there, or has its image now.
 bool TemplatePool::is_outdated(const CellSlot& slot) const {
+  if (is_kept(slot.parent)) return false;
   auto found = slots_.find(slot.zygote);
   if (found == slots_.end()) return false;
   const TemplateHandle& current = *found->second.zygote;
@@ -106,31 +137,59 @@ bool TemplatePool::is_outdated(const CellSlot& slot) const {
          (slot.early && current.state() == TemplateHandle::State::kReady);
 }
 
+// Of those that only nodes need each tenant keeps the latest, and all together no more than there
+// are templates of tenants.
+void TemplatePool::drop_needless() {
+  std::map<std::string, size_t> kept;
+  size_t all = 0;
+  for (auto each = retired_.rbegin(); each != retired_.rend(); ++each) {
+    if (!is_needed(*each->zygote)) continue;
+    const bool may_stay =
+        all < std::max(kMostKept, most_tenants_) && kept[each->tenant] < kMostKept;
+    if (may_stay) {
+      ++all;
+      ++kept[each->tenant];
+      continue;
+    }
+    cells_.bury_if([parent = each->zygote.get()](const CellSlot& slot) {
+      return slot.is_idle() && slot.parent == parent;
+    });
+    if (!cells_.has_cell_of(each->zygote.get())) each->zygote->end();
+  }
+}
+
 // Cells that live in a template's pid namespace die with it, so the template goes last. It is
 // killed, and dropped when it is gone: to drop a living one would wait for its end, which takes as
 // long as it has memory, and the loop would wait, too.
 void TemplatePool::drop_retired() {
-  std::erase_if(retired_, [this](const std::unique_ptr<TemplateHandle>& zygote) {
-    if (cells_.has_cell_of(zygote.get())) return false;
-    if (!zygote->is_ending()) zygote->end();
-    return !zygote->is_ending();
+  drop_needless();
+  std::erase_if(retired_, [this](const Retired& each) {
+    if (is_needed(*each.zygote) || cells_.has_cell_of(each.zygote.get())) return false;
+    if (!each.zygote->is_ending()) each.zygote->end();
+    return !each.zygote->is_ending();
   });
 }
 
 void TemplatePool::make_room_for(const TemplateKey& key) {
   if (key.tenant.empty()) return;
+  if (!make_room_for(key, true)) (void)make_room_for(key, false);
+}
+
+// False: all are busy.
+bool TemplatePool::make_room_for(const TemplateKey& key, bool spares_nodes) {
   for (;;) {
     std::vector<TenantTemplate> held;
     std::vector<Slots::iterator> places;
     for (auto found = slots_.begin(); found != slots_.end(); ++found) {
-      if (found->first.tenant.empty()) continue;
-      held.push_back(
-          {found->first.tenant, found->second.used, is_busy(found->first, found->second)});
+      const auto& [of, slot] = *found;
+      if (of.tenant.empty()) continue;
+      const bool stays = is_busy(of, slot) || (spares_nodes && has_nodes(*slot.zygote));
+      held.push_back({of.tenant, slot.used, stays});
       places.push_back(found);
     }
-    if (held.size() < most_tenants_) return;
+    if (held.size() < most_tenants_) return true;
     const std::optional<size_t> leaves = next_to_leave(held, key.tenant);
-    if (!leaves) return;
+    if (!leaves) return false;
     drop_template(places[*leaves]);
   }
 }
@@ -149,37 +208,64 @@ void TemplatePool::drop_template(Slots::iterator found) {
   cells_.bury_if([&found](const CellSlot& slot) { return slot.zygote == found->first; });
   // It is killed now, and drop_retired() drops it when it is gone.
   found->second.zygote->end();
-  retired_.push_back(std::move(found->second.zygote));
+  retire(std::move(found->second.zygote), found->first.tenant);
   slots_.erase(found);
   ++dropped_;
   count();
   machine_.wake();
 }
 
-void TemplatePool::drop_idle_tenants(Nanoseconds unused_since) {
+size_t TemplatePool::drop_idle_tenants(Nanoseconds unused_since, bool spares_nodes) {
+  size_t dropped = 0;
   for (auto found = slots_.begin(); found != slots_.end();) {
     auto next = std::next(found);
     const auto& [key, slot] = *found;
-    if (!key.tenant.empty() && slot.used <= unused_since && !is_busy(key, slot))
+    const bool stays = is_busy(key, slot) || (spares_nodes && has_nodes(*slot.zygote));
+    if (!key.tenant.empty() && slot.used <= unused_since && !stays) {
       drop_template(found);
+      ++dropped;
+    }
     found = next;
   }
+  return dropped;
+}
+
+void TemplatePool::give_back() {
+  if (drop_idle_tenants(machine_.now(), true) > 0) return;
+  (void)drop_idle_tenants(machine_.now(), false);
+  for (Retired& each : retired_) {
+    const bool is_idle = is_needed(*each.zygote) && !cells_.has_cell_of(each.zygote.get());
+    if (is_idle) each.zygote->end();
+  }
+}
+
+Nanoseconds TemplatePool::period_of_age() const {
+  return std::min(Nanoseconds(catalogue_.tenant_idle()), nodes_idle_);
+}
+
+void TemplatePool::expect_age() {
+  if (!std::exchange(ages_, true)) machine_.age_again(period_of_age());
 }
 
 void TemplatePool::drop_aged() {
   ages_ = false;
-  drop_idle_tenants(machine_.now() - Nanoseconds(catalogue_.tenant_idle()));
+  (void)drop_idle_tenants(machine_.now() - Nanoseconds(catalogue_.tenant_idle()), true);
+  drop_retired();
   count();
 }
 
 // And keeps the clock of their age.
 void TemplatePool::count() {
   const auto is_tenants = [](const auto& each) { return !each.first.tenant.empty(); };
+  const bool has_any_nodes =
+      std::any_of(slots_.begin(), slots_.end(),
+                  [](const auto& each) { return has_nodes(*each.second.zygote); }) ||
+      std::any_of(retired_.begin(), retired_.end(),
+                  [](const Retired& each) { return is_needed(*each.zygote); });
   const auto number = std::count_if(slots_.begin(), slots_.end(), is_tenants);
   alive_ = slots_.size();
   of_tenants_ = static_cast<size_t>(number);
-  if (number == 0 || std::exchange(ages_, true)) return;
-  machine_.age_again(catalogue_.tenant_idle());
+  if (number > 0 || has_any_nodes) expect_age();
 }
 
 TemplateSlot* TemplatePool::find(const TemplateKey& key) {
@@ -202,8 +288,8 @@ void TemplatePool::note_change(const TemplateKey& key) {
 
 void TemplatePool::retire_all() {
   for (auto& [key, slot] : slots_) {
-    retired_.push_back(std::move(slot.zygote));
-    if (slot.successor) retired_.push_back(std::move(slot.successor));
+    retire(std::move(slot.zygote), key.tenant);
+    if (slot.successor) retire(std::move(slot.successor), key.tenant);
   }
   slots_.clear();
   count();

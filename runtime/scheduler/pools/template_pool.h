@@ -39,6 +39,8 @@ class TemplatePool {
   // So many templates are kept for tenants; at least as many as jobs run at once, because each of
   // those keeps one.
   void keep_for_tenants(size_t most) { most_tenants_ = most; }
+  // Nodes that nobody uses go after this time, and what they need with them.
+  void keep_for_nodes(sys::Nanoseconds idle) { nodes_idle_ = idle; }
 
   Slots& slots() { return slots_; }
   TemplateSlot* find(const TemplateKey& key);
@@ -53,14 +55,20 @@ class TemplatePool {
   // Starts a successor when the slot's process has made enough cells or is old enough.
   void renew_if_due(const TemplateKey& key, TemplateSlot& slot);
   void adopt_successor(const TemplateKey& key, TemplateSlot& slot);
+  // The process that a node's own one was, if it is still there: the current one of the slot, or
+  // one that was retired and stays because there are nodes.
+  TemplateHandle* home_of(const Incarnation* of, const TemplateKey& key);
+  void expect_age();  // drop_aged() has something to do in time
   bool is_outdated(const CellSlot& cell) const;
   void bury_outdated(const TemplateKey& key);
   bool has_lost(const CellSlot& cell) const;  // its template is gone, or no good
   void drop_retired();  // ends those without cells, and drops those that have ended
   void retire_all();
 
-  void drop_idle_tenants(sys::Nanoseconds unused_since);
   void drop_aged();
+  // Where memory is short: those of tenants that do nothing; where there are none but such that
+  // nodes need, these.
+  void give_back();
   void clear();
 
   // Thread-safe.
@@ -72,7 +80,13 @@ class TemplatePool {
   sys::Result<std::unique_ptr<TemplateHandle>> start(const TemplateKey& key,
                                                      const TemplateSpec& spec);
   void make_room_for(const TemplateKey& key);
+  bool make_room_for(const TemplateKey& key, bool spares_nodes);
   bool is_busy(const TemplateKey& key, const TemplateSlot& slot) const;
+  bool is_kept(const TemplateHandle* retired) const;
+  size_t drop_idle_tenants(sys::Nanoseconds unused_since, bool spares_nodes);
+  void drop_needless();
+  void retire(std::unique_ptr<TemplateHandle> zygote, const std::string& tenant);
+  sys::Nanoseconds period_of_age() const;
   void drop_template(Slots::iterator found);
   void count();
 
@@ -80,9 +94,14 @@ class TemplatePool {
   Catalogue& catalogue_;
   CellPool& cells_;
   size_t most_tenants_ = 0;
+  sys::Nanoseconds nodes_idle_ = sys::Nanoseconds::max();
   bool ages_ = false;  // Machine::age_again() was asked
   Slots slots_;
-  std::list<std::unique_ptr<TemplateHandle>> retired_;  // until their cells and they are gone
+  struct Retired {
+    std::unique_ptr<TemplateHandle> zygote;
+    std::string tenant;
+  };
+  std::list<Retired> retired_;  // until their cells and they are gone, the oldest first
   std::vector<TemplateKey> changed_;
   std::atomic<size_t> alive_{0}, of_tenants_{0};
   std::atomic<uint64_t> dropped_{0};

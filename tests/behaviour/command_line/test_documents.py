@@ -65,6 +65,7 @@ SHOWN = {
     ("docs/cli.md", "2500 built-in programs, seed 5, level full, 2 cores"): "takes minutes; test_certify.py has a small one",
     ("docs/cli.md", "# pytest in a process of its own: 19 of 65 exploits forge a pass"): "parts of graders/ here; test_graders.py",
     ("docs/cli.md", 'template = "mine"               # of programs in Python that name none'): "a file; test_project.py",
+    ("docs/sessions.md", '{"label": "OK", "value": 42, "display": {"text/plain": "42"},'): "parts of a result; test_steps.py",
     ("docs/values.md", '{"parts":[3,5]}'): "raw bytes; test_batch.py",
     ("languages/README.md", "{"): "the form of a file; test_languages.py reads each",
 }

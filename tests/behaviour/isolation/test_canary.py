@@ -223,6 +223,24 @@ class TheNextJob(ZygoTestCase):
     def test_of_calls_finds_nothing(self) -> None:
         self.follow(Stage(self, levels()[0]), "python", [Victim("calls", size) for size in (MIB + 1, 8191, 1)])
 
+    def test_in_the_cell_of_steps_finds_nothing(self) -> None:
+        """Neither of a session's first step, nor of what was put back for a later one; nor does a step of another session."""
+        step = {"session": "new", "outputs": []}
+        for level in levels():
+            stage = Stage(self, level)
+            self.follow(stage, "python", [*FEW, Victim("abort", 20000), Victim("sleep", 20000)], **step)
+            other = stage.run({"template": "python", "source": "y = 2", "session": "new"})["session"]["node"]
+
+            def go_on() -> str:
+                first = stage.run(FEW[0].job(stage.canaries, "python") | step)
+                self.assertTrue(first["session"]["kept"], first["session"])
+                return str(stage.run({"template": "python", "source": "1", "session": first["session"]["node"]})["label"])
+
+            for job in (looker("python", 0), looker("python", LONG, session=other)):
+                with self.subTest(level=level, looker=job.get("session", "a job")):
+                    stage.look(job)
+                    self.between(stage, go_on, job, same_cell=True, wanted="OK")
+
     def test_does_not_learn_how_long_the_last_one_ran(self) -> None:
         """Its CPU time is a number of nanoseconds that occurs nowhere by chance."""
         stage = Stage(self, levels()[0])

@@ -15,9 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto kind = static_cast<shim::AnswerKind>(data[0]);
   const bool call_mode = (data[1] & 1) != 0;
   runtime::Evidence seen;
-  seen.exit = {.signalled = (data[1] & 2) != 0, .code = data[1] >> 2};
+  seen.exit = {.signalled = (data[1] & 2) != 0, .code = data[1] >> 3};
 
-  const runtime::Testimony said = runtime::decode_answer(kind, payload, call_mode);
+  const bool is_step = !call_mode && (data[1] & 4) != 0;
+  const runtime::Testimony said = is_step ? runtime::decode_answer_of_step(kind, payload)
+                                          : runtime::decode_answer(kind, payload, call_mode);
   const runtime::Verdict verdict = judge(seen, said);
 
   const bool clean = !seen.exit.signalled && seen.exit.code == 0;
@@ -25,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   VERIFY(verdict.by == runtime::By::kProgram || verdict.by == runtime::By::kLimit);
   VERIFY(verdict.ok() || verdict.label() != "OK");
   VERIFY(said.value.empty() || runtime::check(said.value));
+  VERIFY(said.display.empty() || (is_step && runtime::check(said.display)));
   if (said.exception) {
     VERIFY(said.exception->type.size() <= 256);
     VERIFY(said.exception->message.size() <= 65536 && runtime::is_utf8(said.exception->message));
@@ -36,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   result.verdict = verdict;
   result.exit = seen.exit;
   result.value = said.value;
+  result.display = said.display;
   result.exception = said.exception;
   result.out.bytes = payload;
   std::string line;

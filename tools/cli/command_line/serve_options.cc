@@ -98,6 +98,13 @@ void add_tenants(CLI::App& app, ServeOptions& into) {
   parsed_option(app, "--tenant-idle", "TIME",
                 "Unused templates of tenants are kept this long (default 5m)", into.tenant_idle,
                 parse_duration);
+  parsed_option(app, "--nodes-memory", "SIZE",
+                "Memory for the nodes of all sessions; one tenant has half of what is free "
+                "(default 1G)",
+                into.nodes_memory, parse_size);
+  parsed_option(app, "--nodes-idle", "TIME",
+                "Unused nodes of sessions are kept this long (default 30m)", into.nodes_idle,
+                parse_duration);
   app.add_flag("--share-builds", into.share_builds,
                "Programs compiled for one tenant serve all of them");
   app.add_flag("--core-scheduling", into.core_scheduling,

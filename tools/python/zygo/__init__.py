@@ -22,6 +22,7 @@ from .pickles import CannotPickle
 from .pool import Pool, is_inside
 from .pool import default as default_pool
 from .result import Evidence, Output, RemoteException, Result, Usage
+from .session import Session
 from .shaped import NamedRecord, Record
 from .standing import shutdown
 
@@ -36,7 +37,7 @@ __all__ = [
     "AsyncPool", "BadJob", "Cancelled", "CannotPickle", "DiskLimitExceeded", "Encoded", "Evidence", "Executor",
     "InvalidResult", "Job", "JobFailed", "MemoryLimitExceeded", "NamedRecord", "NoRuntime", "NonDeterministicCode",
     "Output", "OutputLimitExceeded", "Pool", "ProcessLimitExceeded", "ProgramError", "Record", "RemoteException",
-    "RemoteTraceback", "Result", "RuntimeLost", "SandboxError", "TimeoutException", "UnsafeCode", "Usage",
+    "RemoteTraceback", "Result", "RuntimeLost", "SandboxError", "Session", "TimeoutException", "UnsafeCode", "Usage",
     "ValueFuture", "ZygoError", "context", "default_pool", "is_inside", "parallel", "register_joblib", "run",
     "shutdown",
 ]

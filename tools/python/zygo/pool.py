@@ -17,6 +17,7 @@ from . import calls, checks, job, standing
 from .errors import RuntimeLost, ZygoError
 from .progress import tracked
 from .result import Result
+from .session import Session
 from .standing import PRELOADS
 from .transport.base import ResultFuture, Transport
 
@@ -183,6 +184,10 @@ class Pool:
     def run(self, source: job.AnyJob, func: Optional[str] = None, inputs: job.Inputs = None,
             **fields: Any) -> Result:
         return checks.told(ended(self.submit(source, func, inputs, **fields)))
+
+    def session(self, **fields: Any) -> Session:
+        """Steps that keep their variables; `fields` are those of docs/jobs.md, for every step."""
+        return Session(self, **fields)
 
     def map(self, jobs: Iterable[job.AnyJob], progress: bool = False) -> List[Result]:
         """Results in the order of the jobs. `progress`: shown by tqdm, where that is installed.

@@ -82,6 +82,8 @@ class Result:
     usage: Usage = field(default_factory=Usage)
     timing_us: Dict[str, float] = field(default_factory=dict)
     determinism: Optional[Dict[str, Any]] = None
+    session: Optional[Dict[str, Any]] = None  # of a step: docs/sessions.md
+    display: Optional[Dict[str, Any]] = None  # of a step: what shows its value, by MIME type
     tests: Optional[List[Dict[str, Any]]] = None
     summary: Optional[Dict[str, Any]] = None
     outputs: Optional[Dict[str, Any]] = None

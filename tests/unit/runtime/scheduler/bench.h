@@ -2,10 +2,12 @@
 // Bench: one scheduler on a fake machine; what a test does to it, the loop would do.
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "runtime/scheduler/scheduler.h"
+#include "runtime/sessions/node_store.h"
 #include "tests/unit/runtime/scheduler/fake_machine.h"
 
 namespace runtime::fake {
@@ -14,7 +16,7 @@ struct Bench {
   explicit Bench(unsigned workers = 2)
       : admission(workers),
         capacity(workers, {}),
-        scheduler(machine, catalogue, admission, capacity, {workers, 0}) {}
+        scheduler(machine, catalogue, admission, capacity, {workers, 0, {}, nodes}) {}
   ~Bench() { scheduler.end_all(); }
 
   static Job job(const std::string& id, const std::string& name = "python") {
@@ -65,6 +67,8 @@ struct Bench {
   FakeMachine machine;
   FakeCatalogue catalogue;
   FakeClient client;
+  const std::shared_ptr<NodeStore> nodes =
+      std::make_shared<NodeStore>(NodesPlan{.idle = std::chrono::hours(24)});
   AdmissionQueue admission;
   Capacity capacity;
   Scheduler scheduler;

@@ -1,0 +1,51 @@
+#pragma once
+// The areas of an address space, as /proc/PID/maps tells them (proc_pid_maps(5)), and how those of
+// a step's process differ from those of the process that it was forked from. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shim/state/format.h"
+
+namespace runtime {
+
+struct AddressArea {
+  uint64_t begin = 0, end = 0;
+  uint32_t protection = 0;  // PROT_*
+  bool is_shared = false;
+  uint64_t offset = 0;
+  uint64_t device = 0, inode = 0;  // 0: it is no file's
+  std::string path;                // or a name in brackets
+  bool operator==(const AddressArea&) const = default;
+};
+
+// None: the text is not what the kernel writes.
+std::optional<std::vector<AddressArea>> parse_maps(std::string_view text);
+
+// What the kernel gives to each process, and what is a step's own: no part of any state.
+bool is_no_state(const AddressArea& area);
+
+struct AreaChange {
+  uint64_t begin = 0, end = 0;
+  shim::state::AreaKind kind = shim::state::AreaKind::kNone;
+  uint32_t protection = 0;
+  uint64_t offset = 0;
+  uint64_t device = 0, inode = 0;  // of kFile
+  std::string path;
+  bool operator==(const AreaChange&) const = default;
+};
+
+struct AreaChanges {
+  std::vector<AreaChange> changes;
+  uint64_t brk = 0;    // what it has to become; 0: it stays
+  std::string cannot;  // be kept, in words; empty: all can
+};
+
+// What makes areas like `before` into areas like `now`, in the order of addresses; kUnwritten, for
+// all of a process's own that a page may lie in, come last.
+AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now);
+
+}  // namespace runtime

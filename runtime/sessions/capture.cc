@@ -1,0 +1,186 @@
+#include "runtime/sessions/capture.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/sessions/process_look.h"
+
+namespace runtime {
+
+using sys::Result;
+
+namespace {
+
+constexpr const char* kTooLarge = "more than the memory for nodes";
+
+bool has_ended(const CaptureOrder& order) {
+  pollfd end{order.parent.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) != 0;
+}
+
+Result<sys::OwnedFd> open_in_root(int root, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  sys::OwnedFd file(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+  if (!file) return sys::Error::from_errno("look at a mapped file");
+  return file;
+}
+
+// There a file has one number for who opens it and another for who has mapped it
+// (Documentation/filesystems/overlayfs.rst).
+bool is_layered(int file) {
+  struct statfs of {};
+  return ::fstatfs(file, &of) == 0 && of.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+class Capture {
+ public:
+  Capture(const CaptureOrder& order, const RestingProcess& process)
+      : order_(order), process_(process) {}
+
+  // Null: why_not() says it.
+  Result<std::shared_ptr<const NodeState>> take() {
+    const Stillness before = process_.stillness_at_first();
+    if (!before.lacks.empty()) return cannot(before.lacks);
+    scratch_ = TRY(look_at_scratch(order_.scratch.get(), order_.bounds));
+    if (!scratch_.cannot.empty()) return cannot(scratch_.cannot);
+    std::string lost = TRY(process_.stand(scratch_, order_.streams, standing_));
+    if (!lost.empty()) return cannot(std::move(lost));
+    if (std::string wrong = TRY(take_memory()); !wrong.empty()) return cannot(std::move(wrong));
+    put_scratch();
+    put_standing();
+    if (!file_.has_room_for_names()) return cannot("names that are too long");
+    if (order_.bounds.give_up()) return cannot(kTakesTooLong);
+    std::shared_ptr<const void> hold = order_.room.reserve(file_.size());
+    if (!hold) return cannot(kTooLarge);
+    TRY(file_.lay_out());
+    if (!TRY(fill())) return cannot(kTakesTooLong);
+    const Stillness after = TRY(process_.stillness());
+    if (!after.lacks.empty()) return cannot(after.lacks);
+    const bool was_alone = order_.jobs().size() == 1 && process_.is_there() && !has_ended(order_);
+    if (!was_alone || after.switches != before.switches) return cannot("a process that went on");
+    return file_.seal(std::move(hold));
+  }
+  const std::string& why_not() const { return why_not_; }
+
+ private:
+  Result<std::shared_ptr<const NodeState>> cannot(std::string what) {
+    why_not_ = std::move(what);
+    return std::shared_ptr<const NodeState>();
+  }
+
+  Result<std::string> take_memory() {
+    const RestingProcess parent = TRY(RestingProcess::look_at(order_.forked_from));
+    const std::vector<AddressArea> now = TRY(process_.areas());
+    AreaChanges changes = changes_of(TRY(parent.areas()), now);
+    if (has_ended(order_))
+      return std::string("a process that ended");  // another may have its number
+    if (!changes.cannot.empty()) return changes.cannot;
+    for (const AreaChange& each : changes.changes) {
+      shim::state::Area area{each.begin,  each.end, each.kind, each.protection,
+                             each.offset, {},       {},        {}};
+      if (each.kind == shim::state::AreaKind::kFile && !TRY(name_file(each, area)))
+        return std::string("a mapping of a file that it cannot name");
+      file_.areas.push_back(area);
+    }
+    file_.header.brk = changes.brk;
+    file_.runs = TRY(process_.own_pages(now, order_.room.most_bytes));
+    if (file_.size() > order_.room.most_bytes) return std::string(kTooLarge);
+    const bool has_code = std::any_of(file_.runs.begin(), file_.runs.end(), [](const auto& run) {
+      return (run.protection & PROT_EXEC) != 0;
+    });
+    return std::string(has_code ? "code that it has written" : "");
+  }
+
+  // A file of the scratch by its place there, as the path is not the same for all who look. False:
+  // the file that has this name is another.
+  Result<bool> name_file(const AreaChange& change, shim::state::Area& area) {
+    const uint64_t device =
+        makedev(static_cast<unsigned>(change.device >> 32), static_cast<unsigned>(change.device));
+    const auto found = scratch_.path_of.find({device, change.inode});
+    area.file = file_.name(found == scratch_.path_of.end() ? change.path : found->second);
+    if (found != scratch_.path_of.end()) return true;
+    const sys::OwnedFd file = TRY(open_in_root(order_.root.get(), change.path));
+    struct stat status {};
+    if (::fstat(file.get(), &status) < 0) return sys::Error::from_errno("look at a mapped file");
+    area.inode = status.st_ino;
+    area.file_bytes = static_cast<uint64_t>(status.st_size);
+    return is_layered(file.get()) || status.st_ino == change.inode;
+  }
+
+  void put_scratch() {
+    for (const ScratchEntry& each : scratch_.entries) {
+      shim::state::Entry entry{each.kind, each.mode, each.seconds, each.nanoseconds, {},
+                               {},        0,         each.size};
+      entry.path = file_.name(each.path);
+      entry.target = file_.name(each.target);
+      file_.entries.push_back(entry);
+    }
+  }
+
+  void put_standing() {
+    file_.header.umask = standing_.umask;
+    file_.header.blocked = standing_.blocked;
+    file_.header.directory = file_.name(standing_.directory);
+    for (const OpenedFile& each : standing_.files) {
+      shim::state::Descriptor descriptor{each.number, each.flags, each.offset, each.same_as, 0, {}};
+      descriptor.path = file_.name(each.path);
+      file_.descriptors.push_back(descriptor);
+    }
+  }
+
+  // False: it was given up.
+  Result<bool> fill() {
+    uint64_t at = file_.runs.empty() ? 0 : file_.runs.front().at;
+    bool is_over = false;
+    const auto take = [&](std::string_view bytes) -> Result<void> {
+      is_over = is_over || order_.bounds.give_up();
+      if (is_over) return sys::Error::because(kTakesTooLong);
+      TRY(file_.write(at, bytes));
+      at += bytes.size();
+      return {};
+    };
+    Result<void> done = process_.read(file_.runs, take);
+    for (size_t i = 0; done.ok() && i < file_.entries.size(); ++i) {
+      at = file_.entries[i].at;
+      if (file_.entries[i].size > 0)
+        done = read_content(order_.scratch.get(), scratch_.entries[i], take);
+    }
+    if (!done && !is_over) return std::move(done).error();
+    return !is_over;
+  }
+
+  const CaptureOrder& order_;
+  const RestingProcess& process_;
+  NodeFile file_;
+  ScratchLook scratch_;
+  ProcessStanding standing_;
+  std::string why_not_;
+};
+
+}  // namespace
+
+Captured capture(const CaptureOrder& order) {
+  const std::vector<int> jobs = order.jobs();
+  if (jobs.empty()) return {nullptr, "a process that ended"};
+  if (jobs.size() > 1) return {nullptr, "a child process"};
+  Result<RestingProcess> process = RestingProcess::look_at(jobs.front(), order.forked_from);
+  if (!process) return {nullptr, process.error().text()};
+  Capture capture(order, *process);
+  auto state = capture.take();
+  if (!state) return {nullptr, state.error().text()};
+  return {std::move(*state), capture.why_not()};
+}
+
+}  // namespace runtime

@@ -1,0 +1,35 @@
+#pragma once
+// Makes a node of a process that rests at the end of a step. Runs beside the loop: how long it
+// takes is of the program's making.
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/sessions/node_budget.h"
+#include "runtime/sessions/node_file.h"
+#include "runtime/sessions/scratch_look.h"
+#include "sandbox/sys/fd.h"
+
+namespace runtime {
+
+struct CaptureOrder {
+  int forked_from = -1;  // the cell's first process, whose areas the step began with ...
+  sys::OwnedFd parent;   // ... and its pidfd
+  std::function<std::vector<int>()> jobs;  // the step's processes
+  sys::OwnedFd root, scratch;              // directories
+  std::array<FileNumber, 3> streams;       // that the step was given as its first descriptors
+  ScratchBounds bounds;
+  NodeRoom room;
+};
+
+struct Captured {
+  std::shared_ptr<const NodeState> state;  // null: it was not kept ...
+  std::string why_not;                     // ... for this reason
+};
+
+Captured capture(const CaptureOrder& order);
+
+}  // namespace runtime

@@ -1,0 +1,53 @@
+#pragma once
+// The file of a node (shim/state/format.h), built in two steps: what goes into it is told, which
+// gives every content its place, and then the contents are written there.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/sys/fd.h"
+#include "sandbox/sys/result.h"
+#include "shim/state/format.h"
+
+namespace runtime {
+
+// Immutable, and shared by whoever restores it.
+struct NodeState {
+  sys::OwnedFd file;  // sealed
+  uint64_t bytes = 0;
+  std::shared_ptr<const void> hold;  // of the memory (node_budget.h), until nobody has it any more
+};
+
+class NodeFile {
+ public:
+  shim::state::Header header;
+  std::vector<shim::state::Area> areas;
+  std::vector<shim::state::Run> runs;
+  std::vector<shim::state::Entry> entries;
+  std::vector<shim::state::Descriptor> descriptors;
+  shim::state::Name name(std::string_view text);
+
+  // The number of bytes that it will have.
+  uint64_t size() const;
+  // False: the names are more than their table can have.
+  bool has_room_for_names() const { return names_.size() <= kMostNames; }
+  // Gives runs and entries the places of their contents, and makes the file with all but those.
+  sys::Result<void> lay_out();
+  // After lay_out(): bytes of the contents.
+  sys::Result<void> write(uint64_t at, std::string_view bytes);
+  // Nothing is written from here on.
+  sys::Result<std::shared_ptr<const NodeState>> seal(std::shared_ptr<const void> hold);
+
+ private:
+  static constexpr size_t kMostNames = size_t{1} << 30;
+  uint64_t size_of_tables() const;
+  std::string names_;
+  sys::OwnedFd file_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace runtime

@@ -1,0 +1,132 @@
+#include "runtime/sessions/node_store.h"
+
+#include <sys/random.h>
+
+#include <array>
+
+namespace runtime {
+
+using sys::Nanoseconds;
+using sys::Result;
+
+namespace {
+
+constexpr size_t kMostGone = 10'000;
+
+// Who knows an id may run at it, within the tenant; so none can be guessed.
+std::string new_id() {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::array<unsigned char, 12> bytes;
+  VERIFY(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  std::string id = "n-";
+  for (const unsigned char byte : bytes) {
+    id += kDigits[byte >> 4];
+    id += kDigits[byte & 15];
+  }
+  return id;
+}
+
+}  // namespace
+
+// The oldest that nobody goes on from and that have so many bytes together; none if all have not.
+std::vector<std::string> NodeStore::spare_nodes(const ByUse& by_use, uint64_t bytes) const {
+  std::vector<std::string> spare;
+  uint64_t found = 0;
+  for (auto id = by_use.begin(); found < bytes && id != by_use.end(); ++id) {
+    const Kept& kept = nodes_.at(*id);
+    if (kept.node.use_count() > 1) continue;
+    found += kept.node->state->bytes;
+    spare.push_back(*id);
+  }
+  if (found < bytes) spare.clear();
+  return spare;
+}
+
+NodeBudget::Hold NodeStore::reserve(const std::string& tenant, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (NodeBudget::Hold hold = budget_->take(tenant, bytes)) return hold;
+  const uint64_t room = budget_->room_for(tenant), used = budget_->used_by(tenant);
+  const auto own = by_tenant_.find(tenant);
+  if (bytes > room || own == by_tenant_.end()) return nullptr;
+  for (const std::string& id : spare_nodes(own->second, used + bytes - room))
+    drop(nodes_.find(id), Why::kRoom);
+  return budget_->take(tenant, bytes);
+}
+
+std::string NodeStore::put(Node node, Nanoseconds now) {
+  std::lock_guard lock(mutex_);
+  ByUse& by_use = by_tenant_[node.tenant];
+  if (nodes_.size() - by_use.size() >= plan_.most) return "";
+  while (nodes_.size() >= plan_.most) drop(nodes_.find(by_use.front()), Why::kRoom);
+  node.id = new_id();
+  const std::string id = node.id;
+  by_use.push_back(id);
+  nodes_.emplace(id,
+                 Kept{std::make_shared<const Node>(std::move(node)), now, std::prev(by_use.end())});
+  return id;
+}
+
+Result<std::shared_ptr<const Node>> NodeStore::find(const std::string& id,
+                                                    const std::string& tenant, Nanoseconds now) {
+  std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(id);
+  if (found != nodes_.end() && found->second.node->tenant == tenant) {
+    ByUse& by_use = by_tenant_[tenant];
+    by_use.splice(by_use.end(), by_use, found->second.place);
+    found->second.used = now;
+    return found->second.node;
+  }
+  const auto gone = gone_.find(id);
+  if (gone == gone_.end() || gone->second.tenant != tenant)
+    return sys::Error::because("\"" + id + "\" is no node of a session here");
+  switch (gone->second.why) {
+    case Why::kRoom:
+      return sys::Error::because("node \"" + id + "\" is gone: its memory was needed for others");
+    case Why::kIdle:
+      return sys::Error::because("node \"" + id + "\" is gone: nobody has used it for too long");
+    case Why::kAsked:
+      break;
+  }
+  return sys::Error::because("node \"" + id + "\" is gone: its session has ended");
+}
+
+bool NodeStore::forget(const std::string& id, const std::string& tenant) {
+  std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end() || found->second.node->tenant != tenant) return false;
+  drop(found, Why::kAsked);
+  return true;
+}
+
+void NodeStore::forget_idle(Nanoseconds now) {
+  std::lock_guard lock(mutex_);
+  for (auto& [tenant, by_use] : by_tenant_) {
+    while (!by_use.empty()) {
+      const auto oldest = nodes_.find(by_use.front());
+      if (now - oldest->second.used < plan_.idle) break;
+      drop(oldest, Why::kIdle);
+    }
+  }
+  std::erase_if(by_tenant_, [](const auto& each) { return each.second.empty(); });
+}
+
+// Whoever runs at it has it still.
+void NodeStore::drop(Found found, Why why) {
+  const std::shared_ptr<const Node> node = found->second.node;
+  by_tenant_[node->tenant].erase(found->second.place);
+  nodes_.erase(found);
+  if (why != Why::kAsked) ++dropped_;
+  if (gone_.size() >= kMostGone) {
+    gone_.erase(gone_order_.front());
+    gone_order_.pop_front();
+  }
+  gone_.emplace(node->id, Gone{node->tenant, why});
+  gone_order_.push_back(node->id);
+}
+
+NodeStore::Counts NodeStore::counts() const {
+  std::lock_guard lock(mutex_);
+  return {nodes_.size(), budget_->used(), dropped_};
+}
+
+}  // namespace runtime

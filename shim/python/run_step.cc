@@ -1,0 +1,168 @@
+// A step of a session: the program's names are those that the steps before it left, the value of
+// its last expression is its answer, as an interactive interpreter shows it, and at its end the
+// process rests.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "shim/python/interpreter_refs.h"
+#include "shim/python/load.h"
+#include "shim/python/setup.h"
+#include "shim/python/values/encode.h"
+
+namespace shim {
+namespace {
+
+constexpr long kOnlyTree = 0x400;          // PyCF_ONLY_AST
+constexpr Py_ssize_t kMostText = 1 << 18;  // characters of a repr() that are kept
+constexpr int kLastSignal = 64;
+
+// An object may show itself in these ways (IPython's display protocol); text is what repr() says.
+struct Format {
+  const char* method;
+  const char* type;
+};
+constexpr Format kFormats[] = {
+    {"_repr_html_", "text/html"},        {"_repr_markdown_", "text/markdown"},
+    {"_repr_svg_", "image/svg+xml"},     {"_repr_png_", "image/png"},
+    {"_repr_jpeg_", "image/jpeg"},       {"_repr_latex_", "text/latex"},
+    {"_repr_json_", "application/json"},
+};
+
+Ref compile_tree(PyObject* tree, const char* how) {
+  Ref mode = Ref::steal(PyUnicode_FromString(how));
+  Ref no_flags = Ref::steal(PyLong_FromLong(0));
+  if (!mode || !no_flags) return {};
+  return call(refs().compile, tree, refs().file_name, mode.get(), no_flags.get(), Py_True);
+}
+
+// A program in two: all but its last expression, and that, if it ends with one.
+struct Parts {
+  Ref statements, expression;
+  bool are_there = false;
+};
+
+Parts compile_step(std::string_view source) {
+  Parts parts;
+  Ref tree = parse_program(source, kOnlyTree);
+  Ref body = tree ? attribute(tree.get(), "body") : Ref();
+  if (!body) return parts;
+  const Py_ssize_t count = PyList_Size(body.get());
+  PyObject* last = count > 0 ? PyList_GetItem(body.get(), count - 1) : nullptr;  // borrowed
+  if (last && Py_TYPE(last) == reinterpret_cast<PyTypeObject*>(refs().tree_of_statement)) {
+    Ref value = attribute(last, "value");
+    Ref whole = value ? call(refs().tree_of_expression, value.get()) : Ref();
+    if (!whole || PyList_SetSlice(body.get(), count - 1, count, nullptr) < 0) return parts;
+    parts.expression = compile_tree(whole.get(), "eval");
+    if (!parts.expression) return parts;
+  }
+  parts.statements = compile_tree(tree.get(), "exec");
+  parts.are_there = static_cast<bool>(parts.statements);
+  return parts;
+}
+
+// Null with an exception set.
+Ref text_of(PyObject* value) {
+  Ref text = Ref::steal(PyObject_Repr(value));
+  if (!text || PyUnicode_GetLength(text.get()) <= kMostText) return text;
+  return Ref::steal(PyUnicode_Substring(text.get(), 0, kMostText));
+}
+
+void add_format(PyObject* shown, PyObject* value, const Format& format) {
+  Ref method = attribute(reinterpret_cast<PyObject*>(Py_TYPE(value)), format.method);
+  Ref made = method ? call(method.get(), value) : Ref();
+  if (made && made.get() != Py_None) PyDict_SetItemString(shown, format.type, made.get());
+  PyErr_Clear();  // what cannot show itself so is shown by its text
+}
+
+void add_bundle(PyObject* shown, PyObject* value) {
+  Ref method = attribute(reinterpret_cast<PyObject*>(Py_TYPE(value)), "_repr_mimebundle_");
+  Ref made = method ? call(method.get(), value) : Ref();
+  if (made && PyTuple_Check(made.get()) && PyTuple_Size(made.get()) > 0)
+    made = Ref::share(PyTuple_GetItem(made.get(), 0));
+  if (made && PyDict_Check(made.get())) PyDict_Update(shown, made.get());
+  PyErr_Clear();
+}
+
+// By MIME type. Null with an exception set: it has no repr().
+Ref display_of(PyObject* value) {
+  Ref text = text_of(value);
+  Ref shown = text ? Ref::steal(PyDict_New()) : Ref();
+  if (!shown) return {};
+  for (const Format& format : kFormats) add_format(shown.get(), value, format);
+  add_bundle(shown.get(), value);
+  if (PyDict_SetItemString(shown.get(), "text/plain", text.get()) < 0) return {};
+  return shown;
+}
+
+Ref text_alone(PyObject* shown) {
+  Ref alone = Ref::steal(PyDict_New());
+  PyObject* text = PyDict_GetItemString(shown, "text/plain");
+  if (!alone || !text || PyDict_SetItemString(alone.get(), "text/plain", text) < 0) return {};
+  return alone;
+}
+
+// False: an exception is set.
+bool write_value(PyObject* value, PyObject* shown, const Answer& answer, Ending& ending) {
+  Ref alone = text_alone(shown);
+  if (!alone) return false;
+  // What cannot be encoded, or is too large, is left out, last the text.
+  PyObject* const tries[][2] = {{value, shown},
+                                {Py_None, shown},
+                                {value, alone.get()},
+                                {Py_None, alone.get()},
+                                {Py_None, Py_None}};
+  for (const auto& [first, second] : tries) {
+    Encoder results(answer.payload(), answer.space.capacity);
+    results.open_results();
+    Encoder::Outcome outcome = results.add_result(first);
+    if (outcome == Encoder::Outcome::kFine) outcome = results.add_result(second);
+    if (outcome == Encoder::Outcome::kRaised) return false;
+    if (outcome == Encoder::Outcome::kInvalid) continue;
+    ending = {AnswerKind::kValue, results.size(), 0};
+    return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+// The interpreter has the handlers of the steps before in its memory, the kernel has not. That of
+// SIGSYS is ours (sigsys_reporter.h) unless the program has set one.
+bool take_up_signals() {
+  Ref module = Ref::steal(PyImport_ImportModule("_signal"));
+  Ref usual = module ? attribute(module.get(), "SIG_DFL") : Ref();
+  for (int number = 1; usual && number <= kLastSignal; ++number) {
+    if (number == SIGKILL || number == SIGSTOP) continue;
+    Ref handler = Ref::steal(PyObject_CallMethod(module.get(), "getsignal", "i", number));
+    const bool is_pythons = handler && handler.get() != Py_None;
+    const bool is_ours =
+        number == SIGSYS && handler && PyObject_RichCompareBool(handler.get(), usual.get(), Py_EQ);
+    if (is_pythons && !is_ours)
+      Ref::steal(PyObject_CallMethod(module.get(), "signal", "iO", number, handler.get()));
+    PyErr_Clear();  // a number that is no signal here
+  }
+  return static_cast<bool>(usual);
+}
+
+Ending run_step(const Request& request, const Answer& answer) {
+  Parts parts = compile_step(request.source);
+  if (!parts.are_there) return end_script(answer, Stage::kCompile, request.source);
+  PyObject* module = module_of_job(Mode::kStep);
+  Ending ending;
+  if (!execute(parts.statements.get(), module))
+    return end_script(answer, Stage::kRun, request.source);
+  if (!parts.expression) return ending;
+  Ref value = execute(parts.expression.get(), module);
+  if (!value) return end_script(answer, Stage::kRun, request.source);
+  if (value.get() == Py_None) return ending;
+  PyDict_SetItemString(PyModule_GetDict(refs().builtins), "_", value.get());
+  Ref shown = display_of(value.get());
+  if (!shown || !write_value(value.get(), shown.get(), answer, ending))
+    return end_script(answer, Stage::kRun, request.source);
+  return ending;
+}
+
+}  // namespace shim

@@ -1,0 +1,146 @@
+// Compiled without a stack protector and jump tables: both read memory that is being restored.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "shim/state/node_view.h"
+#include "shim/state/restore.h"
+
+namespace shim::state {
+namespace {
+
+// Raw calls: the C library's own would write errno, which lies in memory that is being restored.
+long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long fourth __asm__("r10") = d;
+  register long fifth __asm__("r8") = e;
+  register long sixth __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+int error_of(long result) { return result < 0 ? static_cast<int>(-result) : 0; }
+long argument(const void* pointer) { return reinterpret_cast<long>(pointer); }
+
+long map(const Area& area, int flags, long file) {
+  return call(SYS_mmap, static_cast<long>(area.begin), static_cast<long>(area.end - area.begin),
+              static_cast<long>(area.protection), MAP_PRIVATE | MAP_FIXED | flags, file,
+              static_cast<long>(area.offset));
+}
+
+// Not another one that has its name here. Those of the scratch are ours.
+bool is_file_of(const Area& area, long file) {
+  struct stat status;
+  if (area.inode == 0) return true;
+  return call(SYS_fstat, file, argument(&status)) == 0 && status.st_ino == area.inode &&
+         static_cast<uint64_t>(status.st_size) == area.file_bytes;
+}
+
+int map_file(const Area& area) {
+  const long file = call(SYS_openat, AT_FDCWD, argument(text_of(area.file)), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return error_of(file);
+  const long at = is_file_of(area, file) ? map(area, 0, file) : -ESTALE;
+  call(SYS_close, file);
+  return error_of(at);
+}
+
+int restore_area(const Area& area) {
+  const long begin = static_cast<long>(area.begin);
+  const long size = static_cast<long>(area.end - area.begin);
+  if (area.kind == AreaKind::kNone) return error_of(call(SYS_munmap, begin, size));
+  if (area.kind == AreaKind::kAnonymous)
+    return error_of(map(area, MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  if (area.kind == AreaKind::kFile) return map_file(area);
+  if (area.kind == AreaKind::kUnwritten)
+    return error_of(call(SYS_madvise, begin, size, MADV_DONTNEED));
+  return error_of(call(SYS_mprotect, begin, size, static_cast<long>(area.protection)));
+}
+
+// Not the C library's: what that has resolved lazily may lie in a page that is being written.
+void copy_words(uint64_t to, const char* from, uint64_t bytes) {
+  uint64_t words = bytes / sizeof(uint64_t);
+  __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+}
+
+int restore_run(const Run& run) {
+  const long begin = static_cast<long>(run.begin);
+  const long size = static_cast<long>(run.pages * kPageBytes);
+  const bool is_open = run.protection & PROT_WRITE;
+  const long open = static_cast<long>(run.protection | PROT_READ | PROT_WRITE);
+  if (!is_open) {
+    if (const int error = error_of(call(SYS_mprotect, begin, size, open)); error != 0) return error;
+  }
+  copy_words(run.begin, node() + run.at, run.pages * kPageBytes);
+  if (is_open) return 0;
+  return error_of(call(SYS_mprotect, begin, size, static_cast<long>(run.protection)));
+}
+
+int put_memory() {
+  const long brk = static_cast<long>(header().brk);
+  if (brk != 0 && call(SYS_brk, brk) != brk) return ENOMEM;
+  for (uint32_t i = 0; i < header().areas; ++i) {
+    if (const int error = restore_area(areas()[i]); error != 0) return error;
+  }
+  for (uint32_t i = 0; i < header().runs; ++i) {
+    if (const int error = restore_run(runs()[i]); error != 0) return error;
+  }
+  return 0;
+}
+
+int finish_entry(long scratch, const Entry& entry) {
+  if (entry.kind == EntryKind::kHardLink) return 0;
+  const long path = argument(text_of(entry.path));
+  const timespec times[2] = {{0, UTIME_NOW}, {entry.seconds, entry.nanoseconds}};
+  const long timed = call(SYS_utimensat, scratch, path, argument(times), AT_SYMLINK_NOFOLLOW);
+  if (timed < 0 || entry.kind == EntryKind::kSymbolicLink) return error_of(timed);
+  return error_of(call(SYS_fchmodat, scratch, path, entry.mode & 07777));
+}
+
+// When nothing is opened or put into directories any more: the last is the deepest. The working
+// directory may be one that cannot be entered after that.
+int finish_files() {
+  if (header().entries == 0) return 0;
+  const long scratch = call(SYS_openat, AT_FDCWD, argument("."), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (scratch < 0) return error_of(scratch);
+  int error = 0;
+  if (header().directory.size > 0)
+    error = error_of(call(SYS_chdir, argument(text_of(header().directory))));
+  for (uint32_t i = header().entries; error == 0 && i > 0; --i)
+    error = finish_entry(scratch, entries()[i - 1]);
+  call(SYS_close, scratch);
+  return error;
+}
+
+int restore_all() {
+  if (const int error = put_memory(); error != 0) return error;
+  if (const int error = finish_files(); error != 0) return error;
+  return error_of(call(SYS_rt_sigprocmask, SIG_SETMASK, argument(&header().blocked), 0,
+                       sizeof header().blocked));
+}
+
+}  // namespace
+
+void restore_memory(int* tid_address, const LastWord& word) {
+  if (restore_all() != 0) {
+    call(SYS_write, word.report, argument(word.failure), sizeof *word.failure);
+    for (;;) call(SYS_exit_group, word.status);
+  }
+  if (tid_address) *tid_address = static_cast<int>(call(SYS_gettid));
+  timespec now{};
+  call(SYS_clock_gettime, CLOCK_MONOTONIC, argument(&now));
+  word.done->at_ns = now.tv_sec * 1'000'000'000 + now.tv_nsec;
+  call(SYS_write, word.report, argument(word.done), sizeof *word.done);
+  call(SYS_close, word.report);
+  call(SYS_munmap, kNodeAddress, static_cast<long>(header().bytes));
+}
+
+}  // namespace shim::state

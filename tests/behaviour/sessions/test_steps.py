@@ -1,0 +1,206 @@
+"""A session as its user sees it: what a step finds, what it leaves, and what is not kept."""
+
+from __future__ import annotations
+
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from sessions.client import SessionTestCase
+
+
+class Steps(SessionTestCase):
+    def test_a_step_finds_what_those_before_it_left(self) -> None:
+        node = self.node("", "x = [1]", "def f(n):\n    return x + [n]", "import collections as c", "x.append(2)")
+        self.assertEqual(self.value(node, "f(3)"), [1, 2, 3])
+        self.assertEqual(self.value(node, "sorted(c.Counter('aab').items())[0][1]"), 2)
+
+    def test_the_value_is_that_of_the_last_expression(self) -> None:
+        result = self.keep("", "x = 6\nx * 7")
+        self.assertEqual((result["value"], result["display"]), (42, {"text/plain": "42"}))
+        self.assertEqual(self.value(result["session"]["node"], "_ + 1"), 43)
+        for source in ("x = 1", "None", "", "for i in range(3): i"):
+            with self.subTest(source=source):
+                quiet = self.keep("", source)
+                self.assertEqual((quiet["value"], quiet.get("display")), (None, None))
+
+    def test_what_cannot_be_a_value_is_shown(self) -> None:
+        result = self.keep("", "class A:\n  def __repr__(self): return 'an A'\n  def _repr_html_(self): return '<b>A</b>'\nA()")
+        self.assertEqual(result["value"], None)
+        self.assertEqual(result["display"], {"text/html": "<b>A</b>", "text/plain": "an A"})
+
+    def test_a_function_that_is_there_is_called(self) -> None:
+        node = self.node("", "calls = 0\ndef f(x):\n  global calls\n  calls += 1\n  return x * 2")
+        result = self.service.run("", session=node, mode="call", func="f", inputs=[1, [2]])
+        self.assertLabel(result, "OK")
+        self.assertEqual(result["value"], [2, [2, 2]])
+        self.assertEqual(self.value(result["session"]["node"], "calls"), 2)
+
+    def test_an_exception_leaves_what_was_done_before_it(self) -> None:
+        result = self.keep("", "x = 1\n1 / 0\nx = 2", label="ZeroDivisionError")
+        self.assertEqual(self.value(result["session"]["node"], "x"), 1)
+        result = self.keep(result["session"]["node"], "x = (", label="SyntaxError")
+        self.assertEqual(self.value(result["session"]["node"], "x"), 1)
+
+    def test_a_traceback_names_the_step_of_each_line(self) -> None:
+        node = self.node("", "def f(n):\n    return 1 / n", "x = 1")
+        result = self.keep(node, "y = 2\n\nf(0)", label="ZeroDivisionError")
+        self.assertEqual((result["exception"]["traceback"], result["detail"]["line"]),
+                         ('Traceback (most recent call last):\n  File "step 3", line 3, in <module>\n    f(0)\n'
+                          '  File "main.py", line 2, in f\nZeroDivisionError: division by zero\n', 3))
+        lines = "import inspect, traceback\ntry: f(0)\nexcept Exception: text = traceback.format_exc()\n"
+        self.assertEqual(self.value(node, lines + "['return 1 / n' in text, inspect.getsource(f)]"),
+                         [True, "def f(n):\n    return 1 / n\n"])
+
+    def test_a_step_that_a_limit_ends_leaves_its_parent(self) -> None:
+        node = self.node("", "x = 1")
+        endings = {"TimeoutException": "x = 2\nwhile True: pass", "MemoryLimitExceeded": "x = bytearray(1 << 30)",
+                   "UnsafeCode": "x = 2\nimport socket\nsocket.socket()"}
+        for label, source in endings.items():
+            with self.subTest(label=label):
+                result = self.step(node, source, limits={"cpu_ms": 300 if "while" in source else 10000, "memory_mb": 128})
+                self.assertNotKept(result, "a step that ends so leaves the session as it was", label)
+                self.assertEqual(self.value(result["session"]["node"], "x"), 1)
+
+    def test_branches_see_nothing_of_each_other(self) -> None:
+        node = self.node("", "x = [0]\nopen('f', 'w').write('0')")
+        left = self.node(node, "x.append('left')\nopen('f', 'a').write('left')\nopen('only-left', 'w').close()")
+        right = self.node(node, "x.append('right')\nopen('f', 'a').write('right')")
+        look = "import os; [x, open('f').read(), sorted(os.listdir('.'))]"
+        self.assertEqual(self.value(left, look), [[0, "left"], "0left", ["f", "only-left"]])
+        self.assertEqual(self.value(right, look), [[0, "right"], "0right", ["f"]])
+        self.assertEqual(self.value(node, look), [[0], "0", ["f"]])
+
+
+class State(SessionTestCase):
+    def test_generators_and_chance(self) -> None:
+        node = self.node("", "import random\nrandom.seed(7)\nfirst = random.random()\nit = iter(range(5)); next(it)")
+        draws = [self.value(node, "[next(it), random.random()]") for _ in range(2)]
+        self.assertEqual(draws[0], draws[1])
+        fresh = self.node("", "import random")
+        self.assertNotEqual(self.value(fresh, "random.random()"), self.value(fresh, "random.random()"))
+
+    def test_files_of_all_kinds(self) -> None:
+        node = self.node("", """
+import os
+os.makedirs('a/b')
+open('a/b/f', 'w').write('content')
+os.link('a/b/f', 'hard')
+os.symlink('a/b/f', 'soft')
+os.chmod('a/b/f', 0o444)
+os.utime('a/b/f', (1, 2))
+os.mkdir('shut', 0o500)
+""")
+        look = ("[open('soft').read(), os.path.samefile('hard', 'a/b/f'), os.readlink('soft'), "
+                "oct(os.stat('a/b/f').st_mode), os.stat('a/b/f').st_mtime, oct(os.stat('shut').st_mode), "
+                "os.stat('hard').st_nlink]")
+        expected = ["content", True, "a/b/f", "0o100444", 2.0, "0o40500", 2]
+        self.assertEqual(self.value(node, look), expected)
+        node = self.node(node, "os.rename('a', 'z')", "os.unlink('hard')")
+        self.assertEqual(self.value(node, "[sorted(os.listdir('.')), os.stat('z/b/f').st_nlink]"),
+                         [["shut", "soft", "z"], 1])
+
+    def test_open_files_go_on_where_they_were(self) -> None:
+        node = self.node("", "import os\nf = open('f', 'w+')\nf.write('one two')\nf.seek(4)\ng = open('log', 'a')\n"
+                             "null = open('/dev/null', 'w')\nd = os.dup(f.fileno())")
+        left = self.node(node, "f.read(3)", "f.write(' three'); f.flush(); g.write('left'); g.flush()")
+        self.assertEqual(self.value(left, "[open('f').read(), open('log').read(), os.lseek(d, 0, 1) == os.lseek(f.fileno(), 0, 1)]"),
+                         ["one two three", "left", True])
+        self.assertEqual(self.value(node, "[f.read(), null.write('x')]"), ["two", 1])
+
+    def test_each_step_has_its_own_input(self) -> None:
+        first = self.keep("", "import sys\nread = sys.stdin.readline\nfirst = read()", stdin="one\ntwo\n")
+        second = self.keep(first["session"]["node"], "first + read() + input()", stdin="three\n" * 100_000)
+        self.assertEqual(second["value"], "one\nthree\nthree")
+        self.assertEqual(self.value(second["session"]["node"], "sys.stdin.read()"), "")
+
+    def test_threads_are_waited_for(self) -> None:
+        node = self.node("", "import threading, time\ndone = []\ndef work():\n  time.sleep(0.05); done.append(1)\n"
+                             "threads = [threading.Thread(target=work) for _ in range(3)]\nfor each in threads: each.start()")
+        self.assertEqual(self.value(node, "done"), [1, 1, 1])
+
+    def test_surroundings(self) -> None:
+        node = self.node("", "import os, signal\nos.mkdir('d'); os.chdir('d'); os.umask(0o27); os.environ['A'] = 'b'\n"
+                             "caught = []\nsignal.signal(signal.SIGUSR1, lambda *a: caught.append(1))\n"
+                             "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])")
+        self.assertEqual(self.value(node, "os.kill(os.getpid(), signal.SIGUSR1)\n"
+                                          "[os.path.basename(os.getcwd()), oct(os.umask(0)), os.environ['A'], caught, "
+                                          "signal.SIGUSR2 in signal.pthread_sigmask(signal.SIG_BLOCK, [])]"),
+                         ["d", "0o27", "b", [1], True])
+
+    def test_its_directory_whatever_its_name_is(self) -> None:
+        """Where nothing can be mounted, each cell has another one."""
+        node = self.node("", "import os, sys, tempfile\ntempfile.gettempdir()\nopen('lib.py', 'w').write('x = 5')")
+        look = ("import lib, time\ntime.sleep(0.1)\nhere = os.getcwd()\n"
+                "[lib.x, os.environ['HOME'] == here, os.environ['TMPDIR'] == here, sys.path[0] == here, tempfile.gettempdir() == here]")
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: self.value(node, look), range(4)))
+        self.assertEqual(found, [found[0]] * 4)
+        self.assertEqual(found[0][0], 5)
+        if "--level" in self.options:
+            self.assertEqual(found[0], [5, True, True, True, True])
+
+    def test_extensions_loaded_in_the_middle(self) -> None:
+        node = self.node("", "import sqlite3\ndb = sqlite3.connect(':memory:')\ndb.execute('create table t (x)')",
+                         "db.execute('insert into t values (4)')", "import decimal, lzma, ctypes")
+        self.assertEqual(self.value(node, "db.execute('select x from t').fetchall()[0][0]"), 4)
+        self.assertEqual(self.value(node, "lzma.decompress(lzma.compress(b'a')).decode() + str(decimal.Decimal(1))"), "a1")
+
+    def test_much_memory(self) -> None:
+        node = self.node("", "x = bytearray(20 << 20)\nx[::4096] = b'a' * len(x[::4096])", "y = [bytes([i]) * 100000 for i in range(50)]",
+                         "del x")
+        self.assertEqual(self.value(node, "sum(len(each) for each in y)"), 5_000_000)
+
+
+class StepsContained(Steps):
+    options = ("--level", "contained")
+
+
+class StateContained(State):
+    options = ("--level", "contained")
+
+
+class StepsMinimal(Steps):
+    options = ("--level", "minimal")
+
+
+class StateMinimal(State):
+    options = ("--level", "minimal")
+
+
+class NotKept(SessionTestCase):
+    def assertLost(self, source: str, why: str, **fields: object) -> None:
+        with self.subTest(why=why):
+            self.assertNotKept(self.step("", source, **fields), why)
+
+    def test_what_is_found_by_looking(self) -> None:
+        self.assertLost("import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+                        "a second thread")
+        self.assertLost("import os\nends = os.pipe()", "an open pipe")
+        self.assertLost("import mmap\nm = mmap.mmap(-1, 4096)", "a shared mapping")
+        self.assertLost("import os\nf = open('f', 'w'); os.unlink('f')", "an open file that was deleted")
+        self.assertLost("import os\nos.chdir('/')", "a working directory outside of its own")
+        self.assertLost("import os\nos.mkfifo('p')", "a named pipe")
+        self.assertLost("import os, time\nif os.fork() == 0: time.sleep(60)", "a child process",
+                        policy={"profile": "subprocess"})
+
+    def test_a_program_that_stops_or_ends_itself(self) -> None:
+        result = self.step("", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)", limits={"wall_ms": 400})
+        self.assertNotKept(result, "a step that ends so leaves the session as it was", "TimeoutException")
+        self.assertLost("import os\nos._exit(0)", "the program ended before its step was over")
+
+    def test_nodes_that_are_not_there(self) -> None:
+        for node, message in {"n-1": 'session: "n-1" is no node of a session here'}.items():
+            result = self.step(node, "1")
+            self.assertLabel(result, "BadJob")
+            self.assertEqual(result["detail"]["message"], message)
+
+    def test_fields_that_no_step_has(self) -> None:
+        for fields, message in (({"determinism": {"runs": 2}}, "determinism.runs: a step of a session is run once"),
+                                ({"outputs": ["*"]}, "outputs: a step of a session keeps its files with its node"),
+                                ({"determinism": {"mode": "fixed"}}, "determinism.mode: fixed mode is not for steps of sessions")):
+            answer = self.service.ask("POST", "/v1/jobs", {"source": "1", "session": "new", **fields})
+            self.assertEqual((answer.status, answer.json["error"]["message"]), (400, message))
+
+
+if __name__ == "__main__":
+    unittest.main()

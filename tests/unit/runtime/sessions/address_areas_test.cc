@@ -1,0 +1,137 @@
+#include "runtime/sessions/address_areas.h"
+
+#include <sys/mman.h>
+
+#include <catch2/catch.hpp>
+
+namespace runtime {
+namespace {
+
+using shim::state::AreaKind;
+
+constexpr std::string_view kBefore =
+    "10000-20000 r-xp 00000000 00:01 5                          /memfd:image (deleted)\n"
+    "20000-30000 rw-p 00010000 00:01 5                          /memfd:image (deleted)\n"
+    "50000-60000 rw-p 00000000 00:00 0                          [heap]\n"
+    "6f1000000000-6f1000010000 rw-s 00000000 00:01 9            /memfd:answer (deleted)\n"
+    "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0            [stack]\n";
+
+AreaChanges changes(std::string_view now, std::string_view before = kBefore) {
+  return changes_of(parse_maps(before).value(), parse_maps(now).value());
+}
+
+// Without what is the same in all: the areas that hold nothing before runs are put there.
+std::vector<AreaChange> differences(const AreaChanges& changes) {
+  std::vector<AreaChange> found = changes.changes;
+  std::erase_if(found, [](const AreaChange& each) { return each.kind == AreaKind::kUnwritten; });
+  return found;
+}
+
+std::vector<AreaKind> kinds_of(const AreaChanges& changes) {
+  std::vector<AreaKind> kinds;
+  for (const AreaChange& each : differences(changes)) kinds.push_back(each.kind);
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("areas are read as the kernel tells them", "[areas]") {
+  const std::vector<AddressArea> areas = parse_maps(kBefore).value();
+  REQUIRE(areas.size() == 5);
+  CHECK(areas[1] == AddressArea{0x20000, 0x30000, PROT_READ | PROT_WRITE, false, 0x10000, 1, 5,
+                                "/memfd:image (deleted)"});
+  CHECK(areas[3].is_shared);
+  CHECK_FALSE(parse_maps("20000-10000 rw-p 00000000 00:00 0\n"));
+  CHECK_FALSE(parse_maps("10000-20000 rw-p x 00:00 0\n"));
+  CHECK_FALSE(parse_maps("10000-20000 rw-p 0 00:00 0\n10000-20000 rw-p 0 00:00 0\n"));
+}
+
+TEST_CASE("nothing has to be done where nothing differs", "[areas]") {
+  const AreaChanges found = changes(kBefore);
+  CHECK(differences(found).empty());
+  // Neither code, nor what is shared, nor the stack.
+  REQUIRE(found.changes.size() == 2);
+  CHECK(found.changes[0].begin == 0x20000);
+  CHECK(found.changes[0].end == 0x30000);
+  CHECK(found.changes[1].begin == 0x50000);
+  CHECK(changes(kBefore).brk == 0);
+}
+
+TEST_CASE("a new area, one that is gone, and one that may be written no more", "[areas]") {
+  const AreaChanges found = changes(
+      "10000-20000 r-xp 00000000 00:01 5                          /memfd:image (deleted)\n"
+      "20000-28000 rw-p 00010000 00:01 5                          /memfd:image (deleted)\n"
+      "28000-30000 r--p 00018000 00:01 5                          /memfd:image (deleted)\n"
+      "40000-48000 rw-p 00000000 00:00 0\n");
+  CHECK(kinds_of(found) ==
+        std::vector{AreaKind::kProtection, AreaKind::kAnonymous, AreaKind::kNone});
+  CHECK(found.changes[0].begin == 0x28000);
+  CHECK(found.cannot.empty());
+}
+
+TEST_CASE("a heap that has grown grows again", "[areas]") {
+  const AreaChanges found = changes(
+      "10000-20000 r-xp 00000000 00:01 5   /memfd:image (deleted)\n"
+      "20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
+      "50000-70000 rw-p 00000000 00:00 0   [heap]\n");
+  CHECK(found.brk == 0x70000);
+  REQUIRE(kinds_of(found) == std::vector{AreaKind::kHeap});
+  CHECK(found.changes[0].begin == 0x60000);
+}
+
+TEST_CASE("a library that was loaded is mapped from its file", "[areas]") {
+  const AreaChanges sorted = changes(
+      "10000-20000 r-xp 00000000 00:01 5   /memfd:image (deleted)\n"
+      "20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
+      "50000-60000 rw-p 00000000 00:00 0   [heap]\n"
+      "7f0000000000-7f0000010000 r--p 00000000 fe:00 77 /usr/lib/x.so\n"
+      "7f0000010000-7f0000020000 r-xp 00010000 fe:00 77 /usr/lib/x.so\n");
+  REQUIRE(kinds_of(sorted) == std::vector{AreaKind::kFile, AreaKind::kFile});
+  CHECK(sorted.changes[1].offset == 0x10000);
+  CHECK(sorted.changes[1].path == "/usr/lib/x.so");
+}
+
+TEST_CASE("what cannot be put back is named", "[areas]") {
+  const auto cannot = [](std::string_view more) {
+    return changes(std::string("10000-20000 r-xp 00000000 00:01 5   /memfd:image (deleted)\n"
+                               "20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
+                               "50000-60000 rw-p 00000000 00:00 0   [heap]\n")
+                       .append(more))
+        .cannot;
+  };
+  CHECK(cannot("7f0000000000-7f0000010000 rw-s 00000000 00:01 8 /dev/zero (deleted)\n") ==
+        "a shared mapping");
+  CHECK(cannot("7f0000000000-7f0000010000 rw-p 00000000 00:01 8 /tmp/f (deleted)\n") ==
+        "a mapping of a deleted file");
+  CHECK(changes("20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n").cannot ==
+        "code of its template that it moved");
+}
+
+// What puts a node back stands on the stack: one that was split by madvise(2) or mprotect(2) has
+// parts without its name.
+TEST_CASE("a program that changed what restores it leaves no node", "[areas]") {
+  const std::string rest = std::string(kBefore.substr(0, kBefore.find("7ffc")));
+  const auto cannot = [&rest](const std::string& more) { return changes(rest + more).cannot; };
+  const std::string why = "a stack that it has changed";
+  CHECK(cannot("7ffc00000000-7ffc00010000 rw-p 00000000 00:00 0\n"
+               "7ffc00010000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n") == why);
+  CHECK(cannot("7ffbff000000-7ffbff001000 rw-p 00000000 00:00 0\n"
+               "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n") == why);
+  CHECK(cannot("7ffb00000000-7ffb00001000 rw-p 00000000 00:00 0\n"
+               "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n")
+            .empty());
+  // As far as the kernel lets it grow.
+  CHECK(cannot("7ffbfff00000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n").empty());
+}
+
+TEST_CASE("an area that reaches into what is ours is none of a node's", "[areas]") {
+  const AddressArea before{shim::state::kAnswerAddress - 0x1000, shim::state::kAnswerAddress};
+  AddressArea into = before;
+  into.end += 0x1000;
+  CHECK_FALSE(is_no_state(before));
+  CHECK(is_no_state(into));
+  CHECK(is_no_state({shim::state::kEndOfOurs - 0x1000, shim::state::kEndOfOurs + 0x1000}));
+  CHECK_FALSE(is_no_state({shim::state::kEndOfOurs, shim::state::kEndOfOurs + 0x1000}));
+}
+
+}  // namespace runtime
