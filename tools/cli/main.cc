@@ -21,6 +21,7 @@
 #include "tools/cli/serve/front.h"
 #include "tools/cli/serve/health.h"
 #include "tools/cli/serve/serve.h"
+#include "tools/cli/session/session.h"
 #include "tools/cli/suites/suites.h"
 #include "tools/cli/template_list.h"
 #include "tools/cli/text.h"
@@ -32,6 +33,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
   switch (line.command) {
     case cli::Command::kRun:
       return cli::run_command(line, parts);
+    case cli::Command::kSession:
+      return cli::session_command(line, parts);
     case cli::Command::kBatch:
       return cli::batch_command(line, parts);
     case cli::Command::kServe:

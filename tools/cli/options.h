@@ -246,6 +246,7 @@ struct TopOptions {
 
 enum class Command {
   kRun,
+  kSession,
   kBatch,
   kServe,
   kPilot,

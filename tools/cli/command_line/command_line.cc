@@ -195,6 +195,8 @@ std::string finish_pack(const CLI::App&, CommandLine& line) {
 constexpr Syntax kCommands[] = {
     {"run", "Run one program and say how it ended", kRunExamples, Command::kRun, add_run,
      finish_run},
+    {"session", "Run steps that keep their variables, and undo and branch them", kSessionExamples,
+     Command::kSession, add_session},
     kBatchSyntax,
     {"serve", "The same pool behind HTTP", kServeExamples, Command::kServe, add_serve},
     {"route", "One address for the pilots of many machines", kRouteExamples, Command::kRoute,

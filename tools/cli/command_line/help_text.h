@@ -33,6 +33,26 @@ Examples:
   zygo run --preload json,decimal --determinism 2 prog.py
 )~";
 
+inline constexpr const char* kSessionExamples =
+    R"~(Each step finds the variables and files of those before it, in an interpreter of its own. A
+step that a limit or the policy ends leaves the session where it was. Limits are those of a step;
+memory and disk hold for the whole state. Lines that begin with % are commands:
+  %undo [N]      back by N steps, or one
+  %branch NAME   begin a branch here
+  %go WHERE      to a step, by its number, or to a branch
+  %tree          all steps
+  %try           the lines up to an empty one are tried side by side, each from here
+  %help, %quit
+With --json each result is a line, as zygo run --json prints it. Exit code: 1 if the last step of a
+file or pipe failed.
+
+Examples:
+  zygo session
+  zygo session load.py
+  printf 'x = 6\nx * 7\n' | zygo session
+  zygo session --template python-numpy --wall 5s --memory 1G
+)~";
+
 inline constexpr const char* kBatchExamples =
     R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N
 being its line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept

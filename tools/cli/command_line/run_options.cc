@@ -65,6 +65,11 @@ void add_limits(CLI::App& app, RunOptions& into) {
   app.option_defaults()->group("Options");
 }
 
+void add_profile(CLI::App& app, RunOptions& into) {
+  parsed_option(app, "--profile", "NAME", "Operations allowed: pure, default, subprocess, build",
+                into.profile, parse_profile);
+}
+
 void number_of_fixed_mode(CLI::App& app, const char* name, int64_t& into, const char* field,
                           const char* meaning, CLI::Option* mode) {
   const runtime::Field& rule =
@@ -99,8 +104,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   app.add_option("ARGS", into.args, "The program's own arguments; put them behind --")
       ->type_name("");
   add_limits(app, into);
-  parsed_option(app, "--profile", "NAME", "Operations allowed: pure, default, subprocess, build",
-                into.profile, parse_profile);
+  add_profile(app, into);
   whole_number(app.add_option("--determinism", into.determinism,
                               "Run N times under different seeds and compare"),
                1u, 8u);
@@ -125,6 +129,15 @@ void add_run(CLI::App& app, CommandLine& line) {
                "Count every system call, and say which profile the program needs (slow)");
   app.add_flag("--record", into.record,
                "With --json: the result carries the whole job, for zygo replay");
+}
+
+void add_session(CLI::App& app, CommandLine& line) {
+  app.add_option(
+         "FILE", line.run.args,
+         "Source files, each a step; without any, or on a terminal, steps are read from stdin")
+      ->type_name("");
+  add_limits(app, line.run);
+  add_profile(app, line.run);
 }
 
 std::string finish_run(const CLI::App&, CommandLine& line) {

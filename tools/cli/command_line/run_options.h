@@ -1,5 +1,5 @@
 #pragma once
-// The options of `zygo run`.
+// The options of `zygo run` and `zygo session`.
 
 #include <string>
 
@@ -12,6 +12,7 @@ class App;
 namespace cli {
 
 void add_run(CLI::App& app, CommandLine& into);
+void add_session(CLI::App& app, CommandLine& into);
 std::string finish_run(const CLI::App& app, CommandLine& line);
 
 }  // namespace cli

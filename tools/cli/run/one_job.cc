@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "runtime/job/live_io.h"
 
@@ -76,16 +77,34 @@ runtime::JobResult cancel(runtime::Engine& engine, Mailbox& mailbox, runtime::Jo
   return mailbox.take_or(std::move(cancelled));
 }
 
+runtime::JobResult await(runtime::Engine& engine, Mailbox& mailbox, runtime::JobResult cancelled,
+                         const StopSignals* stop) {
+  std::array<pollfd, 2> entries{
+      {{mailbox.arrived->get(), POLLIN, 0}, {stop ? stop->fd() : -1, POLLIN, 0}}};
+  wait_for(entries, -1);
+  if (entries[0].revents == 0) return cancel(engine, mailbox, std::move(cancelled));
+  return mailbox.take_or(std::move(cancelled));
+}
+
 }  // namespace
 
 runtime::JobResult run_one(runtime::Engine& engine, runtime::Job job, const StopSignals* stop) {
-  runtime::JobResult cancelled = cancelled_job(job.id);
-  const std::shared_ptr<Mailbox> mailbox = submit(engine, std::move(job));
-  std::array<pollfd, 2> entries{
-      {{mailbox->arrived->get(), POLLIN, 0}, {stop ? stop->fd() : -1, POLLIN, 0}}};
-  wait_for(entries, -1);
-  if (entries[0].revents == 0) return cancel(engine, *mailbox, std::move(cancelled));
-  return mailbox->take_or(std::move(cancelled));
+  std::vector<runtime::Job> jobs;
+  jobs.push_back(std::move(job));
+  return std::move(run_all(engine, std::move(jobs), stop).front());
+}
+
+std::vector<runtime::JobResult> run_all(runtime::Engine& engine, std::vector<runtime::Job> jobs,
+                                        const StopSignals* stop) {
+  std::vector<runtime::JobResult> results;
+  std::vector<std::shared_ptr<Mailbox>> mailboxes;
+  for (runtime::Job& job : jobs) {
+    results.push_back(cancelled_job(job.id));
+    mailboxes.push_back(submit(engine, std::move(job)));
+  }
+  for (size_t i = 0; i < mailboxes.size(); ++i)
+    results[i] = await(engine, *mailboxes[i], std::move(results[i]), stop);
+  return results;
 }
 
 runtime::JobResult run_live(runtime::Engine& engine, runtime::Job job, const StopSignals* stop,
