@@ -3,6 +3,7 @@
 // late. Whatever happens, each job is answered exactly once, and no scheduler stands still.
 // ZYGO_HISTORY=SEED runs the history of one seed alone, ZYGO_HISTORIES=COUNT more than 1,000.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/sessions/node_store.h"
 #include "tests/unit/runtime/scheduler/fake_machine.h"
 
 namespace runtime {
@@ -37,8 +39,9 @@ class History {
     const auto count = static_cast<unsigned>(seats_.size());
     for (unsigned i = 0; i < count; ++i) {
       const unsigned own = workers_ / count + (i < workers_ % count ? 1 : 0);
-      seats_[i].scheduler = std::make_unique<Scheduler>(seats_[i].machine, catalogue_, admission_,
-                                                        capacity_, SchedulerPlan{own, 1});
+      seats_[i].scheduler =
+          std::make_unique<Scheduler>(seats_[i].machine, catalogue_, admission_, capacity_,
+                                      SchedulerPlan{own, 1, {}, nodes_, i});
     }
     if (count == 2) {
       seats_[0].scheduler->set_peers({seats_[1].scheduler.get()});
@@ -144,6 +147,7 @@ class History {
     if (chance(10)) job.priority = 1;
     if (chance(5)) job.template_name = "fortran";
     if (chance(5)) job.build_only = true;
+    if (chance(40)) become_step(job);
     if (chance(30)) {
       job.watch = std::make_shared<JobWatch>();
       watches_.push_back(job.watch);
@@ -151,13 +155,36 @@ class History {
     return job;
   }
 
+  // The first of a session, or one that goes on from what an earlier one has left.
+  void become_step(Job& job) {
+    job.determinism_runs = 1;
+    job.build_only = false;
+    job.template_name = "python";
+    job.session = kNewSession;
+    if (chance(80)) job.tenant.clear();
+    std::vector<std::string> left;
+    for (const auto& [id, results] : client_.answers) {
+      if (!results.empty() && results.front().step && results.front().step->kept)
+        left.push_back(results.front().step->node);
+    }
+    if (left.empty() || chance(30)) return;
+    const std::string& id = left[one_of(left.size())];
+    auto node = nodes_->find(id, job.tenant, now());
+    if (!node) return;
+    job.session = id;
+    job.node = *node;
+  }
+
   void submit() {
-    admission_.put(client_.task(any_job(), now()));
-    wake_idle();
+    Job job = any_job();
+    const std::shared_ptr<const Node> node = job.node;
+    admission_.put(client_.task(std::move(job), now()));
+    node ? seats_[node->shard].scheduler->wake() : wake_idle();
   }
   void submit_pair() {
     Job first = any_job(), second = any_job();
     first.determinism_runs = second.determinism_runs = 1;
+    for (Job* each : {&first, &second}) each->session.clear(), each->node = nullptr;
     second.priority = first.priority;
     second.deadline = first.deadline = {};
     first.pairing = second.pairing = InteractivePair::create().value();
@@ -228,10 +255,22 @@ class History {
       possible.push_back([&cell] { cell.become_ready(); });
     } else if (cell.state() == CellHandle::State::kRunning) {
       const bool is_long = chance(10);
-      possible.push_back([&cell, is_long] {
-        cell.finish_well(is_long ? std::string(Machine::kShort + 1, 'x') : "short");
+      possible.push_back([this, &cell, is_long] {
+        finish(cell, is_long ? std::string(Machine::kShort + 1, 'x') : "short");
       });
     }
+  }
+
+  // A step leaves a state; of other jobs nobody asks for it.
+  void finish(fake::FakeCell& cell, std::string output) {
+    RunResult result;
+    result.ran = true;
+    result.testimony.kind = Testimony::Kind::kFinished;
+    result.out.total = output.size();
+    result.out.bytes = std::move(output);
+    if (chance(80)) result.state = std::make_shared<const NodeState>();
+    if (cell.builds) result.files.files.push_back({"main", "#!/bin/true", true});
+    cell.finish(std::move(result));
   }
 
   void add_trouble(std::vector<Action>& possible) {
@@ -297,12 +336,15 @@ class History {
   fake::FakeClient client_;
   AdmissionQueue admission_;
   Capacity capacity_;
+  const std::shared_ptr<NodeStore> nodes_ =
+      std::make_shared<NodeStore>(NodesPlan{.most = 20, .idle = 2s});
   std::vector<Seat> seats_;
   std::vector<std::shared_ptr<JobWatch>> watches_;
   unsigned next_ = 0;
 };
 
-void run_history(unsigned seed) {
+// How many steps went on from a node.
+size_t run_history(unsigned seed) {
   INFO("ZYGO_HISTORY=" << seed << " runs this history alone");
   History history(seed);
   history.live(100);
@@ -319,6 +361,12 @@ void run_history(unsigned seed) {
   REQUIRE(history.load() == 0);
   REQUIRE(history.stop());
   REQUIRE(history.templates_dropped_alive() == 0);
+  const auto steps = std::count_if(history.client().answers.begin(), history.client().answers.end(),
+                                   [](const auto& each) {
+                                     const auto& step = each.second.front().step;
+                                     return step && step->kept && !step->parent.empty();
+                                   });
+  return static_cast<size_t>(steps);
 }
 
 TEST_CASE("in 1,000 random histories each job has one verdict", "[scheduler][histories]") {
@@ -328,7 +376,9 @@ TEST_CASE("in 1,000 random histories each job has one verdict", "[scheduler][his
   }
   const char* more = std::getenv("ZYGO_HISTORIES");
   const unsigned long count = more ? std::strtoul(more, nullptr, 10) : 1'000;
-  for (unsigned seed = 1; seed <= count; ++seed) run_history(seed);
+  size_t steps = 0;
+  for (unsigned seed = 1; seed <= count; ++seed) steps += run_history(seed);
+  CHECK(steps > count / 4);  // sessions are among them
 }
 
 }  // namespace
