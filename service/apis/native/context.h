@@ -1,6 +1,7 @@
 #pragma once
 // The parts of the service that the native API uses; all of them outlive it.
 
+#include <algorithm>
 #include <functional>
 
 #include "runtime/engine/engine.h"
@@ -41,6 +42,17 @@ struct NativeContext {
     const std::string id = kind + new_job_id().substr(1);
     return options.router.empty() ? id : id + '-' + options.router;
   }
+
+  // The jobs of one stream (JobStream) at once: more than the dispatcher gives to the engine.
+  size_t jobs_of_stream() const {
+    constexpr size_t kPerWorker = 12;
+    return kPerWorker * std::max(1u, engine.workers());
+  }
+
+  // A short body is read at once. A long one would hold up all other clients meanwhile, and is read
+  // on another thread.
+  void read_aside(const ExchangePtr& exchange, std::function<void()> read,
+                  std::function<void()> then) const;
 
   bool is_ending() const { return phase == Phase::kEnding || phase == Phase::kEnded; }
 };

@@ -10,8 +10,6 @@ namespace service {
 
 namespace {
 
-// The jobs of one batch at once, for each worker: more than the dispatcher gives to the engine.
-constexpr size_t kBatchJobsPerWorker = 12;
 constexpr Parameter kDurable{"durable", "query",
                              "1, with async=1: on the disk before it is acknowledged."};
 constexpr Parameter kKey{"Idempotency-Key", "header",
@@ -20,7 +18,6 @@ constexpr Parameter kKey{"Idempotency-Key", "header",
 constexpr Parameter kBatchKey{"Idempotency-Key", "header",
                               "Of a durable batch: when it is sent again, it gets the same id."};
 constexpr Parameter kWait{"wait", "query", "Seconds, up to 300, to wait for the result."};
-constexpr size_t kLongBody = size_t{128} << 10;  // is read on another thread
 
 sys::Milliseconds from_seconds(double seconds) {
   return sys::Milliseconds(static_cast<int64_t>(seconds * 1000));
@@ -133,7 +130,7 @@ void JobsApi::post_job(const ExchangePtr& exchange, const std::string&) {
   auto arrival = std::make_shared<Arrival>();
   arrival->durable = *durable;
   if (auto bad = read_patience(exchange->request, arrival->patience)) return exchange->answer(*bad);
-  read_aside(
+  context_.read_aside(
       exchange,
       [exchange, arrival, defaults = &context_.options.defaults] {
         const std::string& body = exchange->request.body;
@@ -141,18 +138,6 @@ void JobsApi::post_job(const ExchangePtr& exchange, const std::string&) {
         if (key_of(exchange->request) && !arrival->durable) arrival->digest = digest_of_job(body);
       },
       [this, exchange, arrival] { take_job(exchange, *arrival); });
-}
-
-// A short body is read at once. A long one would hold up all other clients meanwhile.
-void JobsApi::read_aside(const ExchangePtr& exchange, std::function<void()> read,
-                         std::function<void()> then) {
-  if (exchange->request.body.size() <= kLongBody) {
-    read();
-    return then();
-  }
-  context_.readers.read(exchange->client, std::move(read), [exchange, then = std::move(then)] {
-    if (exchange->open()) then();
-  });
 }
 
 void JobsApi::take_job(const ExchangePtr& exchange, Arrival& arrival) {
@@ -300,7 +285,7 @@ void JobsApi::post_batch(const ExchangePtr& exchange, const std::string&) {
   std::optional<sys::Milliseconds> patience;
   if (auto bad = read_patience(exchange->request, patience)) return exchange->answer(*bad);
   auto body = std::make_shared<sys::Result<BatchBody>>(BatchBody{});
-  read_aside(
+  context_.read_aside(
       exchange, [exchange, body] { *body = BatchBody::read(exchange->request.body); },
       [this, exchange, body, patience] { start_batch(exchange, std::move(*body), patience); });
 }
@@ -311,11 +296,10 @@ void JobsApi::start_batch(const ExchangePtr& exchange, sys::Result<BatchBody> bo
   if (body->is_object) exchange->request.body = std::string();  // its elements are copied
   if (auto full = context_.dispatcher.refusal(exchange->client, patience))
     return exchange->answer(busy(*full));
-  auto over = [this](const std::shared_ptr<BatchStream>& batch) { batches_.erase(batch); };
-  auto batch = std::make_shared<BatchStream>(
-      exchange, context_.loop, context_.dispatcher, std::move(body).value(),
-      context_.options.defaults, kBatchJobsPerWorker * std::max(1u, context_.engine.workers()),
-      std::move(over));
+  auto over = [this](const std::shared_ptr<JobStream>& batch) { batches_.erase(batch); };
+  auto batch = std::make_shared<BatchStream>(exchange, context_.loop, context_.dispatcher,
+                                             std::move(body).value(), context_.options.defaults,
+                                             context_.jobs_of_stream(), std::move(over));
   batches_.insert(batch);
   batch->start();
 }

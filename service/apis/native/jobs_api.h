@@ -42,8 +42,6 @@ class JobsApi {
   };
   enum class Replayed : uint8_t { kNo, kYes };
 
-  void read_aside(const ExchangePtr& exchange, std::function<void()> read,
-                  std::function<void()> then);
   void take_job(const ExchangePtr& exchange, Arrival& arrival);
   void submit(const ExchangePtr& exchange, Dispatcher::Order order);
   void submit_kept(const ExchangePtr& exchange, Dispatcher::Order order, std::string digest);
@@ -60,7 +58,7 @@ class JobsApi {
   DurableApi& durable_;
   JobKeys keys_;  // of jobs in results_, which has to go first
   AsyncResults results_;
-  std::set<std::shared_ptr<BatchStream>> batches_;
+  std::set<std::shared_ptr<JobStream>> batches_;
 };
 
 }  // namespace service
