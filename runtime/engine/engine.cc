@@ -205,6 +205,19 @@ class PooledEngine : public Engine {
     return all;
   }
 
+  bool keeps_nodes() const override { return true; }
+
+  void forget_nodes(const std::string& tenant, const std::vector<std::string>& ids) override {
+    for (const std::string& id : ids) nodes_->forget(id, tenant);
+  }
+
+  std::vector<std::string> why_gone(const std::string& tenant,
+                                    const std::vector<std::string>& ids) override {
+    std::vector<std::string> all;
+    for (const std::string& id : ids) all.push_back(nodes_->why_gone(id, tenant));
+    return all;
+  }
+
   void pass_signals() override {
     for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().pass_signals();
   }

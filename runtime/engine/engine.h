@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "runtime/engine/engine_options.h"
 #include "runtime/job/job.h"
@@ -53,6 +55,17 @@ class Engine {
 
   // Where jobs of this template run; null: there is no such template, or nobody says.
   virtual std::shared_ptr<const Origin> origin_of(const std::string&) { return nullptr; }
+
+  // Nodes of sessions (docs/sessions.md). An engine without them keeps none, and runs no step.
+  virtual bool keeps_nodes() const { return false; }
+  // Frees nodes of this tenant; those that are not there, or another's, are passed over.
+  virtual void forget_nodes(const std::string& /*tenant*/,
+                            const std::vector<std::string>& /*ids*/) {}
+  // Of each node the sentence that says why it is not there, or nothing. May block.
+  virtual std::vector<std::string> why_gone(const std::string& /*tenant*/,
+                                            const std::vector<std::string>& ids) {
+    return std::vector<std::string>(ids.size(), "this engine keeps no nodes");
+  }
 
   using Counts = EngineCounts;
   virtual Counts counts() const { return {}; }

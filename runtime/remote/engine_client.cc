@@ -287,15 +287,15 @@ void EngineClient::tell(ServiceState state) {
   send(std::move(out));
 }
 
-Result<Answer> EngineClient::ask(Question question) { return TRY(put(question, 0)).answer; }
+Result<Answer> EngineClient::ask(Question question) { return TRY(put(question, {})).answer; }
 
 Result<sys::OwnedFd> EngineClient::dial(uint32_t index) {
-  Reply reply = TRY(put(Question::kDial, index));
+  Reply reply = TRY(put(Question::kDial, {.index = index}));
   if (reply.fds.size() != 1) return Error::because("the engine's answer is no connection");
   return std::move(reply.fds.front());
 }
 
-Result<EngineClient::Reply> EngineClient::put(Question question, uint32_t index) {
+Result<EngineClient::Reply> EngineClient::put(Question question, const Matter& matter) {
   std::future<Result<Reply>> reply;
   {
     std::lock_guard lock(questions_mutex_);
@@ -304,7 +304,8 @@ Result<EngineClient::Reply> EngineClient::put(Question question, uint32_t index)
     reply = questions_[number].get_future();
     WireWriter out = message(MessageKind::kAsk, number);
     out(question);
-    if (question == Question::kDial) out(index);
+    if (question == Question::kDial) out(matter.index);
+    if (question == Question::kNodes) out(matter.nodes);
     // Without a wakeup the client has not joined its loop yet, and join() sends what waits.
     if (!channel_->send(Packet{out.take(), {}}) && wakeup_) wakeup_->wake();
   }

@@ -43,6 +43,11 @@ class EngineClient : public Engine {
   void cancel_all() override;
   void cancel_withdrawn() override;
   void pass_signals() override;
+  bool keeps_nodes() const override { return true; }
+  void forget_nodes(const std::string& tenant, const std::vector<std::string>& ids) override;
+  // Any thread but the loop's; what could not be asked is said to be there.
+  std::vector<std::string> why_gone(const std::string& tenant,
+                                    const std::vector<std::string>& ids) override;
   Standing standing() const override { return standing_; }
   Counts counts() const override { return counts_; }
 
@@ -91,7 +96,12 @@ class EngineClient : public Engine {
     Answer answer;
     std::vector<sys::OwnedFd> fds;
   };
-  sys::Result<Reply> put(Question question, uint32_t index);
+  // What is asked beside the question itself.
+  struct Matter {
+    uint32_t index = 0;
+    NodeNames nodes = {};
+  };
+  sys::Result<Reply> put(Question question, const Matter& matter);
   void answer(uint64_t number, Reply reply);
 
   const std::unique_ptr<Channel> channel_;

@@ -1,5 +1,6 @@
 #include "runtime/remote/engine_host.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -112,17 +113,24 @@ void EngineHost::handle(Channel::Message message) {
       in.ok() && (kind == MessageKind::kSubmit || kind == MessageKind::kSubmitPair);
   if (brings_jobs) return take_jobs(std::move(message));
   if (!in.ok() || !message.fds.empty()) return break_off("what is no message of a front");
-  int32_t signal_number = 0;
-  Question question{};
-  uint32_t index = 0;
-  ServiceState state{};
+  Said said;
+  if (!said.read(kind, in)) return break_off("what is no message of a front");
+  obey(kind, number, said);
+}
+
+// False: no front says this.
+bool EngineHost::Said::read(MessageKind kind, WireReader& in) {
   switch (kind) {
     case MessageKind::kSignal:
-      in(signal_number);
+      in(signal);
+      break;
+    case MessageKind::kForget:
+      in(nodes);
       break;
     case MessageKind::kAsk:
       in(question);
       if (question == Question::kDial) in(index);
+      if (question == Question::kNodes) in(nodes);
       break;
     case MessageKind::kTell:
       in(state);
@@ -130,18 +138,25 @@ void EngineHost::handle(Channel::Message message) {
     default:
       break;
   }
-  if (!in.at_end()) return break_off("what is no message of a front");
+  const bool are_ids = std::ranges::all_of(
+      nodes.ids, [](const std::string& id) { return id.size() <= kLongestNode; });
+  return in.at_end() && are_ids && nodes.ids.size() <= kMostNodes;
+}
+
+void EngineHost::obey(MessageKind kind, uint64_t number, const Said& said) {
   switch (kind) {
     case MessageKind::kWithdraw:
       return withdraw(number);
     case MessageKind::kSignal:
-      return signal(number, signal_number);
+      return signal(number, said.signal);
     case MessageKind::kCancelAll:
       return engine_.cancel_all();
+    case MessageKind::kForget:
+      return engine_.forget_nodes(said.nodes.tenant, said.nodes.ids);
     case MessageKind::kAsk:
-      return take_question(number, question, index);
+      return take_question(number, said);
     case MessageKind::kTell:
-      return options_.tell(state);
+      return options_.tell(said.state);
     default:
       return break_off("a message that only the engine sends");
   }
@@ -246,16 +261,25 @@ void EngineHost::withdraw(uint64_t number) {
   engine_.cancel_withdrawn();
 }
 
-void EngineHost::take_question(uint64_t number, Question question, uint32_t index) {
+std::string EngineHost::look_for(const NodeNames& nodes) const {
+  std::string lines;
+  for (const std::string& why : engine_.why_gone(nodes.tenant, nodes.ids)) lines += why + '\n';
+  return lines;
+}
+
+void EngineHost::take_question(uint64_t number, const Said& asked) {
   if (questions_ == kMostQuestions) return break_off("too many questions");
   ++questions_;
+  const Question question = asked.question;
+  if (question == Question::kNodes)
+    return send_answer(number, Reply{{true, true, look_for(asked.nodes)}, {}});
   auto found = std::make_shared<Result<Reply>>(Error::because("there is no room for a thread"));
   std::function<void()> find = [found, question, answer = options_.answer] {
     Result<Answer> said = answer(question);
     *found = said ? Result<Reply>(Reply{std::move(*said), {}}) : std::move(said).error();
   };
   if (question == Question::kDial) {
-    find = [found, index, dial = options_.dial] {
+    find = [found, index = asked.index, dial = options_.dial] {
       Result<sys::OwnedFd> connected =
           dial ? dial(index) : Error::because("there is nothing to dial");
       if (!connected) {

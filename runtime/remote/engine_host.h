@@ -62,7 +62,18 @@ class EngineHost {
     Answer answer;
     std::vector<sys::OwnedFd> fds;
   };
-  void take_question(uint64_t number, Question question, uint32_t index);
+  // What stands behind the number of a message that brings no jobs.
+  struct Said {
+    int32_t signal = 0;
+    Question question{};
+    uint32_t index = 0;  // of an address
+    NodeNames nodes;
+    ServiceState state{};
+    bool read(MessageKind kind, WireReader& in);
+  };
+  void obey(MessageKind kind, uint64_t number, const Said& said);
+  void take_question(uint64_t number, const Said& asked);
+  std::string look_for(const NodeNames& nodes) const;
   void send_answer(uint64_t number, sys::Result<Reply> found);
   void work();
   void tell_counts();

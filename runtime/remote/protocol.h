@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/job/live_io.h"
 #include "runtime/remote/wire.h"
@@ -26,7 +27,8 @@ enum class MessageKind : uint8_t {
   kNews,        // engine: of a live job: stage, stdout, stderr
   kResult,      // engine: whether it has started, counts, result
   kCounts,      // engine: counts
-  kAsk,         // front: a Question; with kDial, an index
+  kForget,      // front: NodeNames
+  kAsk,         // front: a Question; with kDial, an index; with kNodes, NodeNames
   kAnswer,      // engine: Answer; with the connection that kDial asked for
   kTell,        // front: a ServiceState
   kReload,      // engine: the configuration is to be read again
@@ -43,11 +45,20 @@ struct WireEnd<LiveIo::Stage> {
 };
 
 // The front asks these, for it cannot know or do them itself. kDial names one of the addresses that
-// the operator gave by its index: whoever has the front can have nothing else dialled.
-enum class Question : uint8_t { kRuntimes, kSelfcheck, kConfiguration, kDial };
+// the operator gave by its index: whoever has the front can have nothing else dialled. kNodes asks
+// which nodes of sessions are there: of each, a line that is empty or says why it is gone.
+enum class Question : uint8_t { kRuntimes, kSelfcheck, kConfiguration, kDial, kNodes };
 template <>
 struct WireEnd<Question> {
-  static constexpr auto kLast = Question::kDial;
+  static constexpr auto kLast = Question::kNodes;
+};
+
+// Nodes of a tenant's sessions, so many at most in one message.
+inline constexpr size_t kMostNodes = 1000;
+inline constexpr size_t kLongestNode = 64;  // bytes of an id
+struct NodeNames {
+  std::string tenant;
+  std::vector<std::string> ids;
 };
 
 // The states that the supervisor of the service is to be told (sd_notify(3)).
@@ -85,6 +96,10 @@ inline constexpr uint32_t kNoSeat = ~uint32_t{0};
 template <typename Archive>
 void fields(Archive& a, Answer& answer) {
   a(answer.ok, answer.is_whole, answer.text);
+}
+template <typename Archive>
+void fields(Archive& a, NodeNames& nodes) {
+  a(nodes.tenant, nodes.ids);
 }
 template <typename Archive>
 void fields(Archive& a, Hello& hello) {

@@ -90,6 +90,16 @@ Result<std::shared_ptr<const Node>> NodeStore::find(const std::string& id,
   return sys::Error::because("node \"" + id + "\" is gone: its session has ended");
 }
 
+std::string NodeStore::why_gone(const std::string& id, const std::string& tenant) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = nodes_.find(id);
+    if (found != nodes_.end() && found->second.node->tenant == tenant) return "";
+  }
+  // No id is used again, so it is not there now, either.
+  return find(id, tenant, {}).error().text();
+}
+
 bool NodeStore::forget(const std::string& id, const std::string& tenant) {
   std::lock_guard lock(mutex_);
   const auto found = nodes_.find(id);

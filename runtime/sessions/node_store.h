@@ -55,6 +55,8 @@ class NodeStore {
   // An error says in a sentence why there is none.
   sys::Result<std::shared_ptr<const Node>> find(const std::string& id, const std::string& tenant,
                                                 sys::Nanoseconds now);
+  // The same sentence, without a use of the node; empty: it is there.
+  std::string why_gone(const std::string& id, const std::string& tenant);
   // One that is not there, or another's, is none of the caller's: false.
   bool forget(const std::string& id, const std::string& tenant);
   void forget_idle(sys::Nanoseconds now);

@@ -72,6 +72,7 @@ sys::Result<runtime::Answer> answer_to(runtime::Question question, const Command
       answer.text = TRY(reread(line, workers));
       break;
     case runtime::Question::kDial:  // the host's own
+    case runtime::Question::kNodes:
       break;
   }
   return answer;

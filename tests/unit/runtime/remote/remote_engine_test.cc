@@ -38,6 +38,16 @@ class HeldEngine : public Engine {
     return {sandbox::Level::kContained, sandbox::Layers().with(sandbox::Layer::kSeccomp)};
   }
   Counts counts() const override { return {.cells = 2, .forks = forks}; }
+  bool keeps_nodes() const override { return true; }
+  void forget_nodes(const std::string& tenant, const std::vector<std::string>& ids) override {
+    for (const std::string& id : ids) forgotten.emplace_back(tenant, id);
+  }
+  std::vector<std::string> why_gone(const std::string& tenant,
+                                    const std::vector<std::string>& ids) override {
+    std::vector<std::string> all;
+    for (const std::string& id : ids) all.push_back(id == "there" ? "" : tenant + " has no " + id);
+    return all;
+  }
 
   void end(const std::string& id, std::string out = "") {
     auto ended = held.extract(id);
@@ -49,6 +59,7 @@ class HeldEngine : public Engine {
   }
 
   std::map<std::string, Held> held;
+  std::vector<std::pair<std::string, std::string>> forgotten;
   int cancelled = 0, looked = 0, passed = 0;
   uint64_t forks = 0;
 };
@@ -320,6 +331,39 @@ TEST_CASE("the front asks, tells, and hears what the engine wants", "[remote]") 
   CHECK_FALSE(*why);
   CHECK(why->error().text() == "line 1");
   CHECK(ends.told.front() == ServiceState::kReady);
+}
+
+TEST_CASE("nodes are freed and asked for, however many there are", "[remote]") {
+  Ends ends;
+  std::vector<std::string> ids(2 * kMostNodes, "there");
+  ids.push_back("n-1");
+  ends.client->forget_nodes("ann", ids);
+  ends.until([&] { return ends.engine.forgotten.size() == ids.size(); });
+  CHECK(ends.engine.forgotten.back() == std::pair<std::string, std::string>("ann", "n-1"));
+
+  std::vector<std::string> why;
+  std::atomic<bool> done{false};
+  std::thread asks([&] {
+    why = ends.client->why_gone("ann", ids);
+    done = true;
+  });
+  ends.until([&] { return done.load(); });
+  asks.join();
+  REQUIRE(why.size() == ids.size());
+  CHECK(why.front().empty());
+  CHECK(why.back() == "ann has no n-1");
+  CHECK(ends.breach == "none");
+}
+
+TEST_CASE("nodes that no front names end it: too many, or too long", "[remote]") {
+  Ends ends(false);
+  NodeNames nodes{"ann", {std::string(kLongestNode + 1, 'n')}};
+  if (GENERATE(false, true)) nodes.ids.assign(kMostNodes + 1, "n");
+  WireWriter out = message(MessageKind::kForget);
+  out(nodes);
+  ends.send(std::move(out));
+  ends.await_breach();
+  CHECK(ends.engine.forgotten.empty());
 }
 
 namespace {

@@ -116,4 +116,15 @@ TEST_CASE("there are no more nodes than descriptors for them", "[nodes]") {
   CHECK(keep(store, "bob", 1, minutes(9)).empty());
 }
 
+TEST_CASE("to ask for a node is no use of it", "[nodes]") {
+  NodeStore store({.memory = sys::Bytes{1000}});
+  const std::string a = keep(store, "ann", 250, minutes(1));
+  const std::string b = keep(store, "ann", 250, minutes(2));
+  CHECK(store.why_gone(a, "ann").empty());
+  CHECK(store.why_gone(a, "bob") == "\"" + a + "\" is no node of a session here");
+  keep(store, "ann", 250, minutes(3));
+  CHECK(store.why_gone(a, "ann") == "node \"" + a + "\" is gone: its memory was needed for others");
+  CHECK(store.why_gone(b, "ann").empty());
+}
+
 }  // namespace runtime
