@@ -16,8 +16,11 @@ std::optional<std::string> parameter_of(std::string_view pattern, std::string_vi
     return "";
   }
   if (!path.starts_with(pattern.substr(0, brace))) return std::nullopt;
-  const std::string_view rest = path.substr(brace);
+  std::string_view rest = path.substr(brace);
   const bool many = pattern.ends_with("...}");
+  const std::string_view behind = pattern.substr(pattern.find('}') + 1);
+  if (!rest.ends_with(behind)) return std::nullopt;
+  rest.remove_suffix(behind.size());
   if (rest.empty() || (!many && rest.find('/') != rest.npos)) return std::nullopt;
   return std::string(rest);
 }

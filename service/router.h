@@ -21,8 +21,8 @@ enum class Probe : uint8_t { kNo, kYes };
 
 struct Route {
   Method method;
-  // "/v1/jobs/{id}": one parameter at most, and it ends the pattern. Of "{path...}" it may have
-  // slashes.
+  // "/v1/jobs/{id}", "/v1/nodes/{node}/run": one parameter at most. Of "{path...}", which ends the
+  // pattern, it may have slashes.
   std::string_view pattern;
   Scope scope;  // that a token needs
   Handler handle;

@@ -24,7 +24,8 @@ ordered_json parameters_of(const Description& route) {
   ordered_json list = ordered_json::array();
   const size_t brace = route.pattern.find('{');
   if (brace != route.pattern.npos) {
-    list.push_back({{"name", route.pattern.substr(brace + 1, route.pattern.size() - brace - 2)},
+    const size_t end = route.pattern.find('}');
+    list.push_back({{"name", route.pattern.substr(brace + 1, end - brace - 1)},
                     {"in", "path"},
                     {"required", true},
                     {"schema", {{"type", "string"}}}});
