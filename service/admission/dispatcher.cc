@@ -73,6 +73,7 @@ struct Dispatcher::Telling {
 
 Finished Dispatcher::finished_from(runtime::JobResult result, const Telling& telling) {
   Finished finished;
+  finished.step = result.step;
   const bool with_parts = telling.with_parts && telling.takes_time(result);
   const size_t raw = with_parts ? runtime::bytes_in_parts(result) : 0;
   const size_t most = telling.most_bytes_of(result, raw);

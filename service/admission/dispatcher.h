@@ -48,6 +48,8 @@ struct Finished {
   bool ran = false;                   // it was given to the engine
   bool expired = false;               // it could not be started in the time that its caller gave it
   std::shared_ptr<Response> response = nullptr;  // in the words of the order, if it has some
+  // Of a step of a session, as the engine said it.
+  std::optional<runtime::StepReport> step = std::nullopt;
 };
 
 class Dispatcher {

@@ -67,6 +67,7 @@ constexpr std::array kReasons{
     Reason{405, "Method Not Allowed"},
     Reason{408, "Request Timeout"},
     Reason{409, "Conflict"},
+    Reason{410, "Gone"},
     Reason{413, "Content Too Large"},
     Reason{414, "URI Too Long"},
     Reason{415, "Unsupported Media Type"},

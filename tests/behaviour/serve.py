@@ -141,7 +141,8 @@ def ask_on(client: http.client.HTTPConnection, method: str, path: str, body: Any
 
 def note(method: str, path: str, status: int, body: bytes = b"") -> None:
     path = path.split("?")[0]
-    path = re.sub(r"^/v1/(jobs|batches)/[^/]+$", r"/v1/\1/{id}", re.sub(r"^/v1/blobs/[^/]+$", "/v1/blobs/{digest}", path))
+    for kind, name in (("jobs", "id"), ("batches", "id"), ("blobs", "digest"), ("sessions", "session"), ("nodes", "node")):
+        path = re.sub(rf"^/v1/{kind}/[^/]+", f"/v1/{kind}/{{{name}}}", path)
     SEEN.add((method, path, status))
     bodies = BODIES.setdefault((method, path, status), [])
     if body and len(bodies) < 100:

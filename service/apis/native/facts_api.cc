@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/apis/native/native_api.h"
+#include "service/sessions/session_schemas.h"
 
 namespace service {
 
@@ -184,7 +185,7 @@ void FactsApi::post_selfcheck(const ExchangePtr& exchange, const std::string&) {
 }
 
 void FactsApi::get_openapi(const ExchangePtr& exchange, const std::string&) {
-  Described all{NativeApi::descriptions()};
+  Described all{NativeApi::descriptions(), session_schemas()};
   context_.describe_others(all);
   exchange->answer({.body = openapi_json(context_.options.version, all)});
 }

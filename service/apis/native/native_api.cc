@@ -38,6 +38,7 @@ void mark_replayed(Response& response) {
 NativeApi::NativeApi(const NativeContext& context)
     : durable_(context),
       jobs_(context, durable_),
+      sessions_(context),
       attach_(context),
       blobs_(context),
       facts_(context) {}
@@ -45,6 +46,7 @@ NativeApi::NativeApi(const NativeContext& context)
 Routes NativeApi::routes() {
   Routes all;
   add_routes(jobs_, JobsApi::operations(), all);
+  add_routes(sessions_, SessionsApi::operations(), all);
   add_routes(attach_, AttachApi::operations(), all);
   add_routes(blobs_, BlobsApi::operations(), all);
   add_routes(facts_, FactsApi::operations(), all);
@@ -54,6 +56,7 @@ Routes NativeApi::routes() {
 Descriptions NativeApi::descriptions() {
   Descriptions all;
   describe(JobsApi::operations(), all);
+  describe(SessionsApi::operations(), all);
   describe(AttachApi::operations(), all);
   describe(BlobsApi::operations(), all);
   describe(FactsApi::operations(), all);

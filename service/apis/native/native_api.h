@@ -6,6 +6,7 @@
 #include "service/apis/native/durable_api.h"
 #include "service/apis/native/facts_api.h"
 #include "service/apis/native/jobs_api.h"
+#include "service/apis/native/sessions_api.h"
 
 namespace service {
 
@@ -26,6 +27,7 @@ class NativeApi {
  private:
   DurableApi durable_;
   JobsApi jobs_;
+  SessionsApi sessions_;
   AttachApi attach_;
   BlobsApi blobs_;
   FactsApi facts_;

@@ -81,6 +81,8 @@ ordered_json operation_of(const Description& route) {
   if (!route.takes.empty()) {
     ordered_json schema = ordered_json::object();
     if (route.takes_shape == Description::Shape::kJob) schema = reference("schemas/Job");
+    if (!route.takes_schema.empty())
+      schema = reference("schemas/" + std::string(route.takes_schema));
     operation["requestBody"] = {{"required", true},
                                 {"content", {{route.takes, {{"schema", schema}}}}}};
   }

@@ -28,7 +28,7 @@ struct Description {
   std::vector<int> statuses;      // besides those that any request may get
   std::vector<Parameter> parameters = {};
   Shape takes_shape = Shape::kOther, gives_shape = Shape::kOther;
-  std::string_view gives_schema = {};  // the name of one of Described; empty: none
+  std::string_view takes_schema = {}, gives_schema = {};  // names of Described; empty: none
   Head head = Head::kNone;
   Probe probe = Probe::kNo;
 };

@@ -1,11 +1,11 @@
-"""Steps of sessions, by jobs of a service."""
+"""Steps of sessions, by jobs of a service and by its routes for sessions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import zygo
-from serve import Service
+from serve import Answer, Service
 from zygo import ZygoTestCase
 
 
@@ -42,3 +42,50 @@ class SessionTestCase(ZygoTestCase):
         self.assertLabel(result, label)
         session = result["session"]
         self.assertEqual((session["kept"], session["node"], session.get("why_not")), (False, session["parent"], why))
+
+
+class ApiTestCase(ZygoTestCase):
+    service: Service
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.service = Service("--log", "off", "--grace", "100ms", *cls.options)
+        cls.addClassCleanup(cls.service.stop)
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        return self.service.ask(method, path, body, headers)
+
+    def begin(self, **fields: Any) -> tuple[str, str]:
+        answer = self.ask("POST", "/v1/sessions", fields)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json["session"], answer.json["node"]
+
+    def run_at(self, node: str, source: str, **fields: Any) -> zygo.Result:
+        answer = self.ask("POST", f"/v1/nodes/{node}/run", {"source": source, **fields})
+        self.assertEqual(answer.status, 200, answer.body)
+        self.assertEqual(answer.json["parent"], node)
+        return answer.json
+
+    def after(self, node: str, *sources: str) -> str:
+        for source in sources:
+            result = self.run_at(node, source)
+            self.assertLabel(result, "OK")
+            node = result["node"]
+        return node
+
+    def value(self, node: str, source: str) -> Any:
+        result = self.run_at(node, source)
+        self.assertLabel(result, "OK")
+        return result["value"]
+
+    def nodes_of(self, session: str) -> dict[str, dict[str, Any]]:
+        answer = self.ask("GET", f"/v1/sessions/{session}")
+        self.assertEqual(answer.status, 200, answer.body)
+        return {each["node"]: each for each in answer.json["nodes"]}
+
+    def assertRefused(self, answer: Answer, status: int, code: str, path: str | None = None) -> str:
+        self.assertEqual((answer.status, answer.json["error"]["code"]), (status, code), answer.body)
+        if path is not None:
+            self.assertEqual(answer.json["error"].get("path"), path, answer.body)
+        return answer.json["error"]["message"]

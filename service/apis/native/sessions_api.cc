@@ -1,0 +1,270 @@
+#include "service/apis/native/sessions_api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "service/admission/refusals.h"
+#include "service/sessions/session_answers.h"
+
+namespace service {
+
+namespace {
+
+constexpr const char* kRouter =
+    "a router has no sessions; they stay with the service that began them";
+
+Description about(Method method, std::string_view pattern, std::string_view summary,
+                  std::string_view takes_schema, std::string_view gives_schema,
+                  std::vector<int> statuses) {
+  const bool is_post = method == Method::kPost;
+  return {.method = method,
+          .pattern = pattern,
+          .scope = Scope::kJobs,
+          .summary = summary,
+          .takes = is_post ? kJson : "",
+          .gives = kJson,
+          .statuses = std::move(statuses),
+          .parameters = is_post ? std::vector<Parameter>{kPatience} : std::vector<Parameter>{},
+          .takes_schema = takes_schema,
+          .gives_schema = gives_schema};
+}
+
+}  // namespace
+
+SessionsApi::SessionsApi(const NativeContext& context) : context_(context), keeper_(context) {}
+
+const Operations<SessionsApi>& SessionsApi::operations() {
+  constexpr std::string_view kSession = "/v1/sessions/{session}";
+  static const Operations<SessionsApi> all = {
+      {about(Method::kPost, "/v1/sessions",
+             "Begin a session. The fields, as a job has them, hold for its steps.", "Beginning",
+             "SessionBegun", {200, 400, 422, 429, 507}),
+       &SessionsApi::post_session},
+      {about(Method::kGet, kSession, "The nodes of a session.", "", "SessionTree",
+             {200, 404, 410, 429}),
+       &SessionsApi::get_session},
+      {about(Method::kDelete, kSession, "End a session, and free its nodes.", "", "SessionEnded",
+             {200, 404, 410}),
+       &SessionsApi::delete_session},
+      {about(Method::kPost, "/v1/nodes/{node}/run",
+             "Run a step at a node. Answers with its result and where it led.", "Step",
+             "StepResult", {200, 400, 404, 410, 429, 507}),
+       &SessionsApi::post_run},
+      {about(Method::kGet, "/v1/nodes/{node}/log", "The steps that lead to a node.", "", "NodeLog",
+             {200, 404, 410}),
+       &SessionsApi::get_log},
+      {about(Method::kDelete, "/v1/nodes/{node}", "Free a node. Those behind it stay.", "",
+             "NodeFreed", {200, 404, 410}),
+       &SessionsApi::delete_node},
+  };
+  return all;
+}
+
+bool SessionsApi::admits(const ExchangePtr& exchange,
+                         std::optional<sys::Milliseconds>& patience) const {
+  const Request& request = exchange->request;
+  const auto refuse = [&exchange](Response response) {
+    exchange->answer(std::move(response));
+    return false;
+  };
+  if (!context_.engine.keeps_nodes()) return refuse(error_response(501, "sessions", kRouter));
+  if (context_.is_ending()) return refuse(ending());
+  for (const char* way : {"async", "durable"}) {
+    const std::string* given = request.query_value(way);
+    if (given && *given != "0")
+      return refuse(error_response(400, way, std::string(way) + ": steps are answered at once"));
+  }
+  if (request.header("idempotency-key"))
+    return refuse(error_response(400, "idempotency", "Idempotency-Key: steps have none"));
+  if (auto bad = read_patience(request, patience)) return refuse(*bad);
+  return true;
+}
+
+Session* SessionsApi::session_of(const ExchangePtr& exchange, const std::string& id) {
+  if (!context_.engine.keeps_nodes()) {
+    exchange->answer(error_response(501, "sessions", kRouter));
+    return nullptr;
+  }
+  keeper_.end_idle();
+  auto found =
+      keeper_.book().find_session(id, keeper_.sees(exchange->client), sys::monotonic_now());
+  if (auto* session = std::get_if<Session*>(&found)) return *session;
+  exchange->answer(missing_response("session", std::get<SessionBook::Missing>(found)));
+  return nullptr;
+}
+
+std::optional<SessionBook::Place> SessionsApi::place_of(const ExchangePtr& exchange,
+                                                        const std::string& node,
+                                                        bool has_to_be_there) {
+  if (!context_.engine.keeps_nodes()) {
+    exchange->answer(error_response(501, "sessions", kRouter));
+    return std::nullopt;
+  }
+  keeper_.end_idle();
+  auto found = keeper_.book().find_node(node, keeper_.sees(exchange->client), sys::monotonic_now());
+  if (const auto* missing = std::get_if<SessionBook::Missing>(&found)) {
+    exchange->answer(missing_response("node", *missing));
+    return std::nullopt;
+  }
+  const auto place = std::get<SessionBook::Place>(found);
+  if (!has_to_be_there || place.step->gone.empty()) return place;
+  exchange->answer(gone_response(place.step->gone));
+  return std::nullopt;
+}
+
+void SessionsApi::post_session(const ExchangePtr& exchange, const std::string&) {
+  auto arrival = std::make_shared<Arrival<ReadStep>>();
+  if (!admits(exchange, arrival->patience)) return;
+  keeper_.end_idle();
+  context_.read_aside(
+      exchange,
+      [exchange, arrival, defaults = &context_.options.defaults] {
+        arrival->body = read_beginning(exchange->request.body, *defaults);
+      },
+      [this, exchange, arrival] { begin(exchange, *arrival); });
+}
+
+void SessionsApi::begin(const ExchangePtr& exchange, Arrival<ReadStep>& arrival) {
+  if (context_.is_ending()) return exchange->answer(ending());
+  if (!arrival.body) return exchange->answer(bad_job_response(arrival.body.error().text()));
+  runtime::Job& job = arrival.body->job;
+  if (!context_.facts.knows_template(job.template_name))
+    return exchange->answer(unknown_template(job.template_name));
+  const auto tenant = context_.tenancy.tenant_of(exchange->client, job.tenant);
+  if (!tenant) return exchange->answer(not_its_tenant(tenant.error()));
+  Making making{context_.new_kept_id('s'), *tenant, "", std::move(arrival.body->body), nullptr};
+  if (!keeper_.book().has_room(*tenant, making.session, making.body.size()))
+    return exchange->answer(log_is_full());
+  making.held = held_share(exchange->share, making.body.size());
+  if (!making.held) return exchange->answer(held_too_much());
+  const std::string session = making.session;
+  auto fields = std::make_shared<runtime::Job>(defaults_behind(job).job);
+  submit(exchange, session, std::move(job), arrival.patience,
+         [this, exchange, making, fields](Finished finished) {
+           const std::string node = keeper_.begin(making, *fields, finished);
+           if (finished.expired) return exchange->answer(expired());
+           if (node.empty()) return exchange->answer(no_beginning(finished));
+           exchange->answer({.body = fmt::format("{{\"session\":\"{}\",\"node\":\"{}\"}}\n",
+                                                 making.session, node)});
+         });
+}
+
+// Withdraws the job when its client is gone, or its session ends.
+void SessionsApi::submit(const ExchangePtr& exchange, const std::string& session, runtime::Job job,
+                         std::optional<sys::Milliseconds> patience,
+                         std::function<void(Finished)> told) {
+  if (job.deadline) patience = std::min(patience.value_or(*job.deadline), *job.deadline);
+  if (job.id.empty()) job.id = new_job_id();
+  exchange->jobs.push_back(job.id);
+  exchange->job_count = 1;
+  exchange->request.body = std::string();  // the job has it now
+  Dispatcher::Order order;
+  order.job = std::move(job);
+  order.patience = patience;
+  order.client = exchange->client;
+  order.trace = exchange->trace;
+  order.share = std::exchange(exchange->share, exchange->share.another());
+  // The ticket is known when the result comes: that is never before submit() has returned.
+  auto ticket = std::make_shared<Dispatcher::Ticket>(0);
+  order.done = [this, session, ticket, told = std::move(told)](Finished finished) {
+    const auto running = running_.find(session);
+    running->second.erase(*ticket);
+    if (running->second.empty()) running_.erase(running);
+    told(std::move(finished));
+  };
+  auto taken = context_.dispatcher.submit(std::move(order));
+  if (const auto* full = std::get_if<Dispatcher::Busy>(&taken))
+    return exchange->answer(busy(*full));
+  *ticket = std::get<Dispatcher::Ticket>(taken);
+  running_[session].insert(*ticket);
+  exchange->when_gone([this, ticket] { context_.dispatcher.withdraw(*ticket); });
+}
+
+void SessionsApi::post_run(const ExchangePtr& exchange, const std::string& node) {
+  auto arrival = std::make_shared<Arrival<ReadStep>>();
+  if (!admits(exchange, arrival->patience)) return;
+  const auto place = place_of(exchange, node, true);
+  if (!place) return;
+  context_.read_aside(
+      exchange,
+      [exchange, arrival, node, defaults = place->session->defaults] {
+        arrival->body = read_step(exchange->request.body, *defaults, node);
+      },
+      [this, exchange, arrival, node] { run(exchange, *arrival, node); });
+}
+
+void SessionsApi::run(const ExchangePtr& exchange, Arrival<ReadStep>& arrival,
+                      const std::string& node) {
+  if (context_.is_ending()) return exchange->answer(ending());
+  if (!arrival.body) return exchange->answer(bad_job_response(arrival.body.error().text()));
+  const auto place = place_of(exchange, node, true);  // meanwhile it may have gone
+  if (!place) return;
+  const Session& session = *place->session;
+  Making making{session.id, session.tenant, node, std::move(arrival.body->body), nullptr};
+  if (!keeper_.book().has_room(session.tenant, session.id, making.body.size()))
+    return exchange->answer(log_is_full());
+  making.held = held_share(exchange->share, making.body.size());
+  if (!making.held) return exchange->answer(held_too_much());
+  runtime::Job& job = arrival.body->job;
+  job.tenant = keeper_.asked_for(exchange->client, session.tenant);
+  submit(exchange, session.id, std::move(job), arrival.patience,
+         [this, exchange, making](Finished finished) {
+           end_run(exchange, making, std::move(finished));
+         });
+}
+
+void SessionsApi::end_run(const ExchangePtr& exchange, Making making, Finished finished) {
+  if (finished.expired) return exchange->answer(expired());
+  const std::string parent = making.parent, tenant = making.tenant;
+  std::string node = keeper_.keep(std::move(making), finished);
+  const bool was_kept = finished.step && finished.step->kept;
+  if (node.empty() && !was_kept) node = parent;
+  Response response{.body = step_result(node, parent, finished.json) + "\n",
+                    .held = std::move(finished.held)};
+  if (finished.label != "BadJob" || finished.step) return exchange->answer(std::move(response));
+  // Perhaps because the node is not there any more.
+  keeper_.ask(tenant, parent, [exchange, response = std::move(response)](const std::string& why) {
+    exchange->answer(why.empty() ? response : gone_response(why));
+  });
+}
+
+void SessionsApi::get_log(const ExchangePtr& exchange, const std::string& node) {
+  const auto place = place_of(exchange, node, false);
+  if (!place) return;
+  Response response{.body = log_json(place->session->id, keeper_.book().path_to(*place)) + "\n"};
+  response.held = held_share(exchange->share, response.body.size());
+  exchange->answer(response.held ? std::move(response) : held_too_much());
+}
+
+void SessionsApi::get_session(const ExchangePtr& exchange, const std::string& id) {
+  const Session* session = session_of(exchange, id);
+  if (!session) return;
+  keeper_.refresh(*session, [this, exchange, id] {
+    const Session* now = exchange->open() ? session_of(exchange, id) : nullptr;
+    if (!now) return;
+    Response response{.body = tree_json(*now) + "\n"};
+    response.held = held_share(exchange->share, response.body.size());
+    exchange->answer(response.held ? std::move(response) : held_too_much());
+  });
+}
+
+void SessionsApi::delete_session(const ExchangePtr& exchange, const std::string& id) {
+  if (!session_of(exchange, id)) return;
+  keeper_.end(id);
+  if (const auto running = running_.find(id); running != running_.end()) {
+    const auto tickets = running->second;
+    for (const Dispatcher::Ticket ticket : tickets) context_.dispatcher.withdraw(ticket);
+  }
+  exchange->answer({.body = fmt::format("{{\"session\":\"{}\",\"ended\":true}}\n", id)});
+}
+
+void SessionsApi::delete_node(const ExchangePtr& exchange, const std::string& node) {
+  const auto place = place_of(exchange, node, true);
+  if (!place) return;
+  keeper_.delete_node(*place);
+  exchange->answer({.body = fmt::format("{{\"node\":\"{}\",\"freed\":true}}\n", node)});
+}
+
+}  // namespace service

@@ -1,0 +1,123 @@
+#include "service/sessions/session_answers.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "runtime/values/json_text.h"
+#include "service/admission/refusals.h"
+
+namespace service {
+
+namespace {
+
+constexpr unsigned kComeBack = 5;  // seconds
+
+void append_id(const std::string& id, std::string& out) {
+  id.empty() ? void(out += "null") : void(runtime::append_json_string(id, out));
+}
+
+void append_field(std::string_view name, const std::string& text, std::string& out) {
+  out += fmt::format(",\"{}\":", name);
+  append_id(text, out);
+}
+
+// The fields of an object behind others.
+void append_object(std::string_view object, std::string& out) {
+  if (object.size() > 2) out += ',';
+  out += object.substr(1);
+}
+
+}  // namespace
+
+Response missing_response(std::string_view kind, const SessionBook::Missing& missing) {
+  if (missing.was_there) return gone_response(missing.why);
+  return error_response(404, fmt::format("no_{}", kind), missing.why);
+}
+
+Response gone_response(const std::string& why) { return error_response(410, "gone", why); }
+
+Response log_is_full() {
+  return error_response(507, "log_full",
+                        "the steps of this session, with what they say, are as many and as long as "
+                        "a tenant's may be");
+}
+
+Response no_beginning(const Finished& finished) {
+  const auto result = nlohmann::json::parse(finished.json, nullptr, false);
+  const auto text = [&result](const char* object, const char* field) -> std::string {
+    const auto outer = result.find(object);
+    if (outer == result.end() || !outer->is_object()) return {};
+    const auto inner = outer->find(field);
+    return inner != outer->end() && inner->is_string() ? inner->get<std::string>() : std::string();
+  };
+  const std::string message = text("detail", "message");
+  if (finished.label == "BadJob") return bad_job_response(message);
+  if (finished.label == "Cancelled")
+    return busy_response(503, "cancelled", "the first step was cancelled", 1);
+  if (finished.label == "SandboxError")
+    return busy_response(503, "sandbox", "the first step could not be run: " + message, kComeBack);
+  const std::string why = text("session", "why_not");
+  if (finished.label == "OK" && why == "more than the memory for nodes")
+    return busy_response(507, "nodes_memory", "the first step was not kept: " + why, kComeBack);
+  return error_response(422, "not_kept",
+                        "the first step ended with " + finished.label +
+                            " and was not kept: " + (why.empty() ? message : why));
+}
+
+std::string step_result(const std::string& node, const std::string& parent,
+                        std::string_view result) {
+  std::string out = "{\"node\":";
+  append_id(node, out);
+  append_field("parent", parent, out);
+  append_object(result, out);
+  return out;
+}
+
+std::string log_json(const std::string& session, const std::vector<const SessionStep*>& path) {
+  std::string out = "{\"session\":";
+  append_id(session, out);
+  append_field("node", path.empty() ? "" : path.back()->node, out);
+  out += ",\"steps\":[";
+  for (const SessionStep* step : path) {
+    out += step == path.front() ? "{\"node\":" : ",{\"node\":";
+    append_id(step->node, out);
+    append_field("parent", step->parent, out);
+    append_field("label", step->label, out);
+    append_field("time", utc_text(step->when), out);
+    append_object(step->body, out);
+  }
+  return out + "]}";
+}
+
+std::string tree_json(const Session& session) {
+  std::string out = "{\"session\":";
+  append_id(session.id, out);
+  append_field("template", session.defaults->job.template_name, out);
+  out += ",\"nodes\":[";
+  bool first = true;
+  for (const auto& [number, step] : session.steps) {
+    out += first ? "{\"node\":" : ",{\"node\":";
+    first = false;
+    append_id(step.node, out);
+    append_field("parent", step.parent, out);
+    append_field("label", step.label, out);
+    append_field("time", utc_text(step.when), out);
+    out += fmt::format(",\"bytes\":{},\"there\":{}", step.bytes, step.gone.empty());
+    if (!step.gone.empty()) append_field("why_gone", step.gone, out);
+    out += '}';
+  }
+  return out + "]}";
+}
+
+std::string utc_text(sys::Milliseconds since_1970) {
+  const std::time_t seconds = since_1970.count() / 1000;
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:03}Z", std::string_view(text, size), since_1970.count() % 1000);
+}
+
+}  // namespace service

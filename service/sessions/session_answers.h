@@ -1,0 +1,34 @@
+#pragma once
+// What clients are told of sessions, as answers and as JSON. Pure.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "service/admission/dispatcher.h"
+#include "service/http/request.h"
+#include "service/sessions/session_book.h"
+
+namespace service {
+
+// 404, or 410 where there was one.
+Response missing_response(std::string_view kind, const SessionBook::Missing& missing);
+Response gone_response(const std::string& why);
+// Why a session has no first node.
+Response no_beginning(const Finished& finished);
+// 507: the log of the tenant's sessions has no room for one more step.
+Response log_is_full();
+
+// The result of a step, as an object that begins with these fields: `node` is where the session is
+// now. Empty ids are null.
+std::string step_result(const std::string& node, const std::string& parent,
+                        std::string_view result);
+
+std::string log_json(const std::string& session, const std::vector<const SessionStep*>& path);
+std::string tree_json(const Session& session);
+
+// "2026-11-27T17:05:07.123Z"
+std::string utc_text(sys::Milliseconds since_1970);
+
+}  // namespace service
