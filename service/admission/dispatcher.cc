@@ -61,19 +61,23 @@ struct Dispatcher::Telling {
   std::shared_ptr<runtime::Holding> holding;  // none: nothing is counted
   Words words;
   bool with_parts = false;  // of results that are long
+  std::function<void(runtime::JobResult&)> amend = {};
+  bool with_value = false;
 
   bool takes_time(const runtime::JobResult& result) const {
     return runtime::bytes_made(result) > (words ? kLongInWords : kLong);
   }
-  // At most so many bytes its text will have, but for `raw` parts.
+  // At most so many bytes its text will have, but for `raw` parts, and the value beside it.
   size_t most_bytes_of(const runtime::JobResult& result, size_t raw) const {
-    return runtime::most_bytes_of(result, raw) * (words ? kTree : 1) + kBehind;
+    return runtime::most_bytes_of(result, raw) * (words ? kTree : 1) + kBehind +
+           (with_value ? result.value.size() : 0);
   }
 };
 
 Finished Dispatcher::finished_from(runtime::JobResult result, const Telling& telling) {
   Finished finished;
   finished.step = result.step;
+  if (telling.amend) telling.amend(result);
   const bool with_parts = telling.with_parts && telling.takes_time(result);
   const size_t raw = with_parts ? runtime::bytes_in_parts(result) : 0;
   const size_t most = telling.most_bytes_of(result, raw);
@@ -89,7 +93,10 @@ Finished Dispatcher::finished_from(runtime::JobResult result, const Telling& tel
   } else {
     if (!held || held->bytes() > 0) finished.json.reserve(most - raw);
     write(result, with_parts, raw, finished);
-    if (held) held->shrink_to(finished.json.size() + finished.parts.size() + kBehind);
+    if (telling.with_value) finished.value = std::move(result.value);
+    if (held)
+      held->shrink_to(finished.json.size() + finished.parts.size() + finished.value.size() +
+                      kBehind);
   }
   finished.held = std::move(held);
   finished.label = result.verdict.label();
@@ -259,7 +266,8 @@ void Dispatcher::start(Ticket ticket, Entry& entry) {
                                                    std::move(told));
   }
   const auto telling = std::make_shared<const Telling>(
-      Telling{entry.template_name, entry.watch->held, entry.order.words, entry.order.with_parts});
+      Telling{entry.template_name, entry.watch->held, entry.order.words, entry.order.with_parts,
+              std::move(entry.order.amend), entry.order.with_value});
   auto done = [inbox = inbox_, ticket, telling](runtime::JobResult result) {
     if (!telling->takes_time(result))
       return inbox->put(ticket, finished_from(std::move(result), *telling));

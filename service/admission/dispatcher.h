@@ -50,6 +50,7 @@ struct Finished {
   std::shared_ptr<Response> response = nullptr;  // in the words of the order, if it has some
   // Of a step of a session, as the engine said it.
   std::optional<runtime::StepReport> step = std::nullopt;
+  std::string value = {};  // in the value format, if the order wants it
 };
 
 class Dispatcher {
@@ -67,12 +68,15 @@ class Dispatcher {
     runtime::Job job;
     Run run;      // none: `job` is run
     Words words;  // of its result; none: our JSON
+    // Changes what is told of the session in its result, on any thread; none: nothing.
+    std::function<void(runtime::JobResult&)> amend;
     std::string client;
     std::string_view api = kNativeApi;          // by which it came
     std::optional<TraceContext> trace;          // told in the result
     Allowance::Share share;                     // held until the job has ended
     std::optional<sys::Milliseconds> patience;  // to be started within
     bool with_parts = false;                    // long bytes of its value may leave as parts
+    bool with_value = false;                    // Finished has the value, too
     bool bounded = false;                       // whoever sends it keeps the queue free for others
     std::function<void(Finished)> done;
   };

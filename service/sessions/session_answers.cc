@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,18 @@ void append_id(const std::string& id, std::string& out) {
 void append_field(std::string_view name, const std::string& text, std::string& out) {
   out += fmt::format(",\"{}\":", name);
   append_id(text, out);
+}
+
+void append_score(const std::optional<double>& score, std::string& out) {
+  out += ",\"score\":";
+  if (!score) {
+    out += "null";
+  } else if (std::isinf(*score)) {
+    out +=
+        *score > 0 ? R"({"$type":"float","value":"inf"})" : R"({"$type":"float","value":"-inf"})";
+  } else {
+    runtime::append_json_double(*score, out);
+  }
 }
 
 // The fields of an object behind others.
@@ -73,6 +86,31 @@ std::string step_result(const std::string& node, const std::string& parent,
   append_field("parent", parent, out);
   append_object(result, out);
   return out;
+}
+
+std::string tried_result(const Tried& tried, const std::string& parent, const ScoredLine& line,
+                         std::string_view result) {
+  std::string out = fmt::format("{{\"index\":{}", tried.index);
+  append_field("node", tried.node, out);
+  append_field("parent", parent, out);
+  if (line.scored) append_score(tried.score, out);
+  if (!line.why_not.empty()) append_field("why_no_score", line.why_not, out);
+  append_object(result, out);
+  return out;
+}
+
+std::string summary_of(const Selection& selection, bool scored) {
+  std::string out = fmt::format(R"({{"summary":{{"steps":{},"ok":{},"kept":[)", selection.ended(),
+                                selection.ok());
+  bool first = true;
+  for (const Tried& tried : selection.kept()) {
+    out += fmt::format("{}{{\"index\":{}", first ? "" : ",", tried.index);
+    append_field("node", tried.node, out);
+    if (scored) append_score(tried.score, out);
+    out += '}';
+    first = false;
+  }
+  return out + "]}}";
 }
 
 std::string log_json(const std::string& session, const std::vector<const SessionStep*>& path) {

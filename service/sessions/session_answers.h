@@ -8,6 +8,7 @@
 
 #include "service/admission/dispatcher.h"
 #include "service/http/request.h"
+#include "service/sessions/selection.h"
 #include "service/sessions/session_book.h"
 
 namespace service {
@@ -24,6 +25,15 @@ Response log_is_full();
 // now. Empty ids are null.
 std::string step_result(const std::string& node, const std::string& parent,
                         std::string_view result);
+
+// A step that was tried, in its place. Without `scored` it has no field for a score.
+struct ScoredLine {
+  bool scored = false;
+  std::string why_not = {};  // of a step that ended well and has no score
+};
+std::string tried_result(const Tried& tried, const std::string& parent, const ScoredLine& line,
+                         std::string_view result);
+std::string summary_of(const Selection& selection, bool scored);
 
 std::string log_json(const std::string& session, const std::vector<const SessionStep*>& path);
 std::string tree_json(const Session& session);

@@ -217,6 +217,7 @@ std::vector<SessionBook::Freed> SessionBook::end_idle(Nanoseconds now) {
     }
   }
   std::vector<Freed> freed;
+  freed.reserve(idle.size());
   for (const std::string& id : idle) freed.push_back(end(id, "nobody has used it for too long"));
   return freed;
 }

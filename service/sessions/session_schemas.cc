@@ -18,6 +18,10 @@ ordered_json text_or_null() { return {{"type", ordered_json::array({"string", "n
 ordered_json list_of(ordered_json items) {
   return {{"type", "array"}, {"items", std::move(items)}};
 }
+ordered_json reference(const char* name) {
+  return {{"$ref", std::string("#/components/schemas/") + name}};
+}
+
 ordered_json closed(const ordered_json& always, const ordered_json& sometimes = {}) {
   ordered_json required = ordered_json::array(), properties = always;
   for (const auto& [name, schema] : always.items()) required.push_back(name);
@@ -26,6 +30,14 @@ ordered_json closed(const ordered_json& always, const ordered_json& sometimes = 
           {"properties", std::move(properties)},
           {"required", std::move(required)},
           {"additionalProperties", false}};
+}
+
+// A number; an infinite one has the tagged form of values.
+ordered_json score() {
+  const ordered_json tagged = closed({{"$type", {{"const", "float"}}},
+                                      {"value", {{"enum", ordered_json::array({"inf", "-inf"})}}}});
+  return {{"anyOf",
+           ordered_json::array({{{"type", ordered_json::array({"number", "null"})}}, tagged})}};
 }
 
 // The fields of a job, without these, and with those of a log, which are passed over.
@@ -48,6 +60,30 @@ ordered_json result_with(const ordered_json& always, const ordered_json& sometim
   }
   for (const auto& [name, schema] : sometimes.items()) result["properties"][name] = schema;
   return result;
+}
+
+ordered_json steps_to_try() {
+  ordered_json steps = list_of(reference("Step"));
+  steps["maxItems"] = TryBody::kMostSteps;
+  const ordered_json best =
+      closed({{"best", {{"type", "integer"}, {"minimum", 1}, {"maximum", TryBody::kMostSteps}}}});
+  const ordered_json keep = {
+      {"anyOf",
+       ordered_json::array({{{"enum", ordered_json::array({"all", "ok", "none"})}}, best})}};
+  ordered_json of_score = fields_of_job(
+      {"inputs", "calls", "mode", "session", "tenant", "tests", "id", "record"}, false);
+  of_score["required"] = ordered_json::array({"source", "func"});
+  return closed({{"steps", steps}}, {{"keep", keep}, {"score", of_score}});
+}
+
+ordered_json tried() {
+  const ordered_json kept = closed({{"index", whole()}, {"node", text()}}, {{"score", score()}});
+  const ordered_json summary =
+      closed({{"summary", closed({{"steps", whole()}, {"ok", whole()}, {"kept", list_of(kept)}})}});
+  const ordered_json line =
+      result_with({{"index", whole()}, {"node", text_or_null()}, {"parent", text()}},
+                  {{"score", score()}, {"why_no_score", text()}});
+  return {{"anyOf", ordered_json::array({line, summary})}};
 }
 
 ordered_json tree() {
@@ -73,6 +109,8 @@ std::vector<std::pair<std::string, std::string>> session_schemas() {
       {"SessionEnded", closed({{"session", text()}, {"ended", yes_or_no()}}).dump()},
       {"Step", fields_of_job({"session", "tenant"}, true).dump()},
       {"StepResult", result_with({{"node", text_or_null()}, {"parent", text_or_null()}}).dump()},
+      {"Steps", steps_to_try().dump()},
+      {"Tried", tried().dump()},
       {"NodeLog", log.dump()},
       {"NodeFreed", closed({{"node", text()}, {"freed", yes_or_no()}}).dump()}};
 }

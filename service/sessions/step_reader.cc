@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "runtime/json/json_reader.h"
+#include "runtime/json/members.h"
 #include "runtime/values/json_text.h"
+#include "runtime/values/value.h"
 
 namespace service {
 
@@ -121,6 +123,120 @@ Result<ReadStep> read_step(std::string_view body, const runtime::JobDefaults& of
   if (job->policy.profile != of_session.job.policy.profile)
     return Error::because("policy.profile: a step has that of its session");
   return ReadStep{std::move(job).value(), std::move(fields.kept)};
+}
+
+std::string one_call_with(std::string_view value) {
+  using shim::Tag;
+  runtime::Writer calls;
+  calls.container(Tag::kList, 1);
+  calls.container(Tag::kList, 2);
+  calls.container(Tag::kList, 1);
+  value.empty() ? calls.none() : calls.raw(value);
+  calls.container(Tag::kDict, 0);
+  return calls.take();
+}
+
+namespace {
+
+// "steps[3].limits.cpu_ms: expected .." of "limits.cpu_ms: expected ..".
+Error within(const std::string& place, const Error& error) {
+  const std::string& text = error.text();
+  const size_t colon = text.find(": ");
+  const bool is_path = colon != text.npos && text.find(' ') > colon && text[0] != '[';
+  return Error::because(place + (is_path ? "." : ": ") + text);
+}
+
+Result<runtime::Job> read_score(std::string_view body, const runtime::JobDefaults& of_session,
+                                const runtime::JobDefaults& of_service) {
+  constexpr std::string_view kCalled = "it is called with the value of each step";
+  constexpr std::string_view kNot = "not in a score";
+  Fields fields = TRY(read_fields(body, {{"inputs", kCalled},
+                                         {"calls", kCalled},
+                                         {"mode", kCalled},
+                                         {"session", kNot},
+                                         {"tenant", kNot},
+                                         {"tests", kNot},
+                                         {"id", kNot},
+                                         {"record", kNot}}));
+  if (!fields.has_source) return Error::because("source: required");
+  if (!fields.has_func) return Error::because("func: required");
+  runtime::JobDefaults under = of_service;
+  under.job.session.clear();
+  under.job.template_name = of_session.job.template_name;
+  return runtime::parse_job(with(fields.kept, R"("mode":"call","inputs":[null])"), under);
+}
+
+bool read_keep(JsonReader& in, Keep& keep) {
+  constexpr std::string_view kWords[] = {"all", "ok", "none"};
+  if (in.peek() == Type::kString) {
+    const auto word = runtime::read_choice(in, kWords);
+    if (word) keep.what = static_cast<Keep::What>(*word);
+    return word.has_value();
+  }
+  if (in.peek() != Type::kObject) return in.expected(R"("all", "ok", "none" or {"best": K})");
+  std::string key;
+  in.open_object();
+  for (bool first = true; in.next_key(first, key); first = false) {
+    if (key != "best") return in.fail("unknown field " + key + "; there is best");
+    int64_t most = 0;
+    if (!runtime::read_integer(in, 1, TryBody::kMostSteps, most)) return in.at_member("best");
+    keep = {Keep::What::kBest, static_cast<size_t>(most)};
+  }
+  if (in.ok() && keep.what != Keep::What::kBest) in.fail("best: required");
+  return in.ok();
+}
+
+bool read_elements(JsonReader& in, std::vector<std::string>& steps) {
+  if (in.peek() != Type::kArray) return in.expected("a list of steps");
+  in.open_array();
+  while (in.next_item(steps.empty())) {
+    if (steps.size() == TryBody::kMostSteps)
+      return in.fail("more than " + std::to_string(TryBody::kMostSteps));
+    if (!in.skip(&steps.emplace_back())) return in.at_index(steps.size() - 1);
+  }
+  return in.ok() && (!steps.empty() || in.fail("expected at least one step"));
+}
+
+}  // namespace
+
+Result<TryBody> read_try(std::string_view text, const runtime::JobDefaults& of_session,
+                         const runtime::JobDefaults& of_service, const std::string& node) {
+  JsonReader in(text);
+  TryBody body;
+  std::string key, score;
+  if (in.peek() != Type::kObject) in.expected("an object");
+  if (in.ok()) in.open_object();
+  for (bool first = true; in.next_key(first, key); first = false) {
+    bool good = false;
+    if (key == "steps") {
+      body.steps.clear();
+      good = read_elements(in, body.steps);
+    } else if (key == "keep") {
+      good = read_keep(in, body.keep);
+    } else if (key == "score") {
+      score.clear();
+      good = in.skip(&score);
+    } else {
+      return Error::because("unknown field " + key + "; there are steps, keep and score");
+    }
+    if (!good) {
+      in.at_field(key);
+      break;
+    }
+  }
+  if (!in.ok() || !in.finish()) return in.error();
+  if (body.steps.empty()) return Error::because("steps: required");
+  if (body.keep.what == Keep::What::kBest && score.empty())
+    return Error::because("score: required, by keep.best");
+  for (size_t i = 0; i < body.steps.size(); ++i) {
+    const Result<ReadStep> step = read_step(body.steps[i], of_session, node);
+    if (!step) return within("steps[" + std::to_string(i) + "]", step.error());
+  }
+  if (score.empty()) return body;
+  Result<runtime::Job> job = read_score(score, of_session, of_service);
+  if (!job) return within("score", job.error());
+  body.score = std::move(job).value();
+  return body;
 }
 
 }  // namespace service

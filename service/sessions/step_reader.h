@@ -3,11 +3,15 @@
 // session says holds where the step says nothing. Errors begin with the field's path. Pure; bodies
 // are untrusted.
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/json/job/job_json.h"
 #include "sandbox/sys/result.h"
+#include "service/sessions/selection.h"
 
 namespace service {
 
@@ -31,5 +35,19 @@ runtime::JobDefaults defaults_behind(const runtime::Job& beginning);
 // one that an earlier step has defined.
 sys::Result<ReadStep> read_step(std::string_view body, const runtime::JobDefaults& of_session,
                                 const std::string& node);
+
+// POST /v1/nodes/{node}/try.
+struct TryBody {
+  static constexpr size_t kMostSteps = 256;
+  std::vector<std::string> steps;  // bodies that read_step() has accepted
+  Keep keep;
+  // The job that calls the score's function, without its calls.
+  std::optional<runtime::Job> score;
+};
+sys::Result<TryBody> read_try(std::string_view body, const runtime::JobDefaults& of_session,
+                              const runtime::JobDefaults& of_service, const std::string& node);
+
+// The calls of a job that calls its function once, with this value (value format; empty: none).
+std::string one_call_with(std::string_view value);
 
 }  // namespace service

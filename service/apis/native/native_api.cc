@@ -65,6 +65,7 @@ Descriptions NativeApi::descriptions() {
 
 void NativeApi::feed() {
   jobs_.feed();
+  sessions_.feed();
   durable_.feed();
 }
 

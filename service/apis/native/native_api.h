@@ -20,7 +20,10 @@ class NativeApi {
 
   void feed();  // there may be room at the dispatcher
   // Forgets the jobs whose answers are pieces; these jobs have been withdrawn.
-  void drop_all() { jobs_.drop_all(); }
+  void drop_all() {
+    jobs_.drop_all();
+    sessions_.drop_all();
+  }
   DurableApi& durable() { return durable_; }
   const DurableApi& durable() const { return durable_; }
 

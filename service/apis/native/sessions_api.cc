@@ -24,7 +24,7 @@ Description about(Method method, std::string_view pattern, std::string_view summ
           .scope = Scope::kJobs,
           .summary = summary,
           .takes = is_post ? kJson : "",
-          .gives = kJson,
+          .gives = pattern.ends_with("/try") ? kLines : kJson,
           .statuses = std::move(statuses),
           .parameters = is_post ? std::vector<Parameter>{kPatience} : std::vector<Parameter>{},
           .takes_schema = takes_schema,
@@ -52,6 +52,10 @@ const Operations<SessionsApi>& SessionsApi::operations() {
              "Run a step at a node. Answers with its result and where it led.", "Step",
              "StepResult", {200, 400, 404, 410, 429, 507}),
        &SessionsApi::post_run},
+      {about(Method::kPost, "/v1/nodes/{node}/try",
+             "Run many steps from one node. Results in order of completion, and a summary.",
+             "Steps", "Tried", {200, 400, 404, 410, 429, 507}),
+       &SessionsApi::post_try},
       {about(Method::kGet, "/v1/nodes/{node}/log", "The steps that lead to a node.", "", "NodeLog",
              {200, 404, 410}),
        &SessionsApi::get_log},
@@ -60,6 +64,11 @@ const Operations<SessionsApi>& SessionsApi::operations() {
        &SessionsApi::delete_node},
   };
   return all;
+}
+
+void SessionsApi::feed() {
+  const auto streams = streams_;  // one that is over takes itself out
+  for (const auto& stream : streams) stream->feed();
 }
 
 bool SessionsApi::admits(const ExchangePtr& exchange,
@@ -142,7 +151,7 @@ void SessionsApi::begin(const ExchangePtr& exchange, Arrival<ReadStep>& arrival)
   const std::string session = making.session;
   auto fields = std::make_shared<runtime::Job>(defaults_behind(job).job);
   submit(exchange, session, std::move(job), arrival.patience,
-         [this, exchange, making, fields](Finished finished) {
+         [this, exchange, making, fields](const Finished& finished) {
            const std::string node = keeper_.begin(making, *fields, finished);
            if (finished.expired) return exchange->answer(expired());
            if (node.empty()) return exchange->answer(no_beginning(finished));
@@ -230,6 +239,49 @@ void SessionsApi::end_run(const ExchangePtr& exchange, Making making, Finished f
   });
 }
 
+void SessionsApi::post_try(const ExchangePtr& exchange, const std::string& node) {
+  auto arrival = std::make_shared<Arrival<TryBody>>();
+  if (!admits(exchange, arrival->patience)) return;
+  const auto place = place_of(exchange, node, true);
+  if (!place) return;
+  context_.read_aside(
+      exchange,
+      [exchange, arrival, node, defaults = place->session->defaults,
+       of_service = &context_.options.defaults] {
+        arrival->body = read_try(exchange->request.body, *defaults, *of_service, node);
+      },
+      [this, exchange, arrival, node] { try_all(exchange, *arrival, node); });
+}
+
+void SessionsApi::try_all(const ExchangePtr& exchange, Arrival<TryBody>& arrival,
+                          const std::string& node) {
+  if (context_.is_ending()) return exchange->answer(ending());
+  if (!arrival.body) return exchange->answer(bad_job_response(arrival.body.error().text()));
+  const auto& score = arrival.body->score;
+  if (score && !context_.facts.knows_template(score->template_name))
+    return exchange->answer(bad_job_response("score.template: \"" + score->template_name +
+                                             "\" is not known; GET /v1/templates has them"));
+  const auto place = place_of(exchange, node, true);  // meanwhile it may have gone
+  if (!place) return;
+  const Session& session = *place->session;
+  if (!keeper_.book().has_room(session.tenant, session.id, 0))
+    return exchange->answer(log_is_full());
+  if (auto full = context_.dispatcher.refusal(exchange->client, arrival.patience))
+    return exchange->answer(busy(*full));
+  exchange->request.body = std::string();  // the steps are copied
+  TryStream::Plan plan{session.id,
+                       session.tenant,
+                       node,
+                       keeper_.asked_for(exchange->client, session.tenant),
+                       session.defaults,
+                       std::move(arrival.body).value()};
+  auto over = [this](const std::shared_ptr<JobStream>& stream) { streams_.erase(stream); };
+  auto stream = std::make_shared<TryStream>(exchange, context_.dispatcher, keeper_, std::move(plan),
+                                            context_.jobs_of_stream(), std::move(over));
+  streams_.insert(stream);
+  stream->start();
+}
+
 void SessionsApi::get_log(const ExchangePtr& exchange, const std::string& node) {
   const auto place = place_of(exchange, node, false);
   if (!place) return;
@@ -256,6 +308,10 @@ void SessionsApi::delete_session(const ExchangePtr& exchange, const std::string&
   if (const auto running = running_.find(id); running != running_.end()) {
     const auto tickets = running->second;
     for (const Dispatcher::Ticket ticket : tickets) context_.dispatcher.withdraw(ticket);
+  }
+  const auto streams = streams_;
+  for (const auto& stream : streams) {
+    if (static_cast<const TryStream&>(*stream).session() == id) stream->withdraw_all();
   }
   exchange->answer({.body = fmt::format("{{\"session\":\"{}\",\"ended\":true}}\n", id)});
 }

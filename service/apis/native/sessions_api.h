@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +13,7 @@
 #include "service/apis/native/context.h"
 #include "service/apis/native/operation.h"
 #include "service/apis/native/session_keeper.h"
+#include "service/apis/native/try_stream.h"
 #include "service/sessions/step_reader.h"
 
 namespace service {
@@ -21,11 +23,15 @@ class SessionsApi {
   explicit SessionsApi(const NativeContext& context);
   static const Operations<SessionsApi>& operations();
 
+  void feed();  // there may be room at the dispatcher
+  void drop_all() { streams_.clear(); }
+
  private:
   void post_session(const ExchangePtr& exchange, const std::string&);
   void get_session(const ExchangePtr& exchange, const std::string& id);
   void delete_session(const ExchangePtr& exchange, const std::string& id);
   void post_run(const ExchangePtr& exchange, const std::string& node);
+  void post_try(const ExchangePtr& exchange, const std::string& node);
   void get_log(const ExchangePtr& exchange, const std::string& node);
   void delete_node(const ExchangePtr& exchange, const std::string& node);
 
@@ -45,12 +51,14 @@ class SessionsApi {
 
   void begin(const ExchangePtr& exchange, Arrival<ReadStep>& arrival);
   void run(const ExchangePtr& exchange, Arrival<ReadStep>& arrival, const std::string& node);
+  void try_all(const ExchangePtr& exchange, Arrival<TryBody>& arrival, const std::string& node);
   void submit(const ExchangePtr& exchange, const std::string& session, runtime::Job job,
               std::optional<sys::Milliseconds> patience, std::function<void(Finished)> told);
   void end_run(const ExchangePtr& exchange, Making making, Finished finished);
 
   const NativeContext context_;
   SessionKeeper keeper_;
+  std::set<std::shared_ptr<JobStream>> streams_;
   std::unordered_map<std::string, std::unordered_set<Dispatcher::Ticket>> running_;  // by sessions
 };
 

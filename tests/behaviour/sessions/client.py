@@ -79,6 +79,15 @@ class ApiTestCase(ZygoTestCase):
         self.assertLabel(result, "OK")
         return result["value"]
 
+    def tried(self, node: str, steps: list[Any], **more: Any) -> tuple[dict[int, zygo.Result], dict[str, Any]]:
+        """What became of each step, by its index, and the summary."""
+        answer = self.ask("POST", f"/v1/nodes/{node}/try",
+                          {"steps": [{"source": step} if isinstance(step, str) else step for step in steps], **more})
+        self.assertEqual(answer.status, 200, answer.body)
+        *lines, last = answer.lines
+        self.assertEqual(sorted(line["index"] for line in lines), list(range(len(steps))))
+        return {line["index"]: line for line in lines}, last["summary"]
+
     def nodes_of(self, session: str) -> dict[str, dict[str, Any]]:
         answer = self.ask("GET", f"/v1/sessions/{session}")
         self.assertEqual(answer.status, 200, answer.body)

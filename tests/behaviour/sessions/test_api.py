@@ -13,7 +13,7 @@ from serve import Answer
 from sessions.client import ApiTestCase
 
 NOWHERE = "n-" + "0" * 24
-ROUTES = (("POST", "/v1/nodes/{node}/run", {"source": "1"}),
+ROUTES = (("POST", "/v1/nodes/{node}/run", {"source": "1"}), ("POST", "/v1/nodes/{node}/try", {"steps": [{"source": "1"}]}),
           ("GET", "/v1/nodes/{node}/log", None), ("DELETE", "/v1/nodes/{node}", None),
           ("GET", "/v1/sessions/{session}", None), ("DELETE", "/v1/sessions/{session}", None))
 
@@ -83,7 +83,7 @@ class Sessions(ApiTestCase):
         before = self.service.metric("zygo_nodes ")
         self.assertEqual(self.ask("DELETE", f"/v1/nodes/{node}").status, 200)
         self.service.await_metric("zygo_nodes ", before - 1)
-        for method, path, body in ROUTES[:1] + ROUTES[2:3]:
+        for method, path, body in ROUTES[:2] + ROUTES[3:4]:
             message = self.assertRefused(self.ask(method, path.format(node=node), body), 410, "gone")
             self.assertIn("its client has deleted it", message)
         self.assertEqual(self.value(child, "x"), 2)
@@ -111,7 +111,9 @@ class Sessions(ApiTestCase):
 
     def test_bodies_that_are_none_name_the_field(self) -> None:
         _, root = self.begin()
-        run = f"/v1/nodes/{root}/run"
+        run, many = f"/v1/nodes/{root}/run", f"/v1/nodes/{root}/try"
+        good = [{"source": "1"}]
+        score = {"source": "def f(x): return x", "func": "f"}
         for where, body, path in (
                 ("/v1/sessions", {"limits": {"cpu_ms": 0}}, "limits.cpu_ms"), ("/v1/sessions", {"session": "new"}, "session"),
                 ("/v1/sessions", {"tests": []}, None), ("/v1/sessions", {"template": "nobody"}, "template"),
@@ -119,7 +121,15 @@ class Sessions(ApiTestCase):
                 (run, {}, "source"), (run, {"source": 1}, "source"), (run, {"source": "1", "session": "new"}, "session"),
                 (run, {"source": "1", "tenant": "a"}, "tenant"), (run, {"source": "1", "template": "c"}, "template"),
                 (run, {"source": "1", "policy": {"profile": "build"}}, "policy.profile"),
-                (run, {"sauce": ""}, "sauce"), (run, {"func": "f"}, "inputs")):
+                (run, {"sauce": ""}, "sauce"), (run, {"func": "f"}, "inputs"),
+                (many, {}, "steps"), (many, {"steps": []}, "steps"), (many, {"steps": good * 257}, "steps"),
+                (many, {"steps": [*good, {"source": 1}]}, "steps[1].source"), (many, {"steps": [*good, {}]}, "steps[1].source"),
+                (many, {"steps": [1]}, "steps[0]"), (many, {"steps": [{"source": "1", "limits": {"x": 1}}]}, None),
+                (many, {"steps": good, "keep": "some"}, "keep"), (many, {"steps": good, "keep": {"best": 0}}, "keep.best"),
+                (many, {"steps": good, "keep": {"best": 1}}, "score"), (many, {"steps": good, "score": {"source": ""}}, "score.func"),
+                (many, {"steps": good, "score": {**score, "inputs": []}}, "score.inputs"),
+                (many, {"steps": good, "score": {**score, "limits": {"cpu_ms": "1"}}}, "score.limits.cpu_ms"),
+                (many, {"steps": good, "score": {**score, "template": "nobody"}}, "score.template"), (many, {"more": 1}, "more")):
             with self.subTest(where=where, body=body if len(str(body)) < 200 else "long"):
                 answer = self.ask("POST", where, body)
                 if where == "/v1/sessions" and body == {"tests": []}:
@@ -202,6 +212,7 @@ class Document(ApiTestCase):
     def test_answers_are_as_the_document_says(self) -> None:
         document = self.ask("GET", "/v1/openapi.json").json
         session, root = self.begin()
+        self.tried(root, ["1", "1 / 0"], score={"source": "def f(x): return float('inf')", "func": "f"}, keep={"best": 1})
         self.ask("GET", f"/v1/nodes/{root}/log")
         self.run_at(root, "1")
         self.nodes_of(session)
@@ -215,7 +226,7 @@ class Document(ApiTestCase):
             for body in bodies:
                 self.assertEqual(schema.problems_of_answer(document, method, path, status, body), [], body[:500])
                 seen += 1
-        self.assertGreaterEqual(seen, 6)
+        self.assertGreaterEqual(seen, 7)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // Bodies of requests about sessions: any bytes. A step that was read can be read again from what a
-// log keeps of it, and is the same job.
+// log keeps of it, and is the same job; steps to try are steps.
 
 #include <nlohmann/json.hpp>
 
@@ -31,5 +31,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     session = service::defaults_behind(begun->job);
   }
   if (const auto step = service::read_step(body, session, kNode)) check_step(*step, session);
+  const auto many = service::read_try(body, session, {}, kNode);
+  if (!many) return 0;
+  VERIFY(!many->steps.empty() && many->steps.size() <= service::TryBody::kMostSteps);
+  for (const std::string& each : many->steps) {
+    const auto step = service::read_step(each, session, kNode);
+    VERIFY(step.ok());
+    check_step(*step, session);
+  }
+  if (many->score) VERIFY(many->score->mode == shim::Mode::kCall && !many->score->is_step());
   return 0;
 }

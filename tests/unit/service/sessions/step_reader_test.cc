@@ -14,6 +14,8 @@ std::string why_not(const sys::Result<T>& read) {
   return read ? "" : read.error().text();
 }
 
+std::string why_no_try(const std::string& body) { return why_not(read_try(body, {}, {}, "n-1")); }
+
 }  // namespace
 
 TEST_CASE("a session begins with a step that needs no source", "[sessions]") {
@@ -76,6 +78,41 @@ TEST_CASE("what a request for a step must not say is named", "[sessions]") {
   CHECK(why_not(read_beginning(R"({"session": "new"})", {})).starts_with("session: "));
   CHECK(read_beginning(R"({"tenant": "t"})", {}).ok());
   CHECK(why_not(read_step("[]", {}, "n-1")).starts_with("expected an object"));
+}
+
+TEST_CASE("steps to try are read as steps, and objections name their place", "[sessions]") {
+  const auto read = read_try(
+      R"({"steps": [{"source": "1"}, {"func": "f", "inputs": [2]}], "keep": {"best": 3},
+          "score": {"source": "def g(x): return x", "func": "g", "limits": {"cpu_ms": 5}}})",
+      session_of(R"({"template": "python-numpy"})"), {}, "n-1");
+  REQUIRE(read.ok());
+  CHECK(read->steps.size() == 2);
+  CHECK(read->keep.what == Keep::What::kBest);
+  CHECK(read->keep.best == 3);
+  REQUIRE(read->score);
+  CHECK(read->score->template_name == "python-numpy");
+  CHECK(read->score->session.empty());
+  CHECK(read->score->mode == shim::Mode::kCall);
+
+  CHECK(why_no_try(R"({"steps": [{"source": "1"}, {"source": 2}]})")
+            .starts_with("steps[1].source: "));
+  CHECK(why_no_try(R"({"steps": [{"sauce": ""}]})").starts_with("steps[0]: unknown field sauce"));
+  CHECK(
+      why_no_try(R"({"steps": [{"source": ""}], "keep": {"best": 0}})").starts_with("keep.best: "));
+  CHECK(why_no_try(R"({"steps": [{"source": ""}], "keep": {}})").starts_with("keep: "));
+  CHECK(why_no_try(R"({"steps": [{"source": ""}], "keep": {"best": 1}})") ==
+        "score: required, by keep.best");
+  CHECK(why_no_try(
+            R"({"steps": [{"source": ""}], "score": {"source": "", "func": "f", "calls": []}})")
+            .starts_with("score.calls: "));
+  CHECK(why_no_try(R"({"keep": "all"})") == "steps: required");
+}
+
+TEST_CASE("256 steps can be tried at once, and no more", "[sessions]") {
+  std::string steps = R"({"source":""})";
+  for (int i = 1; i < 256; ++i) steps += R"(,{"source":""})";
+  CHECK(why_no_try("{\"steps\":[" + steps + "]}").empty());
+  CHECK(why_no_try("{\"steps\":[" + steps + ",{}]}") == "steps: more than 256");
 }
 
 }  // namespace service
