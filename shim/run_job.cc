@@ -136,6 +136,9 @@ void restore_node(Report& report, const Cell& cell, int node) {
     report.require(Step::kRestore, done ? 0 : ENOTRECOVERABLE);
   };
   ::signal(SIGXFSZ, SIG_IGN);  // it is a restoration that fails then, and no program
+  sigset_t all;                // a handler would call by the node's tables
+  ::sigfillset(&all);
+  require(::sigprocmask(SIG_SETMASK, &all, nullptr) == 0);
   require(state::map_node(node) == 0);
   require(state::restore_files() == 0);
   require(report.move_to(state::free_descriptor()));

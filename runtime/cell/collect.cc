@@ -28,6 +28,7 @@ constexpr uint64_t kPageBytes = 4096;              // x86-64, which this is for
 constexpr size_t kShortAnswer = size_t{64} << 10;  // is read before another thread would have begun
 // Collecting may take as much CPU time as the job itself, and this much in any case.
 constexpr std::chrono::seconds kCollectAtLeast{1};
+constexpr std::chrono::seconds kCaptureAtMost{10};
 
 // The counter of a group moves for every process of it that is killed, also when the limit that was
 // hit is an ancestor's. A kill for its own limit comes when the next charge, of 2 MiB at most, does
@@ -94,7 +95,7 @@ void Cell::on_rests(bool has_timer) {
     errand->captured.why_not = "a child process";
   if (!errand->captured.why_not.empty()) return on_captured(*errand);
   const Limits& limits = order_.job->limits;
-  errand->most_cpu = std::max<Nanoseconds>(limits.cpu, kCollectAtLeast);
+  errand->most_cpu = std::clamp<Nanoseconds>(limits.cpu, kCollectAtLeast, kCaptureAtMost);
   CaptureOrder& order = errand->order;
   order.forked_from = view_.init_pid;
   order.parent = sys::OwnedFd(::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0));

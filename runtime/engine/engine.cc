@@ -1,6 +1,7 @@
 #include "runtime/engine/engine.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -31,8 +32,8 @@ class PooledEngine : public Engine {
   PooledEngine(std::unique_ptr<HostConfig> config, unsigned workers, const EngineOptions& options)
       : config_(std::move(config)),
         admission_(workers),
-        nodes_(std::make_shared<NodeStore>(
-            NodesPlan{.memory = options.nodes_memory, .idle = options.nodes_idle})),
+        nodes_(std::make_shared<NodeStore>(NodesPlan{
+            .memory = options.nodes_memory, .most = most_nodes(), .idle = options.nodes_idle})),
         workers_(workers),
         capacity_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
@@ -57,6 +58,13 @@ class PooledEngine : public Engine {
     }
     introduce_shards();
     return {};
+  }
+
+  // Others need descriptors, too.
+  static size_t most_nodes() {
+    rlimit files{};
+    const bool is_known = ::getrlimit(RLIMIT_NOFILE, &files) == 0;
+    return is_known ? std::min<size_t>(NodesPlan().most, files.rlim_cur / 4) : NodesPlan().most;
   }
 
   SchedulerPlan plan_of(unsigned capacity, size_t tenant_templates) const {

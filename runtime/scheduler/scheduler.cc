@@ -16,6 +16,8 @@ using sys::Result;
 
 namespace {
 
+constexpr std::chrono::milliseconds kLookForBound{10};
+
 // Its cell was gone before the job began, and we had not heard, or what holds its memory ended: the
 // job is not to blame, and another cell can have it.
 bool was_lost(const Evidence::Fault& fault) {
@@ -61,6 +63,7 @@ void Scheduler::take_over(unsigned capacity) {
 void Scheduler::drop_aged() {
   if (plan_.nodes) plan_.nodes->forget_idle(machine_.now());
   templates_.drop_aged();
+  if (plan_.nodes && plan_.nodes->counts().nodes > 0) templates_.expect_age();
 }
 
 NodeRoom Scheduler::room_for_node(const std::string& tenant) const {
@@ -128,6 +131,9 @@ void Scheduler::pump() {
       idle_ = true;
       // A task may have come between the look and the flag.
       task = shortage_.take_in();
+      // What is for this shard alone may wait for its client's jobs elsewhere, whose end wakes
+      // others.
+      if (!task && shortage_.has_bound()) machine_.ask_again(kLookForBound);
       if (!task) return;
     }
     idle_ = false;

@@ -43,21 +43,29 @@ std::vector<std::string> NodeStore::spare_nodes(const ByUse& by_use, uint64_t by
 }
 
 NodeBudget::Hold NodeStore::reserve(const std::string& tenant, uint64_t bytes) {
-  std::lock_guard lock(mutex_);
   if (NodeBudget::Hold hold = budget_->take(tenant, bytes)) return hold;
-  const uint64_t room = budget_->room_for(tenant), used = budget_->used_by(tenant);
-  const auto own = by_tenant_.find(tenant);
-  if (bytes > room || own == by_tenant_.end()) return nullptr;
-  for (const std::string& id : spare_nodes(own->second, used + bytes - room))
-    drop(nodes_.find(id), Why::kRoom);
+  {
+    Dropped dropped;
+    std::lock_guard lock(mutex_);
+    const uint64_t room = budget_->room_for(tenant), used = budget_->used_by(tenant);
+    const auto own = by_tenant_.find(tenant);
+    if (bytes > room || own == by_tenant_.end()) return nullptr;
+    const uint64_t wanted = used + bytes > room ? used + bytes - room : 0;
+    for (const std::string& id : spare_nodes(own->second, wanted))
+      drop(nodes_.find(id), Why::kRoom, dropped);
+  }
   return budget_->take(tenant, bytes);
 }
 
 std::string NodeStore::put(Node node, Nanoseconds now) {
+  Dropped dropped;
   std::lock_guard lock(mutex_);
   ByUse& by_use = by_tenant_[node.tenant];
-  if (nodes_.size() - by_use.size() >= plan_.most) return "";
-  while (nodes_.size() >= plan_.most) drop(nodes_.find(by_use.front()), Why::kRoom);
+  // The rule of NodeBudget, for their number.
+  const size_t others = nodes_.size() - by_use.size();
+  const size_t room = others >= plan_.most ? 0 : (plan_.most - others) / 2;
+  if (room == 0) return "";
+  while (by_use.size() >= room) drop(nodes_.find(by_use.front()), Why::kRoom, dropped);
   node.id = new_id();
   const std::string id = node.id;
   by_use.push_back(id);
@@ -101,28 +109,30 @@ std::string NodeStore::why_gone(const std::string& id, const std::string& tenant
 }
 
 bool NodeStore::forget(const std::string& id, const std::string& tenant) {
+  Dropped dropped;
   std::lock_guard lock(mutex_);
   const auto found = nodes_.find(id);
   if (found == nodes_.end() || found->second.node->tenant != tenant) return false;
-  drop(found, Why::kAsked);
+  drop(found, Why::kAsked, dropped);
   return true;
 }
 
 void NodeStore::forget_idle(Nanoseconds now) {
+  Dropped dropped;
   std::lock_guard lock(mutex_);
   for (auto& [tenant, by_use] : by_tenant_) {
     while (!by_use.empty()) {
       const auto oldest = nodes_.find(by_use.front());
       if (now - oldest->second.used < plan_.idle) break;
-      drop(oldest, Why::kIdle);
+      drop(oldest, Why::kIdle, dropped);
     }
   }
   std::erase_if(by_tenant_, [](const auto& each) { return each.second.empty(); });
 }
 
 // Whoever runs at it has it still.
-void NodeStore::drop(Found found, Why why) {
-  const std::shared_ptr<const Node> node = found->second.node;
+void NodeStore::drop(Found found, Why why, Dropped& dropped) {
+  const std::shared_ptr<const Node>& node = dropped.emplace_back(found->second.node);
   by_tenant_[node->tenant].erase(found->second.place);
   nodes_.erase(found);
   if (why != Why::kAsked) ++dropped_;

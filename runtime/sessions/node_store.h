@@ -35,7 +35,7 @@ struct Node {
 
 struct NodesPlan {
   sys::Bytes memory = sys::mebibytes(1024);
-  size_t most = 20'000;                              // nodes: each is a descriptor
+  size_t most = 20'000;  // nodes, each of which is a descriptor; shared out as the memory is
   sys::Nanoseconds idle = std::chrono::minutes(30);  // one that nobody used for so long goes
 };
 
@@ -77,7 +77,9 @@ class NodeStore {
   enum class Why : uint8_t { kRoom, kIdle, kAsked };
   using Found = std::unordered_map<std::string, Kept>::iterator;
   std::vector<std::string> spare_nodes(const ByUse& by_use, uint64_t bytes) const;
-  void drop(Found found, Why why);
+  // To be freed when the lock is open again: that takes as long as a node is large.
+  using Dropped = std::vector<std::shared_ptr<const Node>>;
+  void drop(Found found, Why why, Dropped& dropped);
 
   const NodesPlan plan_;
   const std::shared_ptr<NodeBudget> budget_;

@@ -33,7 +33,7 @@ constexpr size_t kMostText = size_t{64} << 10;     // of a file of /proc/PID
 constexpr size_t kMostMaps = size_t{16} << 20;     // of that which has a line for each area
 constexpr size_t kMostAtOnce = size_t{256} << 10;  // bytes of a process that one call reads
 constexpr size_t kMostParts = 256;
-constexpr size_t kMostDescriptors = 4096;
+constexpr size_t kMostDescriptors = 1024;
 
 // What stands behind `name` in lines "Name:\tvalue". A name within a value is none.
 std::string_view value_of(std::string_view text, std::string_view name) {

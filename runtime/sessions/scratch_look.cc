@@ -19,6 +19,8 @@ using sys::Result;
 namespace {
 
 constexpr unsigned kDeepest = 128;
+constexpr uint64_t kMostNameBytes = uint64_t{16}
+                                    << 20;  // of all paths, each of which we have thrice
 constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
 
 // Never out of the scratch: a program that went on after all could put a link in a folder's place.
@@ -79,6 +81,8 @@ class Look {
         look_.path_of.emplace(FileNumber{status.st_dev, status.st_ino}, path);
     if (look_.entries.size() >= bounds_.entries) return cannot("too many files");
     if (path.size() >= PATH_MAX) return cannot("a path of more than 4095 bytes");
+    name_bytes_ += path.size();
+    if (name_bytes_ > kMostNameBytes) return cannot("names that are too long");
     if (bounds_.give_up()) return cannot(kTakesTooLong);
     if (S_ISDIR(status.st_mode)) {
       found.kind = EntryKind::kDirectory;
@@ -116,6 +120,7 @@ class Look {
   }
 
   int root_;
+  uint64_t name_bytes_ = 0;
   const ScratchBounds& bounds_;
   ScratchLook& look_;
 };

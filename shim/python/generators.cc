@@ -128,8 +128,17 @@ void reseed_by_job() {
 }
 
 void reseed_unless(bool random_is_seeded, bool numpy_is_seeded) {
-  if (!random_is_seeded) fill(refs().random);
-  if (!numpy_is_seeded) fill(refs().numpy_legacy);
+  const InterpreterRefs& k = refs();
+  if (!random_is_seeded) {
+    fill(k.random);
+    // The second of two deviates that are drawn together (random.gauss).
+    if (k.random_instance) PyObject_SetAttrString(k.random_instance, "gauss_next", Py_None);
+  }
+  if (!numpy_is_seeded && k.seed_numpy_legacy) {  // forgets such a one, too
+    Ref seed = Ref::steal(PyLong_FromUnsignedLong(static_cast<uint32_t>(fresh_seed())));
+    if (seed) call(k.seed_numpy_legacy, seed.get());
+  }
+  PyErr_Clear();
 }
 
 bool reseed() {

@@ -121,10 +121,8 @@ int finish_files() {
 }
 
 int restore_all() {
-  if (const int error = put_memory(); error != 0) return error;
-  if (const int error = finish_files(); error != 0) return error;
-  return error_of(call(SYS_rt_sigprocmask, SIG_SETMASK, argument(&header().blocked), 0,
-                       sizeof header().blocked));
+  const int error = put_memory();
+  return error != 0 ? error : finish_files();
 }
 
 }  // namespace
@@ -140,6 +138,7 @@ void restore_memory(int* tid_address, const LastWord& word) {
   word.done->at_ns = now.tv_sec * 1'000'000'000 + now.tv_nsec;
   call(SYS_write, word.report, argument(word.done), sizeof *word.done);
   call(SYS_close, word.report);
+  call(SYS_rt_sigprocmask, SIG_SETMASK, argument(&header().blocked), 0, sizeof header().blocked);
   call(SYS_munmap, kNodeAddress, static_cast<long>(header().bytes));
 }
 

@@ -129,7 +129,7 @@ bool TemplatePool::is_kept(const TemplateHandle* retired) const {
 
 // Its template is no longer there, or has its image now.
 bool TemplatePool::is_outdated(const CellSlot& slot) const {
-  if (is_kept(slot.parent)) return false;
+  if (is_kept(slot.parent)) return slot.early;  // in an early one memory lies elsewhere
   auto found = slots_.find(slot.zygote);
   if (found == slots_.end()) return false;
   const TemplateHandle& current = *found->second.zygote;

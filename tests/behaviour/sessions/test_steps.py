@@ -79,6 +79,13 @@ class State(SessionTestCase):
         fresh = self.node("", "import random")
         self.assertNotEqual(self.value(fresh, "random.random()"), self.value(fresh, "random.random()"))
 
+    def test_no_half_of_a_pair_of_draws_is_left(self) -> None:
+        """The second of two deviates that are made together is kept by their generator."""
+        for draw, template in (("random.gauss(0, 1)", "python"), ("np.random.randn()", "python-numpy")):
+            with self.subTest(draw):
+                node = self.node("", f"import random\ntry: import numpy as np\nexcept ImportError: pass\n{draw}", template=template)
+                self.assertNotEqual(*(self.value(node, draw, template=template) for _ in range(2)))
+
     def test_files_of_all_kinds(self) -> None:
         node = self.node("", """
 import os
