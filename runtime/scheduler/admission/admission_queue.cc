@@ -17,7 +17,7 @@ TaskPtr take_front(std::deque<TaskPtr>& queue) {
 }  // namespace
 
 std::deque<TaskPtr>& AdmissionQueue::queue_of(const Task& task) {
-  Queues& queues = task.job.node ? bound_[task.job.node->shard] : queues_;
+  Queues& queues = task.job.node ? bound_[task.job.node->shard].queues : queues_;
   return queues[task.job.priority];
 }
 
@@ -85,6 +85,21 @@ std::optional<AdmissionQueue::Place> AdmissionQueue::first_place(Queues& queues,
   return std::nullopt;
 }
 
+std::optional<AdmissionQueue::Place> AdmissionQueue::next_place(Bound& bound,
+                                                                sys::Nanoseconds now) {
+  const auto turn_of = [&bound](const TaskPtr& task) {
+    const auto found = bound.turns.find(task->client());
+    return found == bound.turns.end() ? 0 : found->second;
+  };
+  std::optional<Place> next = first_place(bound.queues, now);
+  if (!next) return next;
+  for (auto task = next->task; task != next->queue->second.end(); ++task) {
+    const bool comes_first = turn_of(*task) < turn_of(*next->task);
+    if (comes_first && shares_.may_begin((*task)->client(), 1, now)) next->task = task;
+  }
+  return next;
+}
+
 TaskPtr AdmissionQueue::take_due() {
   TaskPtr task = take_front(due_);
   shares_.began(task->client());
@@ -96,14 +111,15 @@ TaskPtr AdmissionQueue::take_first(sys::Nanoseconds now, unsigned shard) {
   const std::optional<Place> first = first_place(queues_, now);
   const auto own = bound_.find(shard);
   const std::optional<Place> bound =
-      own == bound_.end() ? std::nullopt : first_place(own->second, now);
+      own == bound_.end() ? std::nullopt : next_place(own->second, now);
   const auto comes_first = [](const Place& place) {
     return std::pair(-place.queue->first, (*place.task)->accepted_at);
   };
   if (!bound || (first && comes_first(*first) <= comes_first(*bound)))
     return first ? take_from(queues_, *first) : nullptr;
-  TaskPtr task = take_from(own->second, *bound);
-  if (own->second.empty()) bound_.erase(own);
+  TaskPtr task = take_from(own->second.queues, *bound);
+  own->second.turns[task->client()] = ++turn_;
+  if (own->second.queues.empty()) bound_.erase(own);
   return task;
 }
 
@@ -131,7 +147,7 @@ std::deque<TaskPtr> AdmissionQueue::take_all() {
     queues.clear();
   };
   take_from(queues_);
-  for (auto& [shard, queues] : bound_) take_from(queues);
+  for (auto& [shard, bound] : bound_) take_from(bound.queues);
   bound_.clear();
   return all;
 }
@@ -151,8 +167,8 @@ std::deque<TaskPtr> AdmissionQueue::take_withdrawn() {
   };
   take_from(due_);
   take_from_all(queues_);
-  for (auto& [shard, queues] : bound_) take_from_all(queues);
-  std::erase_if(bound_, [](const auto& each) { return each.second.empty(); });
+  for (auto& [shard, bound] : bound_) take_from_all(bound.queues);
+  std::erase_if(bound_, [](const auto& each) { return each.second.queues.empty(); });
   return taken;
 }
 

@@ -53,7 +53,15 @@ class AdmissionQueue {
   Shares shares_;
   std::deque<TaskPtr> due_;  // sides whose other side was taken
   Queues queues_;
-  std::map<unsigned, Queues> bound_;  // by shard; no empty ones
+  // What only one shard can run. Its clients take turns: all the others' workers are of no use to
+  // who waits behind another's many.
+  struct Bound {
+    Queues queues;
+    std::map<std::string, uint64_t> turns;  // when a client had its last one
+  };
+  std::optional<Place> next_place(Bound& bound, sys::Nanoseconds now);
+  std::map<unsigned, Bound> bound_;  // by shard; no empty ones
+  uint64_t turn_ = 0;
 };
 
 }  // namespace runtime

@@ -153,6 +153,28 @@ TEST_CASE("steps at nodes come before and behind others by priority and age", "[
   CHECK(order == "old step, old job, young step, old, of little weight, ");
 }
 
+TEST_CASE("clients take turns at what only one shard can run", "[nodes]") {
+  Sessions bench;
+  const std::string node = bench.first("one");
+  AdmissionQueue queue(8);
+  const auto put = [&](const std::string& id, const std::string& client) {
+    Job step = bench.step(id, node);
+    step.watch = std::make_shared<JobWatch>();
+    step.watch->client = client;
+    queue.put(bench.client.task(std::move(step), {}));
+  };
+  for (const char* id : {"a1", "a2", "a3", "a4"}) put(id, "ann");
+  put("b1", "bob");
+  put("b2", "bob");
+  put("c1", "carl");
+  std::string order;
+  while (TaskPtr next = queue.take({}, 0)) {
+    order += next->job.id + " ";
+    queue.left(next->client());
+  }
+  CHECK(order == "a1 b1 c1 a2 b2 a3 a4 ");
+}
+
 TEST_CASE("a step that is run again keeps its state once", "[nodes]") {
   Sessions bench;
   bench.submit(bench.step("one", ""));
