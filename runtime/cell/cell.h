@@ -202,6 +202,7 @@ class Cell : public CellHandle {
   std::array<FileNumber, 3> streams() const;
   void on_rests(bool has_timer);
   void on_captured(Capturing& capturing);
+  void release();
   struct Collecting;  // what the job left is being read
   void on_held();
   void on_collected(OutputFiles files);

@@ -115,6 +115,11 @@ void Cell::on_captured(Capturing& capturing) {
   capturing_.reset();
   result_.state = std::move(capturing.captured.state);
   result_.why_no_state = std::move(capturing.captured.why_not);
+  release();
+}
+
+// What it left has been read: pid 1 goes on.
+void Cell::release() {
   const Nanoseconds now = sys::monotonic_now();
   clock_.release(now);
   shim::JobOrder release;
@@ -161,12 +166,7 @@ void Cell::on_collected(OutputFiles files) {
         Evidence::Fault{shim::Step::kCollect, lack,
                         "the files of the job could not be read, for want of means of our own"};
   }
-  const Nanoseconds now = sys::monotonic_now();
-  clock_.release(now);
-  shim::JobOrder release;
-  release.kind = shim::OrderKind::kRelease;
-  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
-  arm(now);
+  release();
 }
 
 // Nobody wants the files any more.
