@@ -9,7 +9,7 @@ from serve import Answer, Service
 from zygo import ZygoTestCase
 
 
-class SessionTestCase(ZygoTestCase):
+class ServiceTestCase(ZygoTestCase):
     service: Service
     options: tuple[str, ...] = ()
 
@@ -18,6 +18,8 @@ class SessionTestCase(ZygoTestCase):
         cls.service = Service("--log", "off", "--grace", "100ms", *cls.options)
         cls.addClassCleanup(cls.service.stop)
 
+
+class SessionTestCase(ServiceTestCase):
     def step(self, node: str, source: str, **fields: Any) -> zygo.Result:
         """At `node`, or, where that is empty, the first of a session."""
         return self.service.run(source, session=node or "new", **fields)
@@ -44,15 +46,7 @@ class SessionTestCase(ZygoTestCase):
         self.assertEqual((session["kept"], session["node"], session.get("why_not")), (False, session["parent"], why))
 
 
-class ApiTestCase(ZygoTestCase):
-    service: Service
-    options: tuple[str, ...] = ()
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.service = Service("--log", "off", "--grace", "100ms", *cls.options)
-        cls.addClassCleanup(cls.service.stop)
-
+class ApiTestCase(ServiceTestCase):
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         return self.service.ask(method, path, body, headers)
 
