@@ -27,23 +27,40 @@ Error ArchiveReader::broken(std::string_view what) const {
   return Error::because(std::string(what) + (said ? ": " : "") + (said ? said : ""));
 }
 
-la_ssize_t ArchiveReader::read_piece(archive* reader, void* self, const void** piece) {
-  auto* me = static_cast<ArchiveReader*>(self);
+Result<std::string_view> ArchiveReader::read_file() {
   ssize_t n = 0;
   do {
-    n = ::pread(me->file_, me->buffer_.data(), me->buffer_.size(), static_cast<off_t>(me->at_));
+    n = ::pread(file_, buffer_.data(), buffer_.size(), static_cast<off_t>(at_));
   } while (n < 0 && errno == EINTR);
-  if (n < 0) {
-    archive_set_error(reader, errno, "%s", std::strerror(errno));
+  if (n < 0) return Error::from_errno("read");
+  at_ += static_cast<uint64_t>(n);
+  if (!report(watch_, {work_, at_, size_}).ok()) {
+    stopped_ = true;
+    return Error::from_errno("stopped", ECANCELED);
+  }
+  return std::string_view(buffer_.data(), static_cast<size_t>(n));
+}
+
+la_ssize_t ArchiveReader::read_piece(archive* reader, void* self, const void** piece) {
+  auto* me = static_cast<ArchiveReader*>(self);
+  const Result<std::string_view> read = me->gunzip_ ? me->gunzip_->next() : me->read_file();
+  if (!read) {
+    archive_set_error(reader, EIO, "%s", read.error().text().c_str());
     return ARCHIVE_FATAL;
   }
-  me->at_ += static_cast<uint64_t>(n);
-  if (!report(me->watch_, {me->work_, me->at_, me->size_}).ok()) {
-    me->stopped_ = true;
-    return ARCHIVE_FATAL;
+  *piece = read->data();
+  return static_cast<la_ssize_t>(read->size());
+}
+
+// What stands behind the end of the archive, up to the checksum.
+Result<void> ArchiveReader::check_rest() {
+  if (!gunzip_) return {};
+  for (;;) {
+    Result<std::string_view> piece = gunzip_->next();
+    if (!piece && stopped_) return Error::from_errno("stopped", ECANCELED);
+    if (!piece) return Error::because("the archive is damaged: " + piece.error().text());
+    if (piece->empty()) return {};
   }
-  *piece = me->buffer_.data();
-  return n;
 }
 
 Result<void> ArchiveReader::open(Content content) {
@@ -51,8 +68,11 @@ Result<void> ArchiveReader::open(Content content) {
   if (::fstat(file_, &info) < 0) return Error::from_errno("stat");
   size_ = static_cast<uint64_t>(info.st_size);
   archive* a = reader_.get();
+  char begin[2] = {};
+  const ssize_t n = ::pread(file_, begin, sizeof begin, 0);
+  if (n == sizeof begin && Gunzip::is_gzip({begin, sizeof begin}))
+    gunzip_.emplace([this] { return read_file(); });
   // One by one: "all" would bring those that start a program of the host.
-  archive_read_support_filter_gzip(a);
   archive_read_support_filter_bzip2(a);
   archive_read_support_filter_xz(a);
   archive_read_support_filter_lzma(a);
@@ -68,7 +88,7 @@ Result<void> ArchiveReader::open(Content content) {
   }
   if (archive_read_open(a, this, nullptr, read_piece, nullptr) != ARCHIVE_OK) {
     // EILSEQ is libarchive's word for what it does not know; else something could not be unpacked.
-    const bool packed = archive_filter_count(a) > 1 || archive_errno(a) != EILSEQ;
+    const bool packed = gunzip_ || archive_filter_count(a) > 1 || archive_errno(a) != EILSEQ;
     return broken(content != Content::kTar ? "not readable"
                   : packed                 ? "damaged, or not a tar archive"
                                            : "not a tar archive");
@@ -86,6 +106,7 @@ Result<archive_entry*> ArchiveReader::next() {
   archive_entry* entry = nullptr;
   const int status = archive_read_next_header(reader_.get(), &entry);
   if (status == ARCHIVE_EOF) {
+    TRY(check_rest());
     if (archive_format(reader_.get()) == ARCHIVE_FORMAT_RAW ||
         archive_format(reader_.get()) == ARCHIVE_FORMAT_EMPTY)
       return static_cast<archive_entry*>(nullptr);

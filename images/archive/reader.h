@@ -7,9 +7,11 @@
 #include <archive_entry.h>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "images/archive/gunzip.h"
 #include "images/progress.h"
 #include "images/utf8_locale.h"
 #include "sandbox/sys/result.h"
@@ -35,6 +37,8 @@ class ArchiveReader {
 
  private:
   static la_ssize_t read_piece(archive* reader, void* self, const void** piece);
+  sys::Result<std::string_view> read_file();
+  sys::Result<void> check_rest();
   sys::Error broken(std::string_view what) const;
   bool ends_without_mark() const;
 
@@ -47,6 +51,7 @@ class ArchiveReader {
   uint64_t at_ = 0, size_ = 0;
   bool stopped_ = false;
   std::vector<char> buffer_;
+  std::optional<Gunzip> gunzip_;  // what the file is packed with
   Utf8Locale utf8_;
   std::unique_ptr<archive, Free> reader_;
 };
