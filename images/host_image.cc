@@ -36,8 +36,8 @@ void add_top_level(ImagePlan& plan) {
 }
 
 void add_etc(ImagePlan& plan) {
-  for (const char* path :
-       {"/etc/alternatives", "/etc/ld.so.cache", "/etc/python3", "/etc/python3.11"}) {
+  for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/python3",
+                           "/etc/python3.11", "/etc/fonts", "/etc/matplotlibrc"}) {
     if (::access(path, R_OK) == 0) plan.push_back({Kind::kBind, path, path});
   }
   plan.push_back({Kind::kFile, "/etc/passwd",
