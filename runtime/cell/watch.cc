@@ -259,8 +259,9 @@ bool Cell::has_room_for_process() {
 bool Cell::has_room_for_pipe() {
   const sys::Nanoseconds now = sys::monotonic_now();
   if (pipes_.must_count(now)) {
+    const sys::Nanoseconds begun = cpu_of_this_thread();
     const uint64_t living = pipes_of(family(), plan_.ids.reader, pipes_.most());
-    pipes_.count(living, now, sys::monotonic_now());
+    pipes_.count(living, now, cpu_of_this_thread() - begun);
   }
   return pipes_.add();
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <optional>
 
 #include "sandbox/sys/units.h"
 
@@ -20,21 +19,25 @@ class PipeCount {
     return std::clamp<uint64_t>(768 / std::max(jobs_at_once, 1u), 8, 256);
   }
 
+  // So much counting costs a job nothing.
+  static constexpr unsigned kFreeCounts = 3;
   static constexpr sys::Nanoseconds kFree = std::chrono::milliseconds(10);
 
   explicit PipeCount(uint64_t most) : most_(most) {}
   uint64_t most() const { return most_; }
 
   // Each new pipe adds one to an upper bound; only at the limit are those that live counted again.
-  // A job that stays there asks again and again: counting takes a tenth of the time at most.
+  // A job that stays there asks again and again: counting takes a tenth of the time at most. What
+  // counts is our thread's own CPU time: on a busy machine a count that has to wait for its core is
+  // no reason to refuse a pipe to a job that has room.
   bool must_count(sys::Nanoseconds now) const {
-    return known_ >= most_ &&
-           spent_ <= kFree + (began_ ? (now - *began_) / 10 : sys::Nanoseconds{});
+    if (known_ < most_) return false;
+    return counts_ < kFreeCounts || spent_ <= kFree + (now - first_) / 10;
   }
-  void count(uint64_t living, sys::Nanoseconds begun, sys::Nanoseconds ended) {
-    if (!began_) began_ = begun;
+  void count(uint64_t living, sys::Nanoseconds now, sys::Nanoseconds cpu) {
+    if (counts_++ == 0) first_ = now;
     known_ = living;
-    spent_ += ended - begun;
+    spent_ += cpu;
   }
   // False: there is no room for one more.
   bool add() {
@@ -44,9 +47,8 @@ class PipeCount {
   }
 
  private:
-  uint64_t most_, known_ = 0;
-  std::optional<sys::Nanoseconds> began_;  // to count
-  sys::Nanoseconds spent_{};
+  uint64_t most_, known_ = 0, counts_ = 0;
+  sys::Nanoseconds first_{}, spent_{};  // when we counted first, and our CPU time for all counts
 };
 
 }  // namespace runtime
