@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/cell/cell.h"
+#include "runtime/cell/rules/cpu_fence.h"
 #include "runtime/sessions/node_store.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
@@ -65,7 +66,8 @@ Result<void> Cell::send_order() {
     order.rlimits.open_files =
         std::min(order.rlimits.open_files, sandbox::most_open_files_beside_us());
   }
-  order.rlimits.cpu_seconds = static_cast<uint64_t>(limits.cpu.count()) / 1000 + 2;
+  open_files_ = order.rlimits.open_files;
+  order.rlimits.cpu_seconds = cpu_fence_of(limits.cpu);
   // Where no cgroup counts, the second fence is the first.
   // The kernel counts by uid (and user namespace): where cells share one, it would count them all.
   if (!layers_.has(Layer::kCgroupPids) && !plan_.variant.shared_uid) {
