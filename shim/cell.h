@@ -6,6 +6,7 @@
 
 #include "sandbox/policy.h"
 #include "shim/protocol.h"
+#include "shim/state/format.h"
 #include "shim/value_format.h"
 
 namespace shim {
@@ -86,7 +87,9 @@ int64_t count_sockets();
 
 // The descriptors of a JobOrder; -1 where the order has none.
 struct JobFds {
-  int input = -1, output = -1, errors = -1, program = -1, request = -1, node = -1;
+  int input = -1, output = -1, errors = -1, program = -1, request = -1;
+  int node[state::kMostFiles] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  static_assert(state::kMostFiles == 8);
 };
 
 // The child's path of one job, after the fork. Never returns.

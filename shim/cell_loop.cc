@@ -50,7 +50,7 @@ struct Order {
 Order receive_order() {
   Order order;
   iovec part{&order.job, sizeof order.job};
-  constexpr int kMost = 6;
+  constexpr int kMost = 5 + state::kMostFiles;
   alignas(cmsghdr) char control[CMSG_SPACE(kMost * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
@@ -62,7 +62,8 @@ Order receive_order() {
     n = ::recvmsg(kFdSocket, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   order.hung_up = n != static_cast<ssize_t>(sizeof order.job);
-  int received[kMost] = {-1, -1, -1, -1, -1, -1};
+  int received[kMost];
+  std::fill(received, received + kMost, -1);
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS)
     std::memcpy(received, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
@@ -72,7 +73,8 @@ Order receive_order() {
   if (order.job.has_stderr) order.fds.errors = *next++;
   if (order.job.has_program) order.fds.program = *next++;
   if (order.job.has_request) order.fds.request = *next++;
-  if (order.job.has_node) order.fds.node = *next++;
+  const unsigned files = std::min<unsigned>(order.job.node_files, state::kMostFiles);
+  for (unsigned i = 0; i < files; ++i) order.fds.node[i] = *next++;
   return order;
 }
 
@@ -139,12 +141,38 @@ bool has_one_ended(const Cell& cell, Ending& ending) {
   return true;
 }
 
+// The kernel numbers threads and processes of the namespace alike, and the job was the second.
+bool had_company() {
+  char text[16];
+  const ssize_t size = ::pread(kFdLastPid, text, sizeof text, 0);
+  int last = 0;
+  if (size > 0) std::from_chars(text, text + size, last);
+  return last > 2;
+}
+
+// Threads that end let go of their entries in /proc in their own time, with the lowest priority. To
+// reap their process takes the same entries, and the kernel spins until they are let go
+// (shrink_dcache_parent() in fs/dcache.c): with our priority, for which nothing of a lower one
+// runs. There are such entries where the daemon looks at jobs by /proc. No event tells that the
+// threads are through, so they are given time.
+void let_threads_end(const Cell& cell, pid_t forked) {
+  const bool is_looked_at = !cell.layers.has(sandbox::Layer::kCgroupMemory);
+  if (!is_looked_at || cell.reach != Reach::kNamespace || !had_company()) return;
+  siginfo_t ended{};
+  if (::waitid(P_PID, static_cast<id_t>(forked), &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+      ended.si_pid != forked)
+    return;
+  constexpr timespec kTime{0, 5'000'000};
+  ::nanosleep(&kTime, nullptr);
+}
+
 // Another child may have ended instead, or none: a job can send signals that say so.
 bool has_ended(const Cell& cell, pid_t forked, Ending& ending) {
   signalfd_siginfo words;
   while (::read(kFdChildren, &words, sizeof words) > 0) {
   }
   if (cell.holder) return has_one_ended(cell, ending);
+  let_threads_end(cell, forked);
   return ::wait4(forked, &ending.status, __WALL | WNOHANG, &ending.usage) == forked;
 }
 
@@ -250,15 +278,6 @@ void read_report(JobDone& done) {
   }
 }
 
-// The kernel numbers threads and processes of the namespace alike, and the job was the second.
-bool had_company() {
-  char text[16];
-  const ssize_t size = ::pread(kFdLastPid, text, sizeof text, 0);
-  int last = 0;
-  if (size > 0) std::from_chars(text, text + size, last);
-  return last > 2;
-}
-
 // Where files are shared with the host, changing a mode is a question to the daemon.
 void restore_mode(int fd, mode_t mode) {
   struct stat status {};
@@ -347,7 +366,10 @@ bool hold(const JobOrder& job) {
 }
 
 void close_all(const JobFds& fds) {
-  for (int fd : {fds.input, fds.output, fds.errors, fds.program, fds.request, fds.node}) {
+  for (int fd : {fds.input, fds.output, fds.errors, fds.program, fds.request}) {
+    if (fd >= 0) ::close(fd);
+  }
+  for (int fd : fds.node) {
     if (fd >= 0) ::close(fd);
   }
 }

@@ -265,6 +265,16 @@ void replace_pid_namespace(const Setup& setup, const CellOrder& order, const Cel
   setup.require_call(Step::kSweeper, ::dup2(line, kFdSweeper));
 }
 
+// For the shard that ordered the cell. Where it may not, it stays: that is slower, and no less
+// safe.
+void move_to(int cpu) {
+  if (cpu < 0) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  (void)::sched_setaffinity(0, sizeof set, &set);
+}
+
 Cell describe(const CellOrder& order, int* tid_address) {
   Cell cell;
   cell.layers = sandbox::Layers::from_bits(order.layers);
@@ -285,6 +295,7 @@ Cell describe(const CellOrder& order, int* tid_address) {
 
 void run_cell(const CellOrder& order, int* descriptors, unsigned count, int mapped,
               int* tid_address) {
+  move_to(order.cpu);
   clear_fixed_numbers(Setup(descriptors[kCellSocket]), descriptors, count, mapped);
   Setup setup(descriptors[kCellSocket]);
   Cell cell = describe(order, tid_address);

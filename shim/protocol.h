@@ -94,6 +94,7 @@ struct CellOrder {
   uint32_t filter_bytes = 0;
   uint32_t borrower_filter_bytes = 0;
   uint32_t cgroup_count = 0;  // descriptors to write "0" into
+  int32_t cpu = -1;           // that the cell moves to; -1: it stays on its template's
   // Where no tmpfs can be mounted, the daemon makes the scratch directory and the Landlock ruleset,
   // and sends both. Empty: the cell makes its own.
   char scratch_path[128] = {};
@@ -162,9 +163,10 @@ struct JobOrder {
   uint32_t tells_company = 0;  // say whether it was more than one thread
   uint32_t hold = 0;           // say JobHeld at the end, and wait for kRelease
   uint32_t rests = 0;          // a step: it stops at its end; say JobRests, and wait for kRelease
-  uint32_t has_node = 0;       // the file of the node (state/format.h) that it goes on from
+  uint32_t node_files = 0;     // of the node (state/format.h) that it goes on from; 0: of none
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal
+  uint64_t seed = 0;    // of a step's chance; 0: to be drawn
   Errors errors = Errors::kApart;
   uint64_t nonce = 0;
   uint64_t request_bytes = 0;

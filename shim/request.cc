@@ -133,7 +133,7 @@ std::optional<Request> parse_request(std::string_view bytes) {
   }
   if (from.tag() != static_cast<char>(Tag::kSmall)) return std::nullopt;
   const int64_t mode = from.integer(static_cast<char>(Tag::kSmall));
-  if (mode > static_cast<int64_t>(Mode::kStepCall)) return std::nullopt;
+  if (mode > static_cast<int64_t>(Mode::kStepShell)) return std::nullopt;
   request.mode = static_cast<Mode>(mode);
   request.function = from.text(Tag::kStr);
   request.calls = read_items(from, Tag::kList);

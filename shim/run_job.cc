@@ -131,7 +131,7 @@ void leave_rseq_of_step(const Report& report) {
 // The node's descriptors take the place of ours, but for the one that reports. Where something
 // cannot be put back, that is no shortage of the machine's, whatever the kernel says: what a node
 // takes is of its program's making, and another try would not help.
-void restore_node(Report& report, const Cell& cell, int node) {
+void restore_node(Report& report, const Cell& cell, const int* files, unsigned count) {
   const auto require = [&report](bool done) {
     report.require(Step::kRestore, done ? 0 : ENOTRECOVERABLE);
   };
@@ -139,12 +139,12 @@ void restore_node(Report& report, const Cell& cell, int node) {
   sigset_t all;                // a handler would call by the node's tables
   ::sigfillset(&all);
   require(::sigprocmask(SIG_SETMASK, &all, nullptr) == 0);
-  require(state::map_node(node) == 0);
-  require(state::restore_files() == 0);
+  require(state::map_node(files, count) == 0);
   require(report.move_to(state::free_descriptor()));
   const unsigned kept = static_cast<unsigned>(report.fd());
   require(kept == 3 || ::close_range(3, kept - 1, 0) == 0);
   require(::close_range(kept + 1, ~0u, 0) == 0);
+  require(state::restore_files() == 0);  // not before: each has a descriptor for a while
   require(state::restore_descriptors() == 0);
   const SetupReport failure{{Step::kRestore, ENOTRECOVERABLE}, 0};
   SetupReport done{{Step::kRunning, 0}, 0};
@@ -173,7 +173,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
     report.require_call(Step::kJobIdentity, ::setpgid(0, 0));
     if (cell.borrowed) arm_sweeper(kFdSweeper, ::getpid());  // pid 1 does not know it
   }
-  if (!cell.borrowed && !order.has_node) copy_hot_pages(order.habit);
+  if (!cell.borrowed && order.node_files == 0) copy_hot_pages(order.habit);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   report.require(Step::kStdio, place_errors(order.errors, fds.errors));
@@ -195,8 +195,8 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   if (cell.readable_job) report.require_call(Step::kJobIdentity, ::prctl(PR_SET_DUMPABLE, 1));
   if (cell.trap_reports) report.require(Step::kJobIdentity, report_trapped_calls());
   if (order.rests) leave_rseq_of_step(report);
-  if (order.has_node) {
-    restore_node(report, cell, fds.node);
+  if (order.node_files > 0) {
+    restore_node(report, cell, fds.node, order.node_files);
   } else {
     close_descriptors(report, cell);
   }
@@ -210,7 +210,8 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   answer.cannot_execute = cannot_execute;
   answer.region_bytes = cell.answer_bytes;
   answer.request_is_mapped = request.mapped;
-  answer.goes_on = order.has_node != 0;
+  answer.goes_on = order.node_files > 0;
+  answer.seed = order.seed;
   run_program(request.bytes, answer);
 }
 

@@ -57,14 +57,16 @@ inline constexpr unsigned kMaxIntegerDigits = 4300;  // CPython's own default li
 // are all that it gets; source is the directory to run in, empty for the scratch; calls are empty.
 // kWarm: the same, of an interpreter; a zygote that is one runs the script itself (shim/warm).
 // kStep, kStepCall: the same as the first two, as a step of a session: the program finds the names
-// of the steps before it, and rests when it is over.
+// of the steps before it, and rests when it is over. kStepShell: such a step, whose source is a
+// command of the shell.
 enum class Mode : uint8_t {
   kScript = 0,
   kCall = 1,
   kExec = 2,
   kWarm = 3,
   kStep = 4,
-  kStepCall = 5
+  kStepCall = 5,
+  kStepShell = 6
 };
 
 // The answer: a MAP_SHARED region of the cell that holds one header and one encoded value. It is
@@ -73,7 +75,8 @@ enum class AnswerKind : uint32_t {
   kNothing = 0,   // ended without a word: os._exit, a signal, ...
   kFinished = 1,  // script mode ended by falling off its end or sys.exit; payload: none
   // Call mode; payload: the list of results. Of kStep: the value of the last expression, or none,
-  // and a dict of what shows it, by MIME type; of one that cannot be encoded, the dict alone.
+  // and a dict of what shows it, by MIME type; of one that cannot be encoded, the dict alone. Of
+  // kStepShell: the exit status, and none.
   kValue = 2,
   kException = 3,  // payload: list [s type name, s message, s traceback, i line or -1, u flags]
   kInvalid = 4,    // call mode: the value cannot be encoded; payload: list [s reason, s path]

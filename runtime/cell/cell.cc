@@ -39,8 +39,8 @@ Cell::~Cell() {
   plan_.helpers->run(Helpers::Where::kAnywhere, [scratch = std::move(scratch)] {}, {});
 }
 
-Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan plan,
-                                          Events events) {
+Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, const Orders& orders, bool is_ready,
+                                          CellPlan plan, Events events) {
   std::unique_ptr<Cell> cell(new Cell(loop, std::move(plan), std::move(events)));
   Cell* self = cell.get();
   TRY(self->make_channels());
@@ -52,16 +52,16 @@ Result<std::unique_ptr<Cell>> Cell::order(Loop& loop, Zygote& zygote, CellPlan p
     fds.insert(fds.end(), {self->plan_.scratch.fd(), self->plan_.ruleset.get()});
   }
   for (int fd : self->cgroup_.join_fds()) fds.push_back(fd);
-  TRY(zygote.order_cell(
-      order, fds, [weak = std::weak_ptr(self->self_)](const shim::CellBorn& born, OwnedFd pidfd) {
-        if (auto alive = weak.lock()) return (*alive)->on_born(born, std::move(pidfd));
-        if (pidfd) kill_by_pidfd(pidfd.get());
-      }));
+  TRY(orders(order, fds,
+             [weak = std::weak_ptr(self->self_)](const shim::CellBorn& born, OwnedFd pidfd) {
+               if (auto alive = weak.lock()) return (*alive)->on_born(born, std::move(pidfd));
+               if (pidfd) kill_by_pidfd(pidfd.get());
+             }));
   self->their_socket_.reset();
   for (OwnedFd& fd : self->theirs_) fd.reset();
   self->socket_ready_->start();
   // An early order waits for as long as the template takes to start.
-  if (zygote.state() == Zygote::State::kReady) self->timer_->start(CellLife::kBirthPatience);
+  if (is_ready) self->timer_->start(CellLife::kBirthPatience);
   return cell;
 }
 
@@ -122,6 +122,7 @@ Result<shim::CellOrder> Cell::describe() const {
   order.filter_bytes = static_cast<uint32_t>(plan_.filter.size());
   order.borrower_filter_bytes = static_cast<uint32_t>(plan_.borrower_filter.size());
   order.cgroup_count = static_cast<uint32_t>(cgroup_.join_fds().size());
+  if (plan_.moves) order.cpu = static_cast<int32_t>(plan_.cpu);
   return order;
 }
 

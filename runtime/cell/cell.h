@@ -28,8 +28,8 @@
 #include "runtime/cell/rules/pipe_count.h"
 #include "runtime/cell/rules/run_clock.h"
 #include "runtime/cell/rules/standing.h"
+#include "runtime/cell/template_line.h"
 #include "runtime/cell/terminate.h"
-#include "runtime/cell/zygote.h"
 #include "runtime/host/host_trouble.h"
 #include "runtime/host/proc.h"
 #include "runtime/host/scratch.h"
@@ -69,7 +69,8 @@ struct CellPlan {
   Helpers* helpers = nullptr;                    // likewise
   Crowd* crowd = nullptr;                        // likewise
   HostTrouble* trouble = nullptr;                // of the engine; outlives the cell
-  unsigned cpu = 0;                              // where its jobs run
+  unsigned cpu = 0;                              // where its jobs run ...
+  bool moves = false;                            // ... which is not where its template is
   // Without mounts; empty otherwise.
   Scratch scratch;
   sys::OwnedFd ruleset;
@@ -94,9 +95,13 @@ class Cell : public CellHandle {
  public:
   using Events = CellEvents;
 
-  // Orders the cell from `zygote` (ready). An error says which resource is missing.
-  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, Zygote& zygote, CellPlan plan,
-                                                  Events events);
+  // Sends an order, as TemplateLine does; what comes of it has to come on the cell's loop.
+  using Orders = std::function<sys::Result<void>(const shim::CellOrder&, const std::vector<int>&,
+                                                 TemplateLine::Born)>;
+  // `is_ready`: the template is, so there is a limit to how long the cell may take. An error says
+  // which resource is missing.
+  static sys::Result<std::unique_ptr<Cell>> order(Loop& loop, const Orders& orders, bool is_ready,
+                                                  CellPlan plan, Events events);
   ~Cell() override;
 
   State state() const override { return life_.state(); }
@@ -203,6 +208,7 @@ class Cell : public CellHandle {
   void on_rests(bool has_timer);
   void on_captured(Capturing& capturing);
   void release();
+  void collect_outputs_of(const Job& job);
   struct Collecting;  // what the job left is being read
   void on_held();
   void on_collected(OutputFiles files);
@@ -269,6 +275,7 @@ class Cell : public CellHandle {
   std::shared_ptr<Collecting> collecting_;
   std::shared_ptr<Capturing> capturing_;
   std::array<FileNumber, 3> given_{};       // to a step, as its standard streams
+  uint64_t open_files_ = 0;                 // that a step may have
   std::shared_ptr<const Lookout> lookout_;  // once there has been a question
   std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop
 

@@ -37,6 +37,8 @@ bool is_far_below(sys::Bytes peak, sys::Bytes limit) {
   return peak.count < limit.count - std::min<uint64_t>(limit.count / 4, uint64_t{8} << 20);
 }
 
+constexpr const char* kNotWanted = "the request keeps no such step";
+
 }  // namespace
 
 // `work` on another thread, and then `done` here, if the run that it belongs to still goes on.
@@ -93,6 +95,8 @@ void Cell::on_rests(bool has_timer) {
   // Who is left beside it would have no deadline.
   if (plan_.shape.runs_programs() && family().size() != 1)
     errand->captured.why_not = "a child process";
+  else if (!order_.job->keep)
+    errand->captured.why_not = kNotWanted;
   if (!errand->captured.why_not.empty()) return on_captured(*errand);
   const Limits& limits = order_.job->limits;
   errand->most_cpu = std::clamp<Nanoseconds>(limits.cpu, kCollectAtLeast, kCaptureAtMost);
@@ -103,6 +107,9 @@ void Cell::on_rests(bool has_timer) {
   order.root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
   order.scratch = scratch_directory();
   order.streams = given_;
+  order.most_descriptors = open_files_;
+  order.request_bytes = order_.request.size();
+  if (order_.job->node) order.from = order_.job->node->state;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
   order.room = order_.room;
   capturing_ = errand;
@@ -115,7 +122,10 @@ void Cell::on_captured(Capturing& capturing) {
   capturing_.reset();
   result_.state = std::move(capturing.captured.state);
   result_.why_no_state = std::move(capturing.captured.why_not);
-  release();
+  const Job& job = *order_.job;
+  const bool is_alone = result_.state || result_.why_no_state == kNotWanted;
+  if (job.outputs.empty() || !is_alone) return release();
+  collect_outputs_of(job);
 }
 
 // What it left has been read: pid 1 goes on.
@@ -133,7 +143,10 @@ void Cell::release() {
 void Cell::on_held() {
   clock_.hold();
   stand_back(false);
-  const Job& job = *order_.job;
+  collect_outputs_of(*order_.job);
+}
+
+void Cell::collect_outputs_of(const Job& job) {
   auto errand = std::make_shared<Collecting>();
   errand->directory = scratch_directory();
   if (!errand->directory) return on_collected({.files = {}, .refused = {}, .lack = errno});

@@ -65,6 +65,8 @@ struct TemplateVariant {
 class TemplateHandle {
  public:
   enum class State : uint8_t { kStarting, kReady, kRefused, kFailed };
+  explicit TemplateHandle(std::shared_ptr<Incarnation> incarnation)
+      : incarnation_(std::move(incarnation)) {}
   // Dropping it ends the template and every cell of it, and waits until a template that still lives
   // has ended. A loop that others share calls end() first and drops it when is_ending() is false.
   virtual ~TemplateHandle() = default;
@@ -84,10 +86,10 @@ class TemplateHandle {
   virtual bool is_ending() const = 0;  // after end(), until it is gone
 
   // What the nodes of its children share.
-  const std::shared_ptr<const Incarnation>& incarnation() const { return incarnation_; }
+  const std::shared_ptr<Incarnation>& incarnation() const { return incarnation_; }
 
  private:
-  const std::shared_ptr<const Incarnation> incarnation_ = std::make_shared<const Incarnation>();
+  const std::shared_ptr<Incarnation> incarnation_;
 };
 
 // The owner of a cell hears of it through these, in its own turn of the loop.

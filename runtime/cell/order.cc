@@ -98,17 +98,23 @@ Result<void> Cell::send_order() {
   order.has_request = request.get() >= 0;
   order.comes_first = order_.comes_first;
   order.tells_company = order_.job->fixed.on;
-  order.hold = !order_.job->outputs.empty();
   order.rests = order_.job->is_step();
+  order.hold = !order.rests && !order_.job->outputs.empty();
   if (order.rests) given_ = streams();  // whoever lent them may close them from here on
-  const int node = order_.job->node ? order_.job->node->state->file.get() : -1;
-  order.has_node = node >= 0;
+  if (order_.job->node)
+    order.node_files = static_cast<uint32_t>(order_.job->node->state->files.size());
+  order.seed = order_.job->seed;
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);
+  constexpr size_t kOthers = 5;
+  static_assert(kOthers + shim::state::kMostFiles <= sys::kMaxDescriptors);
   std::vector<int> fds;
-  for (int fd : {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd,
-                 request.get(), node}) {
+  for (int fd :
+       {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
     if (fd >= 0) fds.push_back(fd);
+  }
+  if (order_.job->node) {
+    for (const auto& each : order_.job->node->state->files) fds.push_back(each->file.get());
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
 }

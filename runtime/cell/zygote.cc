@@ -80,8 +80,8 @@ std::vector<std::string> environment_of(const ZygotePlan& plan) {
 
 }  // namespace
 
-Zygote::Zygote(Loop& loop, std::function<void()> changed)
-    : loop_(loop), changed_(std::move(changed)) {}
+Zygote::Zygote(Loop& loop, std::shared_ptr<TemplateLine> line, std::function<void()> changed)
+    : TemplateHandle(std::move(line)), loop_(loop), changed_(std::move(changed)) {}
 
 Zygote::~Zygote() {
   launched_.reset();
@@ -89,29 +89,30 @@ Zygote::~Zygote() {
   launcher_ = sys::Child();  // ended and reaped: it says no more
   // The launcher hands the template over in its first message; that it came is all we know here.
   std::vector<std::byte> bytes(256);
-  while (!process_ && control_) {
-    Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
+  while (!process_) {
+    Result<sys::Received> received = sys::receive_message(line().socket(), bytes, MSG_DONTWAIT);
     if (!received || received->size == 0) break;
     if (received->fds.size() == 1) process_.emplace(std::move(received->fds[0]));
   }
+  control_ready_.reset();
+  line().hang_up();
 }
 
 Result<std::unique_ptr<Zygote>> Zygote::start(Loop& loop, const ZygotePlan& plan,
                                               std::function<void()> changed) {
-  std::unique_ptr<Zygote> zygote(new Zygote(loop, std::move(changed)));
-  zygote->identity_ = plan.identity;
   sys::SocketPair control = TRY(sys::seqpacket_pair());
+  auto line = std::make_shared<TemplateLine>(plan.identity, std::move(control.ours));
+  std::unique_ptr<Zygote> zygote(new Zygote(loop, std::move(line), std::move(changed)));
   sys::Pipe talk = TRY(sys::make_pipe());
   OwnedFd null = TRY(sys::open("/dev/null", O_RDWR));
   zygote->launcher_ =
       TRY(sys::spawn({launch_command(plan),
                       environment_of(plan),
                       {null.get(), talk.writer.get(), talk.writer.get(), control.theirs.get()}}));
-  zygote->control_ = std::move(control.ours);
   zygote->talk_fd_ = std::move(talk.reader);
   Zygote* self = zygote.get();
   zygote->control_ready_ =
-      std::make_unique<Readable>(loop, self->control_.get(), [self] { self->on_control(); });
+      std::make_unique<Readable>(loop, self->line().socket(), [self] { self->on_control(); });
   zygote->talk_ready_ =
       std::make_unique<Readable>(loop, self->talk_fd_.get(), [self] { self->on_talk(); });
   zygote->control_ready_->start();
@@ -125,14 +126,6 @@ void Zygote::end() {
   process_ ? process_->kill() : launcher_.kill();
 }
 
-Result<void> Zygote::order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
-                                Born born) {
-  VERIFY(state_ == State::kReady || state_ == State::kStarting);
-  TRY(sys::send_message(control_.get(), sys::bytes_of(order), fds));
-  orders_.emplace_back(order.cell, std::move(born));
-  return {};
-}
-
 // All that has come: an order that was answered must not be found late.
 void Zygote::on_control() {
   while (control_ready_->active() && take_message()) {
@@ -141,12 +134,12 @@ void Zygote::on_control() {
 
 bool Zygote::take_message() {
   std::array<std::byte, kLongestFrame> bytes;
-  Result<sys::Received> received = sys::receive_message(control_.get(), bytes, MSG_DONTWAIT);
+  Result<sys::Received> received = sys::receive_message(line().socket(), bytes, MSG_DONTWAIT);
   if (!received) {
     const int error = received.error().code();
     // No descriptor was left for the pidfd of a cell, which goes by itself when we hang up.
-    if (error == EMSGSIZE && process_ && !orders_.empty()) {
-      fail_first_order(EMFILE);
+    if (error == EMSGSIZE && process_ && line().has_orders()) {
+      line().fail_first(EMFILE);
     } else if (error != EAGAIN) {
       ended();
     }
@@ -171,7 +164,7 @@ void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
   }
   if (const auto* ready = std::get_if<shim::TemplateReady>(&frame)) {
     if (state_ != State::kStarting || !process_) return ended();
-    in_place_ = ready->in_place != 0;
+    line().begin(ready->in_place != 0);
     // Its work was done before this process could begin.
     launched_ = std::make_unique<Readable>(loop_, launcher_.pidfd(), [this] {
       launched_->stop();
@@ -182,10 +175,9 @@ void Zygote::on_frame(const TemplateFrame& frame, std::vector<OwnedFd> fds) {
     return changed_();
   }
   const auto& born = std::get<shim::CellBorn>(frame);
-  if (orders_.empty() || orders_.front().first != born.cell) return ended();
-  Born answer = std::move(orders_.front().second);
-  orders_.erase(orders_.begin());
-  answer(born, fds.empty() ? OwnedFd() : std::move(fds[0]));
+  std::optional<TemplateLine::Born> answer = line().take(born.cell);
+  if (!answer) return ended();
+  (*answer)(born, fds.empty() ? OwnedFd() : std::move(fds[0]));
 }
 
 void Zygote::on_talk() {
@@ -203,6 +195,7 @@ void Zygote::on_talk() {
 // has much memory or many cells, so the loop does not wait for it.
 void Zygote::ended() {
   control_ready_->stop();
+  line().end_orders();
   if (process_) process_->kill();  // no-op when it is gone; one that closed its socket is of no use
   const sys::Child& child = process_ ? *process_ : launcher_;  // that could not make the other
   end_ready_ = std::make_unique<Readable>(loop_, child.pidfd(), [this, &child] {
@@ -225,17 +218,8 @@ void Zygote::conclude(int status) {
   while (!talk_.empty() && talk_.back() == '\n') talk_.pop_back();
   state_ = status == kRefusedStatus ? State::kRefused : State::kFailed;
   reason_ = talk_.empty() ? "template ended with status " + std::to_string(status) : talk_;
-  while (!orders_.empty()) fail_first_order(ECHILD);
+  while (line().has_orders()) line().fail_first(ECHILD);
   changed_();
-}
-
-void Zygote::fail_first_order(int error) {
-  shim::CellBorn never;
-  never.cell = orders_.front().first;
-  never.failure = {shim::Step::kClone, error};
-  Born born = std::move(orders_.front().second);
-  orders_.erase(orders_.begin());
-  born(never, OwnedFd());
 }
 
 }  // namespace runtime

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cell/handles.h"
+#include "runtime/cell/template_line.h"
 #include "runtime/cell/wire_decode.h"
 #include "runtime/job/outcome.h"
 #include "runtime/loop/loop.h"
@@ -45,9 +46,6 @@ struct ZygotePlan {
 
 class Zygote : public TemplateHandle {
  public:
-  // Called with CellBorn of an order and the cell's pidfd.
-  using Born = std::function<void(const shim::CellBorn&, sys::OwnedFd)>;
-
   // Starts the launcher. `changed` is called when the state leaves kStarting, and again if a ready
   // template dies.
   static sys::Result<std::unique_ptr<Zygote>> start(Loop& loop, const ZygotePlan& plan,
@@ -55,7 +53,7 @@ class Zygote : public TemplateHandle {
   ~Zygote() override;
 
   State state() const override { return state_; }
-  const std::string& identity() const override { return identity_; }
+  const std::string& identity() const override { return incarnation()->identity(); }
   const std::string& reason() const override { return reason_; }
   Evidence::Fault fault() const override { return {shim::Step::kStartTemplate, error_, reason_}; }
   bool was_killed() const override { return killed_; }
@@ -64,36 +62,29 @@ class Zygote : public TemplateHandle {
     return ending_ && (state_ == State::kStarting || state_ == State::kReady);
   }
 
-  bool runs_in_place() const { return in_place_; }  // in kReady; see shim/protocol.h
-
-  // Orders a cell; only in kReady, or in kStarting: it is then forked as soon as the template can,
-  // which may be before its heap image. The answer comes through `born`; if the zygote dies first,
-  // it is a failure.
-  sys::Result<void> order_cell(const shim::CellOrder& order, const std::vector<int>& fds,
-                               Born born);
+  // For orders, only in kReady, or in kStarting: cells are then forked as soon as the template can,
+  // which may be before its heap image.
+  TemplateLine& line() const { return static_cast<TemplateLine&>(*incarnation()); }
 
  private:
-  Zygote(Loop& loop, std::function<void()> changed);
+  Zygote(Loop& loop, std::shared_ptr<TemplateLine> line, std::function<void()> changed);
   void on_control();
   bool take_message();  // false: there is none
   void on_frame(const TemplateFrame& frame, std::vector<sys::OwnedFd> fds);
   void on_talk();
   void ended();
   void conclude(int status);
-  void fail_first_order(int error);
 
   Loop& loop_;
   std::function<void()> changed_;
   State state_ = State::kStarting;
-  bool in_place_ = false;
   bool killed_ = false;
   bool ending_ = false;
   int error_ = 0;
-  std::string identity_, reason_, talk_;
-  sys::OwnedFd control_, talk_fd_;
+  std::string reason_, talk_;
+  sys::OwnedFd talk_fd_;
   sys::Child launcher_;
   std::optional<sys::Child> process_;
-  std::vector<std::pair<uint64_t, Born>> orders_;  // in order; answers come in the same order
   std::unique_ptr<Readable> control_ready_, talk_ready_, launched_, end_ready_;
 };
 

@@ -82,6 +82,7 @@ class PooledEngine : public Engine {
   }
 
   ~PooledEngine() override {
+    for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().announce_stop();
     for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().stop();
     for (std::unique_ptr<Shard>& shard : shards_) shard->join();
   }
@@ -165,7 +166,9 @@ class PooledEngine : public Engine {
     }
     const std::shared_ptr<const Node> node = task->job.node;
     admission_.put(std::move(task));
-    node ? shards_[node->shard]->scheduler().wake() : wake_freest();
+    // There is a warm cell for it, perhaps.
+    Scheduler* home = node ? &shards_[node->shard]->scheduler() : nullptr;
+    home && home->idle() ? home->wake_if_idle() : wake_freest();
   }
 
   static TaskPtr task_of(Job job, std::function<void(JobResult)> done) {

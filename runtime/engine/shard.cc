@@ -43,6 +43,7 @@ Result<void> Shard::start(sys::Milliseconds patience) {
     pin_to(cpu_);
     loop_ = std::make_unique<Loop>();
     wakeup_ = std::make_unique<Wakeup>(*loop_, [this] { scheduler_.turn(); });
+    mailbox_ = std::make_unique<Mailbox>(*loop_);
     terminator_ = std::make_unique<Terminator>(*loop_);
     ask_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.turn(); });
     age_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.drop_aged(); });
@@ -67,6 +68,7 @@ void Shard::carry() {
   ask_again_.reset();
   age_again_.reset();
   scheduler_.end_all();
+  mailbox_.reset();
   helpers_.reset();
   terminator_.reset();
 }
@@ -88,16 +90,48 @@ Result<std::unique_ptr<TemplateHandle>> Shard::start_template(const TemplateSpec
 Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
                                                       const TemplateSpec& spec,
                                                       const CellShape& shape, CellEvents events) {
-  auto& zygote = static_cast<Zygote&>(parent);  // start_template() makes no others
+  const auto& zygote = static_cast<Zygote&>(parent);  // start_template() makes no others
+  TemplateLine& line = zygote.line();
+  const auto orders = [&line](const shim::CellOrder& order, const std::vector<int>& fds,
+                              TemplateLine::Born born) {
+    return line.order(order, fds, std::move(born));
+  };
+  CellPlan plan = TRY(plan_cell(spec, shape, line.runs_in_place()));
+  const bool is_ready = zygote.state() == Zygote::State::kReady;
+  return std::unique_ptr<CellHandle>(
+      TRY(Cell::order(*loop_, orders, is_ready, std::move(plan), std::move(events))));
+}
+
+// The answers come on the thread of the template's owner.
+Result<std::unique_ptr<CellHandle>> Shard::order_cell_of(Incarnation& of, const TemplateSpec& spec,
+                                                         const CellShape& shape,
+                                                         CellEvents events) {
+  auto& line = static_cast<TemplateLine&>(of);  // there are no others
+  const auto orders = [this, &line](const shim::CellOrder& order, const std::vector<int>& fds,
+                                    TemplateLine::Born born) {
+    auto pass_on = [slot = mailbox_->slot(), born = std::move(born)](const shim::CellBorn& answer,
+                                                                     sys::OwnedFd pidfd) {
+      auto held = std::make_shared<sys::OwnedFd>(std::move(pidfd));
+      slot->post([born, answer, held] { born(answer, std::move(*held)); });
+    };
+    return line.order(order, fds, std::move(pass_on));
+  };
+  CellPlan plan = TRY(plan_cell(spec, shape, line.runs_in_place()));
+  plan.moves = true;
+  return std::unique_ptr<CellHandle>(
+      TRY(Cell::order(*loop_, orders, true, std::move(plan), std::move(events))));
+}
+
+Result<CellPlan> Shard::plan_cell(const TemplateSpec& spec, const CellShape& shape, bool in_place) {
   const bool makes_code = config_.makes_code(spec);
   CellPlan plan;
   plan.number = config_.next_cell_number();
   plan.shape = shape;
   plan.executes = spec.runtime != nullptr;
-  plan.in_place = zygote.runs_in_place();
+  plan.in_place = in_place;
   plan.layers = config_.layers();
   // What a template of an interpreter that could not become a zygote runs, it executes.
-  const bool in_its_process = !spec.runtime || zygote.runs_in_place();
+  const bool in_its_process = !spec.runtime || in_place;
   const bool borrows = in_its_process && config_.borrows_memory(spec, shape);
   plan.filter = TRY(shape.observe ? config_.observer_filter()
                                   : config_.filter(shape.profile, makes_code, false));
@@ -124,8 +158,7 @@ Result<std::unique_ptr<CellHandle>> Shard::order_cell(TemplateHandle& parent,
     plan.scratch = TRY(config_.make_scratch(plan.number, plan.ids));
     plan.ruleset = TRY(config_.make_ruleset(plan.scratch, shape.runs_programs()));
   }
-  return std::unique_ptr<CellHandle>(
-      TRY(Cell::order(*loop_, zygote, std::move(plan), std::move(events))));
+  return plan;
 }
 
 Result<void> Shard::open_input(Task& task) {

@@ -9,6 +9,7 @@
 #include "runtime/engine/host_config.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/loop/loop.h"
+#include "runtime/loop/mailbox.h"
 #include "runtime/scheduler/scheduler.h"
 
 namespace runtime {
@@ -41,6 +42,10 @@ class Shard : private Machine {
                                                       const TemplateSpec& spec,
                                                       const CellShape& shape,
                                                       CellEvents events) override;
+  sys::Result<std::unique_ptr<CellHandle>> order_cell_of(Incarnation& of, const TemplateSpec& spec,
+                                                         const CellShape& shape,
+                                                         CellEvents events) override;
+  sys::Result<CellPlan> plan_cell(const TemplateSpec& spec, const CellShape& shape, bool in_place);
   sys::Result<void> open_input(Task& task) override;
   void run(CellHandle& cell, Task& task) override;
   void aside(std::function<void()> work, std::function<void()> done) override;
@@ -50,6 +55,7 @@ class Shard : private Machine {
   const unsigned cpu_, capacity_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Wakeup> wakeup_;
+  std::unique_ptr<Mailbox> mailbox_;
   std::unique_ptr<Terminator> terminator_;
   std::unique_ptr<Helpers> helpers_;
   Crowd crowd_;

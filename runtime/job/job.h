@@ -152,6 +152,7 @@ struct JobSpec {
   std::string source_name;
   std::vector<std::string> source_names;
   shim::Mode mode = shim::Mode::kScript;
+  bool shell = false;  // a step whose source is a command of the shell
   std::string func;
   std::string calls;  // value format: list of [args, kwargs]; empty in script mode
   bool array = false;
@@ -178,6 +179,8 @@ struct JobSpec {
   // empty: the job is no step.
   std::string session;
   bool is_step() const { return !session.empty(); }
+  bool keep = true;   // the node of a step; else it leaves none
+  uint64_t seed = 0;  // of a step's chance; 0: drawn for each run
   int priority = 0;
   std::optional<sys::Milliseconds> deadline;
   bool observe = false;  // `zygo run --observe`: count every system call

@@ -235,9 +235,11 @@ bool read_job(WireReader& in, Job& job) {
   return in.ok();
 }
 
-void write_step(const Job& job, WireWriter& out) { out(job.session); }
+void write_step(const Job& job, WireWriter& out) {
+  out(job.session, job.shell, job.keep, job.seed);
+}
 bool read_step(WireReader& in, Job& job) {
-  in(job.session);
+  in(job.session, job.shell, job.keep, job.seed);
   return in.ok();
 }
 

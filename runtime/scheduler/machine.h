@@ -44,6 +44,11 @@ class Machine {
                                                               const TemplateSpec& spec,
                                                               const CellShape& shape,
                                                               CellEvents events) = 0;
+  // Likewise, from a process that another scheduler of the engine owns, and that is ready.
+  virtual sys::Result<std::unique_ptr<CellHandle>> order_cell_of(Incarnation& of,
+                                                                 const TemplateSpec& spec,
+                                                                 const CellShape& shape,
+                                                                 CellEvents events) = 0;
   // Sets the task's `input` and `stdin_fd` for its next run.
   virtual sys::Result<void> open_input(Task& task) = 0;
   // Runs what the task's current() asks for. The cell may say that it has finished, and the task

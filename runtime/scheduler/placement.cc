@@ -114,7 +114,7 @@ void Placement::on_template(const TemplateKey& key) {
 }
 
 void Placement::lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote) {
-  const Slot slot = cells_.find_idle(key, zygote.zygote.get(), task->shape());
+  const Slot slot = cells_.find_idle(key, zygote.zygote->incarnation(), task->shape());
   if (slot != cells_.none()) {
     slot->task = std::move(task);
     return runs_.start(slot);
@@ -140,37 +140,47 @@ void Placement::refuse_homeless(TaskPtr task) {
 // Only the process that the node's own was forked from can have a child that becomes like it.
 void Placement::lease_at_node(TaskPtr task, const TemplateKey& key) {
   const std::shared_ptr<const Node> node = task->job.node;
-  TemplateHandle* parent = templates_.home_of(node->of.get(), key);
-  if (!parent) return refuse_homeless(std::move(task));
-  const Slot slot = cells_.find_idle(key, parent, task->shape());
+  if (!task->visit) task->visit = Visit::begin(node->of);
+  const TemplatePool::Home home = templates_.home_of(*node->of, key);
+  node->of->use(machine_.now());
+  if (!task->visit || home.is_gone || node->of->has_ended())
+    return refuse_homeless(std::move(task));
+  const Slot slot = cells_.find_idle(key, node->of, task->shape());
   if (slot != cells_.none()) {
     slot->task = std::move(task);
     return runs_.start(slot);
   }
   cells_.make_room();
-  Result<void> ordered = order_cell(task, key, *parent);
+  Result<void> ordered = order_cell(task, key, home.process);
   if (ordered.ok()) return;
   const bool has_ended = ordered.error().code() == EPIPE || ordered.error().code() == ECONNRESET;
-  if (has_ended) return refuse_homeless(std::move(task));
+  if (has_ended) {
+    node->of->end();
+    return refuse_homeless(std::move(task));
+  }
   shortage_.fail_or_wait(std::move(task),
                          {Step::kOrderCell, ordered.error().code(), ordered.error().text()});
 }
 
 Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote) {
-  TRY(order_cell(task, key, *zygote.zygote));
+  TRY(order_cell(task, key, zygote.zygote.get()));
   ++zygote.cells;
   if (!requests_.is_stopping()) templates_.renew_if_due(key, zygote);
   return {};
 }
 
-Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, TemplateHandle& parent) {
+Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, TemplateHandle* parent) {
   const Slot slot = cells_.add();
   slot->zygote = key;
-  slot->parent = &parent;
-  slot->born_of = parent.incarnation();
-  slot->early = parent.state() == TemplateHandle::State::kStarting;
-  Result<std::unique_ptr<CellHandle>> cell = machine_.order_cell(
-      parent, *catalogue_.find_template(key.name), task->shape(), runs_.events(slot));
+  slot->parent = parent;
+  slot->born_of = parent ? parent->incarnation() : task->job.node->of;
+  slot->early = parent && parent->state() == TemplateHandle::State::kStarting;
+  const TemplateSpec& spec = *catalogue_.find_template(key.name);
+  CellEvents events = runs_.events(slot);
+  Result<std::unique_ptr<CellHandle>> cell =
+      parent ? machine_.order_cell(*parent, spec, task->shape(), std::move(events))
+             : machine_.order_cell_of(*task->job.node->of, spec, task->shape(), std::move(events));
+  if (!parent) templates_.expect_age();
   if (!cell) {
     cells_.remove(slot);
     return std::move(cell).error();
@@ -185,7 +195,7 @@ Result<void> Placement::order_cell(TaskPtr& task, const TemplateKey& key, Templa
 void Placement::lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                             TemplateSlot& zygote) {
   if (!task->job.is_step() &&
-      cells_.find_idle(key, zygote.zygote.get(), task->shape()) != cells_.none())
+      cells_.find_idle(key, zygote.zygote->incarnation(), task->shape()) != cells_.none())
     return lease(std::move(task), key, zygote);
   // In an early cell memory lies elsewhere.
   const bool may_come_early = !key.fixed && !task->job.is_step();

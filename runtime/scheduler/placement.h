@@ -75,7 +75,9 @@ class Placement {
   void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                    TemplateSlot& zygote);
   sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateSlot& zygote);
-  sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateHandle& parent);
+  // From that process of its template; null: from the one of its node, which another scheduler
+  // owns.
+  sys::Result<void> order_cell(TaskPtr& task, const TemplateKey& key, TemplateHandle* parent);
 
   Machine& machine_;
   Catalogue& catalogue_;

@@ -21,6 +21,7 @@ class Requests {
     made_[static_cast<size_t>(kind)] = true;
     machine_.wake();
   }
+  void announce_stop() { stopping_ = true; }  // before all are stopped
   void stop() {
     stopping_ = true;
     machine_.wake();

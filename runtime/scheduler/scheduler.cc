@@ -16,8 +16,6 @@ using sys::Result;
 
 namespace {
 
-constexpr std::chrono::milliseconds kLookForBound{10};
-
 // Its cell was gone before the job began, and we had not heard, or what holds its memory ended: the
 // job is not to blame, and another cell can have it.
 bool was_lost(const Evidence::Fault& fault) {
@@ -41,7 +39,7 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
                   peers_.wake_idle();
                   wake();
                 }}),
-      shortage_(machine, admission, capacity, replies_, peers_, requests_, plan.shard),
+      shortage_(machine, admission, capacity, replies_, peers_, requests_),
       builds_(catalogue, replies_, [this](TaskPtr task) { placement_.place(std::move(task)); }),
       cells_(machine),
       templates_(machine, catalogue, cells_),
@@ -122,7 +120,7 @@ bool Scheduler::holds_back() {
 
 void Scheduler::pump() {
   while (has_room() && !holds_back()) {
-    if (Peer* better = shortage_.has_bound() ? nullptr : peers_.better_placed()) {
+    if (Peer* better = peers_.better_placed()) {
       idle_ = true;
       return better->wake();
     }
@@ -131,9 +129,6 @@ void Scheduler::pump() {
       idle_ = true;
       // A task may have come between the look and the flag.
       task = shortage_.take_in();
-      // What is for this shard alone may wait for its client's jobs elsewhere, whose end wakes
-      // others.
-      if (!task && shortage_.has_bound()) machine_.ask_again(kLookForBound);
       if (!task) return;
     }
     idle_ = false;
@@ -255,13 +250,15 @@ void Scheduler::give_up_cell(Slot slot, const sys::Error& error) {
 struct Scheduler::Left {
   std::shared_ptr<const NodeState> state;
   std::string why_not;
-  std::shared_ptr<const Incarnation> of;
+  std::shared_ptr<Incarnation> of;
 };
 
 void Scheduler::on_run_finished(Slot slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
   if (result.evidence.fault) *result.evidence.fault = shortage_.cause_of(*result.evidence.fault);
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
+  // Its process may be another scheduler's, which has ended its own by now.
+  if (fault && requests_.is_stopping()) result.evidence.cancelled = true;
   const bool ran = result.ran || slot->cell->state() == CellHandle::State::kDead;
   const bool cancelled = result.evidence.cancelled;
   const Doubt doubt = requests_.is_stopping() ? Doubt::kNone : doubt_of(result.evidence);
@@ -321,7 +318,8 @@ Scheduler::Left Scheduler::left_by(const CellSlot& slot, RunResult& run) {
   Left left{std::move(run.state), std::move(run.why_no_state), nullptr};
   if (!left.state) return left;
   left.of = slot.born_of.lock();
-  if (!left.of) left = {nullptr, "the process that it was forked from has ended", nullptr};
+  if (!left.of || left.of->has_ended())
+    left = {nullptr, "the process that it was forked from has ended", nullptr};
   // Its process stopped, and said nothing: what it was about nobody knows.
   if (run.testimony.kind == Testimony::Kind::kNothing)
     left = {nullptr, "the program stopped itself", nullptr};
@@ -361,8 +359,11 @@ JobResult Scheduler::assemble(const Task& task, const CellSlot& slot, RunResult 
   JobResult result = result_of(task, std::move(run));
   result.enforced = slot.cell->layers();
   result.level = catalogue_.level();
-  if (const TemplateSlot* zygote = templates_.find(slot.zygote))
+  if (task.job.node) {
+    result.template_id = task.job.node->of->identity();
+  } else if (const TemplateSlot* zygote = templates_.find(slot.zygote)) {
     result.template_id = zygote->zygote->identity();
+  }
   if (task.job.fixed.on && !task.build)
     result.determinism = report_of_fixed(task, slot, result, had_unfixed_child);
   result.timing.judge = micros(machine_.now() - begin);

@@ -75,6 +75,9 @@ class Scheduler : public Peer {
   void cancel() { requests_.make(Requests::Kind::kCancel); }
   void cancel_withdrawn() { requests_.make(Requests::Kind::kCancelWithdrawn); }
   void pass_signals() { requests_.make(Requests::Kind::kPassSignals); }
+  // Of all schedulers of an engine before the first stop(): jobs of each may be in processes of
+  // others.
+  void announce_stop() { requests_.announce_stop(); }
   void stop() { requests_.stop(); }  // running jobs end as Cancelled; then Machine::finished()
   EngineCounts counts() const {
     return {cells_.alive(), templates_.alive(),      placement_.cells_made(),

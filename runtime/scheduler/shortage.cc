@@ -20,13 +20,12 @@ TaskPtr Shortage::take_in() {
   const Nanoseconds now = machine_.now();
   TaskPtr task;
   if (capacity_.enter(now)) {
-    task = admission_.take(now, shard_);
+    task = admission_.take(now);
     if (!task) capacity_.leave();
   } else {
     if (capacity_.width() == 1) task = admission_.take_side(now);
     if (task) capacity_.enter_anyway();
-    const bool waits = has_bound() || !admission_.empty();
-    if (!task && waits) machine_.ask_again(capacity_.patience(now));
+    if (!task && !admission_.empty()) machine_.ask_again(capacity_.patience(now));
   }
   if (task) replies_.count_in();
   return task;
@@ -62,6 +61,7 @@ TaskPtr Shortage::await_room(TaskPtr task, const Evidence::Fault& fault) {
 
 void Shortage::put_back(TaskPtr task) {
   task->input.reset();
+  task->visit.reset();
   replies_.let_go(task->client());
   admission_.put_back(std::move(task));
   machine_.wake();

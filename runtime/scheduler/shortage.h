@@ -22,22 +22,19 @@ namespace runtime {
 class Shortage {
  public:
   Shortage(Machine& machine, AdmissionQueue& admission, Capacity& capacity, Replies& replies,
-           const Peers& peers, const Requests& requests, unsigned shard = 0)
+           const Peers& peers, const Requests& requests)
       : machine_(machine),
         admission_(admission),
         capacity_(capacity),
         replies_(replies),
         peers_(peers),
         requests_(requests),
-        shard_(shard),
         ooms_seen_(machine.oom_kills()) {}
 
   // The first task of the queue, if the machine has room for it; else null.
   TaskPtr take_in();
   // It waits in front of the queue, and has no worker meanwhile.
   void put_back(TaskPtr task);
-  // One waits that no other shard can run.
-  bool has_bound() const { return admission_.has_bound(shard_); }
 
   // The task had no cell yet: it waits for room, or fails.
   void fail_or_wait(TaskPtr task, const Evidence::Fault& fault);
@@ -59,7 +56,6 @@ class Shortage {
   Replies& replies_;
   const Peers& peers_;
   const Requests& requests_;
-  const unsigned shard_;
   bool refused_ = false;
   uint64_t ooms_seen_;  // of the group that we live in
   sys::Nanoseconds last_oom_{};

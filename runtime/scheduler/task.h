@@ -9,6 +9,7 @@
 #include "runtime/cell/handles.h"
 #include "runtime/job/job.h"
 #include "runtime/job/result.h"
+#include "runtime/sessions/incarnation.h"
 #include "sandbox/sys/units.h"
 
 namespace runtime {
@@ -41,6 +42,7 @@ struct Task {
   // It was judged anew so often, and the runs before took so much CPU time: retrial.h.
   unsigned reruns = 0;
   int64_t rerun_cpu_us = 0;
+  std::optional<Visit> visit;   // to the process that its node was forked from
   std::shared_ptr<void> rerun;  // its place among those that are run again, until it has run
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;

@@ -146,6 +146,18 @@ bool meets_what_restores(const std::vector<AddressArea>& before,
   return false;
 }
 
+// Where a step has something of ours, the answer and the request, a program has put something of
+// its own.
+bool lies_among_ours(const AddressArea& area, const std::vector<AddressArea>& before,
+                     uint64_t request_bytes) {
+  using namespace shim::state;
+  if (area.end <= kAnswerAddress || area.begin >= kEndOfOurs) return false;
+  const uint64_t pages = request_bytes / kPageBytes + 1;  // with a NUL
+  const bool is_request =
+      area.begin == kRequestAddress && area.end == kRequestAddress + pages * kPageBytes;
+  return !is_request && std::find(before.begin(), before.end(), area) == before.end();
+}
+
 void append_unwritten(const std::vector<AddressArea>& now, std::vector<AreaChange>& changes) {
   for (const AddressArea& area : now) {
     if (area.is_shared || (area.protection & PROT_EXEC) || is_no_state(area)) continue;
@@ -187,8 +199,8 @@ bool is_no_state(const AddressArea& area) {
          (area.end > shim::state::kAnswerAddress && area.begin < shim::state::kEndOfOurs);
 }
 
-AreaChanges changes_of(const std::vector<AddressArea>& before,
-                       const std::vector<AddressArea>& now) {
+AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now,
+                       uint64_t request_bytes) {
   std::vector<uint64_t> borders;
   for (const auto* side : {&before, &now}) {
     for (const AddressArea& area : *side) borders.insert(borders.end(), {area.begin, area.end});
@@ -211,6 +223,10 @@ AreaChanges changes_of(const std::vector<AddressArea>& before,
       result.cannot = "a mapping of a deleted file";
     append(result.changes, std::move(*change));
   }
+  const bool meets_ours = std::any_of(now.begin(), now.end(), [&](const AddressArea& area) {
+    return lies_among_ours(area, before, request_bytes);
+  });
+  if (meets_ours) result.cannot = "an area where zygo has its own";
   if (meets_what_restores(before, now)) result.cannot = "a stack that it has changed";
   append_unwritten(now, result.changes);
   if (end_of_heap(before) != end_of_heap(now)) result.brk = end_of_heap(now);

@@ -46,6 +46,8 @@ struct AreaChanges {
 
 // What makes areas like `before` into areas like `now`, in the order of addresses; kUnwritten, for
 // all of a process's own that a page may lie in, come last.
-AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now);
+// `request_bytes`: of what a step was told, which lies in an area of ours.
+AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now,
+                       uint64_t request_bytes = 0);
 
 }  // namespace runtime

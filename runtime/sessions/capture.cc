@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "runtime/sessions/process_look.h"
+#include "runtime/sessions/shared_pages.h"
 
 namespace runtime {
 
@@ -57,6 +58,7 @@ class Capture {
     if (!scratch_.cannot.empty()) return cannot(scratch_.cannot);
     std::string lost = TRY(process_.stand(scratch_, order_.streams, standing_));
     if (!lost.empty()) return cannot(std::move(lost));
+    if (!leaves_descriptors_free()) return cannot("as many open files as it may have");
     if (std::string wrong = TRY(take_memory()); !wrong.empty()) return cannot(std::move(wrong));
     put_scratch();
     put_standing();
@@ -80,10 +82,16 @@ class Capture {
     return std::shared_ptr<const NodeState>();
   }
 
+  // What puts them back has some of its own: the first three, its report, and what it has in hand.
+  bool leaves_descriptors_free() const {
+    constexpr uint64_t kOfOurs = 6;
+    return standing_.files.size() + kOfOurs <= order_.most_descriptors;
+  }
+
   Result<std::string> take_memory() {
     const RestingProcess parent = TRY(RestingProcess::look_at(order_.forked_from));
     const std::vector<AddressArea> now = TRY(process_.areas());
-    AreaChanges changes = changes_of(TRY(parent.areas()), now);
+    AreaChanges changes = changes_of(TRY(parent.areas()), now, order_.request_bytes);
     if (has_ended(order_))
       return std::string("a process that ended");  // another may have its number
     if (!changes.cannot.empty()) return changes.cannot;
@@ -95,12 +103,33 @@ class Capture {
       file_.areas.push_back(area);
     }
     file_.header.brk = changes.brk;
-    file_.runs = TRY(process_.own_pages(now, order_.room.most_bytes));
+    auto own = TRY(process_.own_pages(now, order_.room.most_bytes + bytes_shared_at_most()));
+    if (!own.are_all) return std::string(kTooLarge);
+    file_.runs = std::move(own.runs);
+    if (std::string wrong = TRY(share()); !wrong.empty()) return wrong;
     if (file_.size() > order_.room.most_bytes) return std::string(kTooLarge);
     const bool has_code = std::any_of(file_.runs.begin(), file_.runs.end(), [](const auto& run) {
       return (run.protection & PROT_EXEC) != 0;
     });
     return std::string(has_code ? "code that it has written" : "");
+  }
+
+  uint64_t bytes_shared_at_most() const {
+    uint64_t bytes = 0;
+    if (!order_.from) return bytes;
+    for (const auto& each : order_.from->files) bytes += each->bytes;
+    return bytes;
+  }
+
+  // Empty, or why it was given up.
+  Result<std::string> share() {
+    if (!order_.from) return std::string();
+    auto shared = share_pages(std::move(file_.runs), *order_.from, process_, order_.bounds.give_up);
+    if (!shared && order_.bounds.give_up()) return std::string(kTakesTooLong);
+    SharedPages found = TRY(std::move(shared));
+    file_.runs = std::move(found.runs);
+    file_.others = std::move(found.files);
+    return std::string();
   }
 
   // A file of the scratch by its place there, as the path is not the same for all who look. False:
@@ -142,7 +171,8 @@ class Capture {
 
   // False: it was given up.
   Result<bool> fill() {
-    uint64_t at = file_.runs.empty() ? 0 : file_.runs.front().at;
+    const std::vector<shim::state::Run> own = file_.own_runs();
+    uint64_t at = own.empty() ? 0 : own.front().at;
     bool is_over = false;
     const auto take = [&](std::string_view bytes) -> Result<void> {
       is_over = is_over || order_.bounds.give_up();
@@ -151,7 +181,7 @@ class Capture {
       at += bytes.size();
       return {};
     };
-    Result<void> done = process_.read(file_.runs, take);
+    Result<void> done = process_.read(own, take);
     for (size_t i = 0; done.ok() && i < file_.entries.size(); ++i) {
       at = file_.entries[i].at;
       if (file_.entries[i].size > 0)

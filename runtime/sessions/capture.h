@@ -21,6 +21,9 @@ struct CaptureOrder {
   std::function<std::vector<int>()> jobs;  // the step's processes
   sys::OwnedFd root, scratch;              // directories
   std::array<FileNumber, 3> streams;       // that the step was given as its first descriptors
+  uint64_t most_descriptors = 0;           // that it may have
+  uint64_t request_bytes = 0;              // of what it was told
+  std::shared_ptr<const NodeState> from;   // the state that it went on from; null: none
   ScratchBounds bounds;
   NodeRoom room;
 };

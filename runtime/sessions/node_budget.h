@@ -1,13 +1,14 @@
 #pragma once
-// NodeBudget: the memory that the nodes of an engine have, and what each tenant may have of it: as
-// much as is free, which leaves something for who comes (the dynamic threshold of Choudhury and
-// Hahne, IEEE/ACM Trans. Networking 6(2), 1998). Thread-safe.
+// NodeBudget: the memory and the files that the nodes of an engine have, and what each tenant may
+// have of both: as much as is free, which leaves something for who comes (the dynamic threshold of
+// Choudhury and Hahne, IEEE/ACM Trans. Networking 6(2), 1998). Thread-safe.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "sandbox/sys/units.h"
@@ -16,26 +17,35 @@ namespace runtime {
 
 class NodeBudget : public std::enable_shared_from_this<NodeBudget> {
  public:
-  explicit NodeBudget(sys::Bytes memory) : memory_(memory.count) {}
+  struct Amount {
+    uint64_t bytes = 0;
+    uint64_t files = 0;  // each of which is a descriptor
+    bool operator==(const Amount&) const = default;
+  };
+  explicit NodeBudget(Amount all) : all_(all) {}
 
-  // Of all nodes of a tenant together, those included that it has.
+  // Bytes of all nodes of a tenant together, those included that it has.
   uint64_t room_for(const std::string& tenant) const;
-  uint64_t used_by(const std::string& tenant) const;
-  uint64_t used() const;
-  // Bytes of a node, before they are written. They count until the last copy of what is returned is
-  // gone; null: they are more than the tenant may have.
+  uint64_t used() const;  // bytes
+  // What a tenant has to give up before it may take a file of so many bytes; none: that would not
+  // be enough.
+  std::optional<Amount> lacking(const std::string& tenant, uint64_t bytes) const;
+  // The file of a node, before it is written. It counts until the last copy of what is returned is
+  // gone; null: it is more than the tenant may have.
   using Hold = std::shared_ptr<const void>;
   Hold take(const std::string& tenant, uint64_t bytes);
 
  private:
-  uint64_t used_by_locked(const std::string& tenant) const;
-  uint64_t room_locked(const std::string& tenant) const;
+  // With the mutex held.
+  Amount used_by(const std::string& tenant) const;
+  Amount room_of(const std::string& tenant) const;
+  std::optional<Amount> lacks(const std::string& tenant, uint64_t bytes) const;
   void give_back(const std::string& tenant, uint64_t bytes);
 
-  const uint64_t memory_;
+  const Amount all_;
   mutable std::mutex mutex_;
-  uint64_t used_ = 0;
-  std::map<std::string, uint64_t> by_tenant_;
+  Amount used_;
+  std::map<std::string, Amount> by_tenant_;
 };
 
 // What the node of a step may have.

@@ -40,14 +40,24 @@ uint64_t NodeFile::size_of_tables() const {
 
 uint64_t NodeFile::size() const {
   uint64_t bytes = in_pages(size_of_tables());
-  for (const auto& run : runs) bytes += run.pages * kPageBytes;
+  for (const auto& run : runs) bytes += run.file == 0 ? run.pages * kPageBytes : 0;
   for (const auto& entry : entries) bytes += entry.size;
   return in_pages(bytes);
 }
 
+std::vector<shim::state::Run> NodeFile::own_runs() const {
+  std::vector<shim::state::Run> own = runs;
+  std::erase_if(own, [](const auto& run) { return run.file != 0; });
+  return own;
+}
+
 Result<void> NodeFile::lay_out() {
   uint64_t at = in_pages(size_of_tables());
-  for (auto& run : runs) run.at = at, at += run.pages * kPageBytes;
+  for (auto& run : runs) {
+    if (run.file != 0) continue;
+    run.at = at;
+    at += run.pages * kPageBytes;
+  }
   for (auto& entry : entries) entry.at = at, at += entry.size;
   bytes_ = in_pages(at);
   header.bytes = bytes_;
@@ -56,6 +66,9 @@ Result<void> NodeFile::lay_out() {
   header.entries = static_cast<uint32_t>(entries.size());
   header.descriptors = static_cast<uint32_t>(descriptors.size());
   header.name_bytes = static_cast<uint32_t>(names_.size());
+  header.files = static_cast<uint32_t>(others.size() + 1);
+  header.file_bytes[0] = bytes_;
+  for (size_t i = 0; i < others.size(); ++i) header.file_bytes[i + 1] = others[i]->bytes;
   file_ = TRY(sys::memfd("zygo-node", bytes_));
   std::string tables(reinterpret_cast<const char*>(&header), sizeof header);
   append(tables, areas);
@@ -81,10 +94,14 @@ Result<void> NodeFile::write(uint64_t at, std::string_view bytes) {
 Result<std::shared_ptr<const NodeState>> NodeFile::seal(std::shared_ptr<const void> hold) {
   constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
   if (::fcntl(file_.get(), F_ADD_SEALS, kSeals) < 0) return sys::Error::from_errno("seal");
+  auto own = std::make_shared<NodeContents>();
+  own->file = std::move(file_);
+  own->bytes = bytes_;
+  own->hold = std::move(hold);
   auto state = std::make_shared<NodeState>();
-  state->file = std::move(file_);
+  state->files.push_back(std::move(own));
+  state->files.insert(state->files.end(), others.begin(), others.end());
   state->bytes = bytes_;
-  state->hold = std::move(hold);
   return std::shared_ptr<const NodeState>(std::move(state));
 }
 

@@ -15,11 +15,17 @@
 
 namespace runtime {
 
+// What one step has left: a sealed file. Later nodes may have pages of it, and then share it.
+struct NodeContents {
+  std::shared_ptr<const void> hold;  // of the memory (node_budget.h), until that is free
+  sys::OwnedFd file;
+  uint64_t bytes = 0;
+};
+
 // Immutable, and shared by whoever restores it.
 struct NodeState {
-  sys::OwnedFd file;  // sealed
-  uint64_t bytes = 0;
-  std::shared_ptr<const void> hold;  // of the memory (node_budget.h), until nobody has it any more
+  std::vector<std::shared_ptr<const NodeContents>> files;  // its own first
+  uint64_t bytes = 0;                                      // of its own
 };
 
 class NodeFile {
@@ -29,9 +35,11 @@ class NodeFile {
   std::vector<shim::state::Run> runs;
   std::vector<shim::state::Entry> entries;
   std::vector<shim::state::Descriptor> descriptors;
+  std::vector<std::shared_ptr<const NodeContents>> others;  // files of runs from 1 on
   shim::state::Name name(std::string_view text);
 
-  // The number of bytes that it will have.
+  std::vector<shim::state::Run> own_runs() const;
+  // The number of bytes that its own file will have.
   uint64_t size() const;
   // False: the names are more than their table can have.
   bool has_room_for_names() const { return names_.size() <= kMostNames; }

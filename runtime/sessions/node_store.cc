@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 
 namespace runtime {
@@ -28,33 +29,55 @@ std::string new_id() {
 
 }  // namespace
 
-// The oldest that nobody goes on from and that have so many bytes together; none if all have not.
-std::vector<std::string> NodeStore::spare_nodes(const ByUse& by_use, uint64_t bytes) const {
-  std::vector<std::string> spare;
-  uint64_t found = 0;
-  for (auto id = by_use.begin(); found < bytes && id != by_use.end(); ++id) {
+// The oldest that nobody goes on from and that free so much together; none if all do not. What
+// several have is free when the last of them has gone, so that one may free nothing: that stays.
+std::vector<std::string> NodeStore::spare_nodes(const ByUse& by_use,
+                                                NodeBudget::Amount wanted) const {
+  std::vector<const Node*> passed;
+  NodeBudget::Amount found;
+  std::unordered_map<const NodeContents*, long> others;  // who have it, too
+  const auto is_enough = [&] { return found.bytes >= wanted.bytes && found.files >= wanted.files; };
+  for (auto id = by_use.begin(); !is_enough() && id != by_use.end(); ++id) {
     const Kept& kept = nodes_.at(*id);
     if (kept.node.use_count() > 1) continue;
-    found += kept.node->state->bytes;
-    spare.push_back(*id);
+    for (const auto& file : kept.node->state->files) {
+      const auto left = others.try_emplace(file.get(), file.use_count()).first;
+      if (--left->second > 0) continue;
+      found.bytes += file->bytes;
+      ++found.files;
+    }
+    passed.push_back(kept.node.get());
   }
-  if (found < bytes) spare.clear();
+  if (!is_enough()) return {};
+  std::vector<std::string> spare;
+  for (const Node* node : passed) {
+    const auto& files = node->state->files;
+    const bool frees = std::any_of(files.begin(), files.end(),
+                                   [&](const auto& file) { return others.at(file.get()) == 0; });
+    if (frees) spare.push_back(node->id);
+  }
   return spare;
 }
 
 NodeBudget::Hold NodeStore::reserve(const std::string& tenant, uint64_t bytes) {
-  if (NodeBudget::Hold hold = budget_->take(tenant, bytes)) return hold;
-  {
-    Dropped dropped;
-    std::lock_guard lock(mutex_);
-    const uint64_t room = budget_->room_for(tenant), used = budget_->used_by(tenant);
-    const auto own = by_tenant_.find(tenant);
-    if (bytes > room || own == by_tenant_.end()) return nullptr;
-    const uint64_t wanted = used + bytes > room ? used + bytes - room : 0;
-    for (const std::string& id : spare_nodes(own->second, wanted))
-      drop(nodes_.find(id), Why::kRoom, dropped);
+  for (;;) {
+    if (NodeBudget::Hold hold = budget_->take(tenant, bytes)) return hold;
+    // Others may take what one has given up. Who drops nothing finds what others have given back.
+    if (!make_room(tenant, bytes)) return budget_->take(tenant, bytes);
   }
-  return budget_->take(tenant, bytes);
+}
+
+// False: there is nothing to drop for it.
+bool NodeStore::make_room(const std::string& tenant, uint64_t bytes) {
+  Dropped dropped;
+  std::lock_guard lock(mutex_);
+  drop_lost(dropped);
+  const auto lacking = budget_->lacking(tenant, bytes);
+  const auto own = by_tenant_.find(tenant);
+  if (!lacking || own == by_tenant_.end()) return !dropped.empty();
+  for (const std::string& id : spare_nodes(own->second, *lacking))
+    drop(nodes_.find(id), Why::kRoom, dropped);
+  return !dropped.empty();
 }
 
 std::string NodeStore::put(Node node, Nanoseconds now) {
@@ -65,6 +88,7 @@ std::string NodeStore::put(Node node, Nanoseconds now) {
   const size_t others = nodes_.size() - by_use.size();
   const size_t room = others >= plan_.most ? 0 : (plan_.most - others) / 2;
   if (room == 0) return "";
+  if (by_use.size() >= room) drop_lost(dropped);
   while (by_use.size() >= room) drop(nodes_.find(by_use.front()), Why::kRoom, dropped);
   node.id = new_id();
   const std::string id = node.id;
@@ -76,7 +100,9 @@ std::string NodeStore::put(Node node, Nanoseconds now) {
 
 Result<std::shared_ptr<const Node>> NodeStore::find(const std::string& id,
                                                     const std::string& tenant, Nanoseconds now) {
+  Dropped dropped;
   std::lock_guard lock(mutex_);
+  drop_if_lost(id, dropped);
   const auto found = nodes_.find(id);
   if (found != nodes_.end() && found->second.node->tenant == tenant) {
     ByUse& by_use = by_tenant_[tenant];
@@ -92,6 +118,9 @@ Result<std::shared_ptr<const Node>> NodeStore::find(const std::string& id,
       return sys::Error::because("node \"" + id + "\" is gone: its memory was needed for others");
     case Why::kIdle:
       return sys::Error::because("node \"" + id + "\" is gone: nobody has used it for too long");
+    case Why::kProcess:
+      return sys::Error::because("node \"" + id +
+                                 "\" is gone: the process that it was forked from has ended");
     case Why::kAsked:
       break;
   }
@@ -99,8 +128,10 @@ Result<std::shared_ptr<const Node>> NodeStore::find(const std::string& id,
 }
 
 std::string NodeStore::why_gone(const std::string& id, const std::string& tenant) {
+  Dropped dropped;
   {
     std::lock_guard lock(mutex_);
+    drop_if_lost(id, dropped);
     const auto found = nodes_.find(id);
     if (found != nodes_.end() && found->second.node->tenant == tenant) return "";
   }
@@ -120,6 +151,7 @@ bool NodeStore::forget(const std::string& id, const std::string& tenant) {
 void NodeStore::forget_idle(Nanoseconds now) {
   Dropped dropped;
   std::lock_guard lock(mutex_);
+  drop_lost(dropped);
   for (auto& [tenant, by_use] : by_tenant_) {
     while (!by_use.empty()) {
       const auto oldest = nodes_.find(by_use.front());
@@ -128,6 +160,20 @@ void NodeStore::forget_idle(Nanoseconds now) {
     }
   }
   std::erase_if(by_tenant_, [](const auto& each) { return each.second.empty(); });
+}
+
+// The process that it was forked from has ended.
+void NodeStore::drop_if_lost(const std::string& id, Dropped& dropped) {
+  const auto found = nodes_.find(id);
+  if (found != nodes_.end() && found->second.node->of->is_over())
+    drop(found, Why::kProcess, dropped);
+}
+
+void NodeStore::drop_lost(Dropped& dropped) {
+  for (auto each = nodes_.begin(); each != nodes_.end();) {
+    const auto found = each++;
+    if (found->second.node->of->is_over()) drop(found, Why::kProcess, dropped);
+  }
 }
 
 // Whoever runs at it has it still.

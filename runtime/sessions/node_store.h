@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/sessions/incarnation.h"
 #include "runtime/sessions/node_budget.h"
 #include "runtime/sessions/node_file.h"
 #include "sandbox/policy.h"
@@ -21,28 +22,25 @@
 
 namespace runtime {
 
-// The life of one template process: a node can be put back into its children only. Nodes share it,
-// so its owner sees by the count whether any needs the process.
-struct Incarnation {};
-
 struct Node {
   std::string id, tenant, template_name;
-  unsigned shard = 0;                                     // that has the template process
+  unsigned shard = 0;                                     // that ran its step
   sandbox::Profile profile = sandbox::Profile::kDefault;  // of its step, and of all that go on
-  std::shared_ptr<const Incarnation> of;
+  std::shared_ptr<Incarnation> of;
   std::shared_ptr<const NodeState> state;
 };
 
 struct NodesPlan {
   sys::Bytes memory = sys::mebibytes(1024);
-  size_t most = 20'000;  // nodes, each of which is a descriptor; shared out as the memory is
+  size_t most = 20'000;  // nodes, and files of them, which are descriptors; shared out as memory is
   sys::Nanoseconds idle = std::chrono::minutes(30);  // one that nobody used for so long goes
 };
 
 class NodeStore {
  public:
   explicit NodeStore(NodesPlan plan)
-      : plan_(plan), budget_(std::make_shared<NodeBudget>(plan.memory)) {}
+      : plan_(plan),
+        budget_(std::make_shared<NodeBudget>(NodeBudget::Amount{plan.memory.count, plan.most})) {}
 
   sys::Nanoseconds idle() const { return plan_.idle; }
   // The most that the next node of a tenant may have.
@@ -59,7 +57,7 @@ class NodeStore {
   std::string why_gone(const std::string& id, const std::string& tenant);
   // One that is not there, or another's, is none of the caller's: false.
   bool forget(const std::string& id, const std::string& tenant);
-  void forget_idle(sys::Nanoseconds now);
+  void forget_idle(sys::Nanoseconds now);  // and those whose process has ended
 
   struct Counts {
     size_t nodes = 0;
@@ -74,12 +72,15 @@ class NodeStore {
     std::list<std::string>::iterator place;  // in its tenant's order
   };
   using ByUse = std::list<std::string>;  // ids, the least recently used first
-  enum class Why : uint8_t { kRoom, kIdle, kAsked };
+  enum class Why : uint8_t { kRoom, kIdle, kProcess, kAsked };
   using Found = std::unordered_map<std::string, Kept>::iterator;
-  std::vector<std::string> spare_nodes(const ByUse& by_use, uint64_t bytes) const;
+  bool make_room(const std::string& tenant, uint64_t bytes);
+  std::vector<std::string> spare_nodes(const ByUse& by_use, NodeBudget::Amount wanted) const;
   // To be freed when the lock is open again: that takes as long as a node is large.
   using Dropped = std::vector<std::shared_ptr<const Node>>;
   void drop(Found found, Why why, Dropped& dropped);
+  void drop_if_lost(const std::string& id, Dropped& dropped);
+  void drop_lost(Dropped& dropped);
 
   const NodesPlan plan_;
   const std::shared_ptr<NodeBudget> budget_;

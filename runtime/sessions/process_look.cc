@@ -108,13 +108,17 @@ Stillness RestingProcess::stillness_of(std::string_view status) const {
   Stillness found;
   found.switches = number_of(status, "voluntary_ctxt_switches:", 10).value_or(0) +
                    number_of(status, "nonvoluntary_ctxt_switches:", 10).value_or(0);
+  // Absent without CONFIG_CHECKPOINT_RESTORE.
   const auto timers = read_text("timers", kMostText);
+  const bool are_unseen = !timers.ok() && timers.error().code() != ENOENT;
   if (number_of(status, "Threads:", 10) != uint64_t{1})
     found.lacks = "a second thread";
   else if (!value_of(status, "State:").starts_with("\tT"))
     found.lacks = "a process that went on";
   else if (timers.ok() && !timers->empty())
     found.lacks = "a timer";
+  else if (are_unseen)
+    found.lacks = "timers that cannot be seen";
   return found;
 }
 
@@ -130,10 +134,10 @@ Result<std::vector<AddressArea>> RestingProcess::areas() const {
 }
 
 // By one walk over all of it. What the kernel keeps where no area of ours is, is left out.
-Result<std::vector<Run>> RestingProcess::own_pages(const std::vector<AddressArea>& areas,
-                                                   uint64_t most_bytes) const {
+Result<RestingProcess::OwnPages> RestingProcess::own_pages(const std::vector<AddressArea>& areas,
+                                                           uint64_t most_bytes) const {
   const OwnedFd file = TRY(sys::open_at(folder_.get(), "pagemap", O_RDONLY));
-  std::vector<Run> runs;
+  OwnPages own;
   uint64_t bytes = 0;
   auto area = areas.begin();
   const auto take = [&](uint64_t begin, uint64_t end) {
@@ -141,13 +145,14 @@ Result<std::vector<Run>> RestingProcess::own_pages(const std::vector<AddressArea
     for (auto each = area; each != areas.end() && each->begin < end; ++each) {
       if (each->is_shared || is_no_state(*each)) continue;
       const uint64_t first = std::max(begin, each->begin), last = std::min(end, each->end);
-      runs.push_back(Run{first, (last - first) / kPageBytes, 0, each->protection});
+      own.runs.push_back(Run{first, (last - first) / kPageBytes, 0, each->protection, 0});
       bytes += last - first + sizeof(Run);
     }
-    return bytes <= most_bytes;
+    own.are_all = bytes <= most_bytes;
+    return own.are_all;
   };
   if (!areas.empty()) TRY(PageScan(file.get()).find_own(areas, take));
-  return runs;
+  return own;
 }
 
 // By its file in /proc, which also shows what the process itself may not read.

@@ -51,10 +51,13 @@ class RestingProcess {
   sys::Result<Stillness> stillness() const;
 
   sys::Result<std::vector<AddressArea>> areas() const;
-  // Runs of pages that are its own: written to since its template made its image, present or
-  // swapped. Those outside of `areas` are left out, and all behind so many bytes.
-  sys::Result<std::vector<shim::state::Run>> own_pages(const std::vector<AddressArea>& areas,
-                                                       uint64_t most_bytes) const;
+  // Those that are its own: written to since its template made its image, present or swapped. Those
+  // outside of `areas` are left out, and all behind so many bytes.
+  struct OwnPages {
+    std::vector<shim::state::Run> runs;
+    bool are_all = true;
+  };
+  sys::Result<OwnPages> own_pages(const std::vector<AddressArea>& areas, uint64_t most_bytes) const;
   // Empty, or what of it could not be kept, in words. `given`: the files that the step was given as
   // its first descriptors.
   sys::Result<std::string> stand(const ScratchLook& scratch, const std::array<FileNumber, 3>& given,

@@ -133,6 +133,7 @@ std::vector<const InputFile*> files_of_run(const Job& job) {
 
 static shim::Mode mode_of(const Job& job) {
   if (!job.is_step()) return job.mode;
+  if (job.shell) return shim::Mode::kStepShell;
   return job.mode == shim::Mode::kCall ? shim::Mode::kStepCall : shim::Mode::kStep;
 }
 

@@ -83,9 +83,8 @@ uint64_t fresh_seed() {
 }
 
 // splitmix64: any words but all zeros are a good state.
-void fill(const Mersenne& generator) {
+void fill(const Mersenne& generator, uint64_t seed) {
   if (!generator.words) return;
-  uint64_t seed = fresh_seed();
   for (int i = 0; i < Mersenne::kWords; ++i) {
     seed += 0x9E3779B97F4A7C15U;
     uint64_t mixed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -94,6 +93,11 @@ void fill(const Mersenne& generator) {
   }
   generator.words[0] |= 0x80000000U;
   *generator.position = Mersenne::kWords;
+}
+
+// Nothing is drawn for one that is not there: in fixed mode, that would be missed elsewhere.
+void fill(const Mersenne& generator) {
+  if (generator.words) fill(generator, fresh_seed());
 }
 
 bool keep_random(InterpreterRefs& k, PyObject* random) {
@@ -127,16 +131,21 @@ void reseed_by_job() {
   fill(refs().numpy_legacy);
 }
 
-void reseed_unless(bool random_is_seeded, bool numpy_is_seeded) {
+void reseed_unless(bool random_is_seeded, bool numpy_is_seeded, uint64_t seed) {
   const InterpreterRefs& k = refs();
+  if (seed == 0) seed = fresh_seed();
   if (!random_is_seeded) {
-    fill(k.random);
+    fill(k.random, seed);
+    if (k.seed_random && !k.random.words) {  // where they are was not found
+      Ref number = Ref::steal(PyLong_FromUnsignedLongLong(seed));
+      if (number) call(k.seed_random, k.random_instance, number.get());
+    }
     // The second of two deviates that are drawn together (random.gauss).
     if (k.random_instance) PyObject_SetAttrString(k.random_instance, "gauss_next", Py_None);
   }
   if (!numpy_is_seeded && k.seed_numpy_legacy) {  // forgets such a one, too
-    Ref seed = Ref::steal(PyLong_FromUnsignedLong(static_cast<uint32_t>(fresh_seed())));
-    if (seed) call(k.seed_numpy_legacy, seed.get());
+    Ref word = Ref::steal(PyLong_FromUnsignedLong(static_cast<uint32_t>(seed ^ (seed >> 32))));
+    if (word) call(k.seed_numpy_legacy, word.get());
   }
   PyErr_Clear();
 }

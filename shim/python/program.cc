@@ -31,6 +31,8 @@ Ending run_in(Request& request, const Answer& answer) {
       return run_script(request, answer);
     case Mode::kStep:
       return run_step(request, answer);
+    case Mode::kStepShell:
+      return run_shell(request, answer);
     default:
       return run_calls(request, answer);
   }
@@ -45,7 +47,7 @@ Ending run(Request& request, const Answer& answer) {
       !make_surroundings(request, answer.space) || !decode_source(request)) {
     return end_script(answer, Stage::kCompile, request.source);
   }
-  if (is_step(request)) follow_generators(answer.space.goes_on);
+  if (is_step(request)) follow_generators(answer.space.goes_on, answer.space.seed);
   start_audit(answer.space.region, answer.space.goes_on);
   return run_in(request, answer);
 }

@@ -52,12 +52,12 @@ void follow(Followed& each) {
 
 }  // namespace
 
-void follow_generators(bool goes_on) {
+void follow_generators(bool goes_on, uint64_t seed) {
   if (!goes_on) {
     for (Followed& each : followed) follow(each);
-  } else {
-    reseed_unless(random_is_seeded, numpy_is_seeded);
+    if (seed == 0) return;  // they are seeded as those of all jobs
   }
+  reseed_unless(random_is_seeded, numpy_is_seeded, seed);
 }
 
 }  // namespace shim

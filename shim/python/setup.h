@@ -18,8 +18,8 @@ void release_reserve();
 // In the job, in this order; each is false with an exception set.
 void restore_signals();
 void reseed_by_job();  // generators.cc: what the cell does before each job, in the job itself
-void reseed_unless(bool random_is_seeded,
-                   bool numpy_is_seeded);  // generators.cc: those that are not
+// generators.cc: those that are not seeded, by `seed` (0: one is drawn)
+void reseed_unless(bool random_is_seeded, bool numpy_is_seeded, uint64_t seed);
 bool reseed();          // generators.cc: those whose state was not found in memory
 bool refresh_thread();  // the main thread's native_id
 bool place_files(const Items& files);
@@ -30,6 +30,6 @@ bool set_surroundings(const Request& request, const char* home);
 // In a step that goes on from a node: what this step brings beside its source.
 bool take_up_surroundings(const Request& request, const char* home);
 // In a step: those of the global generators that no step has seeded begin anew; seeding.cc.
-void follow_generators(bool goes_on);
+void follow_generators(bool goes_on, uint64_t seed);
 
 }  // namespace shim

@@ -3,6 +3,9 @@
 // the template that it was forked from, and what lay in its scratch. The daemon writes it
 // (runtime/sessions); the process of a later step puts it back (restore.h). Header, then the tables
 // in the order of its counts, then names, then contents. All offsets count from the start.
+//
+// Pages that an earlier node has, too, stay in that one's file: a node has some files more, in
+// which only contents count.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +22,8 @@ constexpr uintptr_t kRequestAddress = 0x6f2000000000;
 constexpr uintptr_t kNodeAddress = 0x6f3000000000;
 constexpr uintptr_t kEndOfOurs = 0x6f4000000000;
 
+constexpr size_t kMostFiles = 8;  // of a node
+
 // In the names, where a NUL follows it.
 struct Name {
   uint32_t at = 0, size = 0;
@@ -33,6 +38,8 @@ struct Header {
   uint32_t umask = 0;
   uint64_t blocked = 0;  // signals, by their bits
   Name directory;        // the working directory, relative to the scratch; empty: that itself
+  uint32_t files = 1, unused = 0;
+  uint64_t file_bytes[kMostFiles] = {};  // of its own, and then of the others
 };
 
 // A difference between the areas of the process and those of the template. kHeap is one that
@@ -48,10 +55,12 @@ struct Area {
   Name file;
 };
 
-// Pages that lie side by side. `protection` is that of their area.
+// Pages that lie side by side, in the order of their addresses. `protection` is that of their area,
+// and `at` their place in that one of the node's files.
 struct Run {
   uint64_t begin = 0, pages = 0, at = 0;
-  uint64_t protection = 0;
+  uint32_t protection = 0, file = 0;
+  uint64_t end() const { return begin + pages * kPageBytes; }
 };
 
 // Of the scratch, parents first.

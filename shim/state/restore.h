@@ -11,8 +11,8 @@
 
 namespace shim::state {
 
-// Maps the node's file, to be put back by the others. 0 or errno.
-int map_node(int file);
+// Maps the node's files, to be put back by the others, and closes them. 0 or errno.
+int map_node(const int* files, unsigned count);
 // What lies in the scratch, which is empty and the working directory. 0 or errno.
 int restore_files();
 // A number that none of the node's descriptors has; at least 3.

@@ -65,17 +65,33 @@ int restore_descriptor(const Descriptor& descriptor) {
   return error;
 }
 
-}  // namespace
-
-int map_node(int file) {
+// Its descriptor is not needed any more then.
+int map_file(int file, uintptr_t where, uint64_t& bytes) {
   struct stat status {};
   if (::fstat(file, &status) < 0) return errno;
-  void* at = ::mmap(reinterpret_cast<void*>(kNodeAddress), static_cast<size_t>(status.st_size),
-                    PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, file, 0);
+  bytes = static_cast<uint64_t>(status.st_size);
+  void* at = ::mmap(reinterpret_cast<void*>(where), bytes, PROT_READ,
+                    MAP_PRIVATE | MAP_FIXED_NOREPLACE, file, 0);
   if (at == MAP_FAILED) return errno;
-  const bool fits =
-      header().magic == kMagic && header().bytes == static_cast<uint64_t>(status.st_size);
-  return fits ? 0 : EINVAL;
+  ::close(file);
+  return 0;
+}
+
+}  // namespace
+
+int map_node(const int* files, unsigned count) {
+  uint64_t bytes = 0;
+  if (int error = map_file(files[0], kNodeAddress, bytes); error != 0) return error;
+  const bool fits = header().magic == kMagic && header().bytes == bytes &&
+                    header().files == count && count <= kMostFiles &&
+                    mapped_bytes() <= kEndOfOurs - kNodeAddress;
+  if (!fits) return EINVAL;
+  for (unsigned i = 1; i < count; ++i) {
+    const int error = map_file(files[i], reinterpret_cast<uintptr_t>(file_at(i)), bytes);
+    if (error != 0) return error;
+    if (bytes != header().file_bytes[i]) return EINVAL;
+  }
+  return 0;
 }
 
 int restore_files() {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import enum
 import os
 import select
 import signal
@@ -84,28 +85,42 @@ def status_of(pid: int) -> dict[str, list[str]]:
     return {name: words.split() for name, _, words in lines}
 
 
-def is_holder(pid: int) -> bool:
-    """The process of a cell whose memory its jobs borrow (shim/borrow) has a number that no job has. Without a pid namespace it
-    has a descriptor, of the list of its parent's children, that a job closes before it runs its program."""
+class Role(enum.Enum):
+    """Of a child of a cell's first process."""
+
+    HOLDER = enum.auto()  # of memory that the jobs borrow (shim/borrow)
+    JOB = enum.auto()
+    GONE = enum.auto()
+
+
+def role_of(pid: int) -> Role:
+    """A holder has a number that no job has. Without a pid namespace it has a descriptor, of the list of its parent's children,
+    that a job closes before it runs its program. One that goes while we look has no role: it may have been either."""
     numbers = numbers_of(pid)
     if len(numbers) > 1:
-        return any(number >= FIRST_HOLDER for number in numbers[1:])
+        return Role.HOLDER if any(number >= FIRST_HOLDER for number in numbers[1:]) else Role.JOB
+    links: set[str] = set()
     try:
         links = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return False
-    return any(link.endswith("/children") and link != f"/proc/{pid}/task/{pid}/children" for link in links)
+    except (FileNotFoundError, ProcessLookupError):
+        return Role.GONE
+    except PermissionError:
+        pass
+    if any(link.endswith("/children") and link != f"/proc/{pid}/task/{pid}/children" for link in links):
+        return Role.HOLDER
+    stat = stat_of(pid)
+    return Role.JOB if stat and stat[1] != "Z" else Role.GONE
 
 
 def holder_of(cell: int) -> int:
     """Of a cell that lends its memory, by its first process."""
-    holder, = (pid for pid in children(cell) if is_holder(pid))
+    holder, = (pid for pid in children(cell) if role_of(pid) is Role.HOLDER)
     return holder
 
 
 def jobs_of(cell: int) -> list[int]:
     """The children of its first process that are jobs. A holder that its cell cannot use goes while we look."""
-    return [pid for pid in children(cell) if numbers_of(pid) and not is_holder(pid)]
+    return [pid for pid in children(cell) if role_of(pid) is Role.JOB]
 
 
 def templates_of(zygo_pid: int) -> list[int]:

@@ -337,5 +337,5 @@ def job_that_says(daemon: int, name: str, word: str) -> tuple[int, int] | None:
         if comm_of(pid) == word and is_ours(pid):
             return pid, above[pid]
     here = {pid for pid in above
-            if pid != daemon and is_ours(pid) and says(pid, name) == word and not host.is_holder(pid)}
+            if pid != daemon and is_ours(pid) and says(pid, name) == word and host.role_of(pid) is host.Role.JOB}
     return next(((pid, above[pid]) for pid in sorted(here) if above[pid] in here and above[above[pid]] not in here), None)

@@ -12,7 +12,7 @@ namespace runtime {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kModes = {"script", "call"};
+constexpr std::array<std::string_view, 3> kModes = {"script", "call", "shell"};
 constexpr std::array<std::string_view, 4> kProfiles = {"pure", "default", "subprocess", "build"};
 constexpr std::array<std::string_view, 2> kStops = {"never", "first_fail"};
 constexpr std::array<std::string_view, 2> kDeterminism = {"compare", "fixed"};
@@ -27,6 +27,16 @@ template <typename E, E Policy::*M>
 constexpr NumberAccess policy_choice() {
   return {[](const JobSpec& job) { return static_cast<int64_t>(job.policy.*M); },
           [](JobSpec& job, int64_t value) { job.policy.*M = static_cast<E>(value); }};
+}
+
+// Of kModes.
+constexpr NumberAccess mode() {
+  constexpr int64_t kShell = 2;
+  return {[](const JobSpec& job) { return job.shell ? kShell : static_cast<int64_t>(job.mode); },
+          [](JobSpec& job, int64_t value) {
+            job.shell = value == kShell;
+            job.mode = job.shell ? shim::Mode::kScript : static_cast<shim::Mode>(value);
+          }};
 }
 
 template <int64_t FixedMode::*M>
@@ -73,11 +83,12 @@ constexpr Field kFieldsBeforeLimits[] = {
      .meaning = "The program; or `{\"blob\": \"sha256:..\"}` (`zygo blob put`)."},
     {.path = "mode",
      .kind = kChoice,
-     .number = choice<shim::Mode, &JobSpec::mode>(),
+     .number = mode(),
      .choices = kModes,
      .meaning =
          "`script` runs the program as `__main__`; `call` runs its definitions and then calls "
-         "`func`."},
+         "`func`. `shell`: in a session, the source is a command of the shell "
+         "([sessions.md](sessions.md#commands))."},
     {.path = "func",
      .kind = kText,
      .fallback = "required in call mode",
@@ -252,6 +263,20 @@ constexpr Field kFieldsBehindLimits[] = {
      .meaning =
          "The job is a step of a session ([sessions.md](sessions.md)): `\"new\"` begins one, "
          "and a `session.node` of an earlier result goes on from there. Python templates."},
+    {.path = "keep",
+     .kind = kBoolean,
+     .number = {[](const JobSpec& job) -> int64_t { return job.keep; },
+                [](JobSpec& job, int64_t value) { job.keep = value != 0; }},
+     .meaning = "A step: `false` leaves no node, as if it had not been run."},
+    {.path = "seed",
+     .kind = kInteger,
+     .fallback = "drawn for each run",
+     .min = 1,
+     .max = FixedMode::kMaxSeed,
+     .number = {[](const JobSpec& job) -> int64_t { return static_cast<int64_t>(job.seed); },
+                [](JobSpec& job, int64_t value) { job.seed = static_cast<uint64_t>(value); }},
+     .meaning = "A step: the global generators (`random`, `numpy.random`) that no step has seeded "
+                "begin with it."},
     {.path = "priority",
      .kind = kInteger,
      .min = -100,

@@ -24,11 +24,19 @@ const char* objection_to_tests(const Job& job) {
 }
 
 const char* objection_to_step(const Job& job) {
+  if (job.shell && !job.is_step()) return "mode: shell is for steps of sessions";
+  if (!job.keep && !job.is_step()) return "keep: for steps of sessions";
+  if (job.seed != 0 && !job.is_step()) return "seed: for steps of sessions";
   if (!job.is_step()) return nullptr;
+  if (job.shell && job.policy.profile < sandbox::Profile::kSubprocess)
+    return "mode: shell needs policy.profile subprocess";
+  if (job.shell && !job.argv.empty()) return "argv: not beside a command of the shell";
+  constexpr size_t kMostCommand = size_t{128} << 10;  // execve(2)
+  if (job.shell && (job.source.size() >= kMostCommand || job.source.find('\0') != job.source.npos))
+    return "source: a command of the shell has no NUL, and less than 128 KiB";
   if (!job.tests.empty()) return "tests: not in a step of a session";
   if (job.determinism_runs > 1) return "determinism.runs: a step of a session is run once";
   if (job.fixed.on) return "determinism.mode: fixed mode is not for steps of sessions";
-  if (!job.outputs.empty()) return "outputs: a step of a session keeps its files with its node";
   return nullptr;
 }
 

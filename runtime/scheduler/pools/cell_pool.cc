@@ -7,6 +7,13 @@
 
 namespace runtime {
 
+bool CellSlot::is_stranded() const {
+  if (parent) return false;
+  const std::shared_ptr<Incarnation> of = born_of.lock();
+  constexpr long kOwnerAndUs = 2;
+  return !of || of->has_ended() || of.use_count() <= kOwnerAndUs;
+}
+
 CellPool::Slot CellPool::add() {
   slots_.emplace_front();
   alive_ = slots_.size();
@@ -18,12 +25,12 @@ void CellPool::remove(Slot slot) {
   alive_ = slots_.size();
 }
 
-CellPool::Slot CellPool::find_idle(const TemplateKey& key, const TemplateHandle* parent,
+CellPool::Slot CellPool::find_idle(const TemplateKey& key, const std::shared_ptr<Incarnation>& of,
                                    const CellShape& shape) {
   auto best = slots_.end();
   for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
     if (!slot->is_idle() || slot->zygote != key) continue;
-    if (slot->parent != parent || slot->cell->shape() != shape) continue;
+    if (!slot->is_child_of(of) || slot->cell->shape() != shape) continue;
     if (best == slots_.end() || slot->idle_since > best->idle_since) best = slot;
   }
   return best;

@@ -29,12 +29,18 @@ struct TemplateKey {
 struct CellSlot {
   std::unique_ptr<CellHandle> cell;
   TemplateKey zygote;
-  const TemplateHandle* parent = nullptr;    // which process of that template, which may be gone
-  std::weak_ptr<const Incarnation> born_of;  // of it
-  TaskPtr task;                              // starting: to be run first; running: running
+  // Which process of that template, which may be gone; null: one that another scheduler owns.
+  const TemplateHandle* parent = nullptr;
+  std::weak_ptr<Incarnation> born_of;  // of it
+  TaskPtr task;                        // starting: to be run first; running: running
   sys::Nanoseconds idle_since{};
   bool early = false;  // of a template without its image: serves only until that is there
 
+  bool is_child_of(const std::shared_ptr<Incarnation>& of) const {
+    return !born_of.owner_before(of) && !of.owner_before(born_of);
+  }
+  // Of another scheduler's process, which has ended, or no node needs any more.
+  bool is_stranded() const;
   bool is_idle() const { return cell->state() == CellHandle::State::kIdle && !task; }
   bool is_running() const { return cell->state() == CellHandle::State::kRunning; }
 };
@@ -54,7 +60,8 @@ class CellPool {
   void remove(Slot slot);  // no cell was made for it
 
   // The idle cell of that template process and shape that was used last, which is the warmest.
-  Slot find_idle(const TemplateKey& key, const TemplateHandle* parent, const CellShape& shape);
+  Slot find_idle(const TemplateKey& key, const std::shared_ptr<Incarnation>& of,
+                 const CellShape& shape);
   // Ends the cell; its slot lives on until the cell is gone, and Machine::wake() tells of that.
   void bury(Slot slot);
   void bury_if(const std::function<bool(const CellSlot&)>& which);

@@ -33,6 +33,11 @@ bool is_needed(const TemplateHandle& retired) {
          retired.state() == TemplateHandle::State::kReady;
 }
 
+// By whichever scheduler.
+Nanoseconds used_last(const TemplateSlot& slot) {
+  return std::max(slot.used, slot.zygote->incarnation()->used());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TemplateHandle>> TemplatePool::start(const TemplateKey& key,
@@ -64,6 +69,10 @@ TemplateSlot* TemplatePool::obtain(const TemplateSpec& spec, const TemplateKey& 
 }
 
 bool TemplatePool::has_lost(const CellSlot& slot) const {
+  if (!slot.parent) {
+    const std::shared_ptr<Incarnation> of = slot.born_of.lock();
+    return !of || of->has_ended();
+  }
   auto found = slots_.find(slot.zygote);
   const bool is_current = found != slots_.end() && found->second.zygote.get() == slot.parent;
   if (is_current) {
@@ -104,17 +113,17 @@ void TemplatePool::bury_outdated(const TemplateKey& key) {
   });
 }
 
-TemplateHandle* TemplatePool::home_of(const Incarnation* of, const TemplateKey& key) {
+TemplatePool::Home TemplatePool::home_of(const Incarnation& of, const TemplateKey& key) {
   const auto found = slots_.find(key);
-  if (found != slots_.end() && found->second.zygote->incarnation().get() == of) {
-    found->second.used = machine_.now();
+  if (found != slots_.end() && found->second.zygote->incarnation().get() == &of) {
     const bool is_there = found->second.zygote->state() == TemplateHandle::State::kReady;
-    return is_there ? found->second.zygote.get() : nullptr;
+    return {found->second.zygote.get(), !is_there};
   }
-  const auto retired = std::find_if(retired_.begin(), retired_.end(), [of](const Retired& each) {
-    return each.zygote->incarnation().get() == of && is_needed(*each.zygote);
+  const auto retired = std::find_if(retired_.begin(), retired_.end(), [&of](const Retired& each) {
+    return each.zygote->incarnation().get() == &of;
   });
-  return retired == retired_.end() ? nullptr : retired->zygote.get();
+  if (retired == retired_.end()) return {};
+  return {retired->zygote.get(), !is_needed(*retired->zygote)};
 }
 
 void TemplatePool::retire(std::unique_ptr<TemplateHandle> zygote, const std::string& tenant) {
@@ -129,6 +138,7 @@ bool TemplatePool::is_kept(const TemplateHandle* retired) const {
 
 // Its template is no longer there, or has its image now.
 bool TemplatePool::is_outdated(const CellSlot& slot) const {
+  if (!slot.parent) return slot.is_stranded();
   if (is_kept(slot.parent)) return slot.early;  // in an early one memory lies elsewhere
   auto found = slots_.find(slot.zygote);
   if (found == slots_.end()) return false;
@@ -154,7 +164,8 @@ void TemplatePool::drop_needless() {
     cells_.bury_if([parent = each->zygote.get()](const CellSlot& slot) {
       return slot.is_idle() && slot.parent == parent;
     });
-    if (!cells_.has_cell_of(each->zygote.get())) each->zygote->end();
+    const bool is_idle = !cells_.has_cell_of(each->zygote.get());
+    if (is_idle && each->zygote->incarnation()->close()) each->zygote->end();
   }
 }
 
@@ -162,6 +173,7 @@ void TemplatePool::drop_needless() {
 // killed, and dropped when it is gone: to drop a living one would wait for its end, which takes as
 // long as it has memory, and the loop would wait, too.
 void TemplatePool::drop_retired() {
+  cells_.bury_if([](const CellSlot& slot) { return slot.is_idle() && slot.is_stranded(); });
   drop_needless();
   std::erase_if(retired_, [this](const Retired& each) {
     if (is_needed(*each.zygote) || cells_.has_cell_of(each.zygote.get())) return false;
@@ -184,13 +196,13 @@ bool TemplatePool::make_room_for(const TemplateKey& key, bool spares_nodes) {
       const auto& [of, slot] = *found;
       if (of.tenant.empty()) continue;
       const bool stays = is_busy(of, slot) || (spares_nodes && has_nodes(*slot.zygote));
-      held.push_back({of.tenant, slot.used, stays});
+      held.push_back({of.tenant, used_last(slot), stays});
       places.push_back(found);
     }
     if (held.size() < most_tenants_) return true;
     const std::optional<size_t> leaves = next_to_leave(held, key.tenant);
     if (!leaves) return false;
-    drop_template(places[*leaves]);
+    (void)drop_template(places[*leaves]);  // else it is busy now
   }
 }
 
@@ -198,13 +210,15 @@ bool TemplatePool::make_room_for(const TemplateKey& key, bool spares_nodes) {
 // be at that as there are tenants.
 bool TemplatePool::is_busy(const TemplateKey& key, const TemplateSlot& slot) const {
   if (slot.successor || !slot.waiting.empty()) return true;
+  if (slot.zygote->incarnation()->has_visitors()) return true;
   const CellPool::Slots& cells = cells_.slots();
   return std::any_of(cells.begin(), cells.end(), [&key](const CellSlot& cell) {
     return cell.zygote == key && !cell.is_idle();
   });
 }
 
-void TemplatePool::drop_template(Slots::iterator found) {
+bool TemplatePool::drop_template(Slots::iterator found) {
+  if (!found->second.zygote->incarnation()->close()) return false;
   cells_.bury_if([&found](const CellSlot& slot) { return slot.zygote == found->first; });
   // It is killed now, and drop_retired() drops it when it is gone.
   found->second.zygote->end();
@@ -213,6 +227,7 @@ void TemplatePool::drop_template(Slots::iterator found) {
   ++dropped_;
   count();
   machine_.wake();
+  return true;
 }
 
 size_t TemplatePool::drop_idle_tenants(Nanoseconds unused_since, bool spares_nodes) {
@@ -221,10 +236,8 @@ size_t TemplatePool::drop_idle_tenants(Nanoseconds unused_since, bool spares_nod
     auto next = std::next(found);
     const auto& [key, slot] = *found;
     const bool stays = is_busy(key, slot) || (spares_nodes && has_nodes(*slot.zygote));
-    if (!key.tenant.empty() && slot.used <= unused_since && !stays) {
-      drop_template(found);
-      ++dropped;
-    }
+    const bool may_go = !key.tenant.empty() && used_last(slot) <= unused_since && !stays;
+    if (may_go && drop_template(found)) ++dropped;
     found = next;
   }
   return dropped;
@@ -235,7 +248,7 @@ void TemplatePool::give_back() {
   (void)drop_idle_tenants(machine_.now(), false);
   for (Retired& each : retired_) {
     const bool is_idle = is_needed(*each.zygote) && !cells_.has_cell_of(each.zygote.get());
-    if (is_idle) each.zygote->end();
+    if (is_idle && each.zygote->incarnation()->close()) each.zygote->end();
   }
 }
 
@@ -262,10 +275,12 @@ void TemplatePool::count() {
                   [](const auto& each) { return has_nodes(*each.second.zygote); }) ||
       std::any_of(retired_.begin(), retired_.end(),
                   [](const Retired& each) { return is_needed(*each.zygote); });
+  const bool has_guests = std::any_of(cells_.slots().begin(), cells_.slots().end(),
+                                      [](const CellSlot& cell) { return cell.parent == nullptr; });
   const auto number = std::count_if(slots_.begin(), slots_.end(), is_tenants);
   alive_ = slots_.size();
   of_tenants_ = static_cast<size_t>(number);
-  if (number > 0 || has_any_nodes) expect_age();
+  if (number > 0 || has_any_nodes || has_guests) expect_age();
 }
 
 TemplateSlot* TemplatePool::find(const TemplateKey& key) {

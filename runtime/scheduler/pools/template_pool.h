@@ -55,9 +55,13 @@ class TemplatePool {
   // Starts a successor when the slot's process has made enough cells or is old enough.
   void renew_if_due(const TemplateKey& key, TemplateSlot& slot);
   void adopt_successor(const TemplateKey& key, TemplateSlot& slot);
-  // The process that a node's own one was, if it is still there: the current one of the slot, or
+  // The process that a node was forked from, if it is one of ours: the current one of the slot, or
   // one that was retired and stays because there are nodes.
-  TemplateHandle* home_of(const Incarnation* of, const TemplateKey& key);
+  struct Home {
+    TemplateHandle* process = nullptr;  // null: another scheduler's, or gone
+    bool is_gone = false;               // as far as is known here
+  };
+  Home home_of(const Incarnation& of, const TemplateKey& key);
   void expect_age();  // drop_aged() has something to do in time
   bool is_outdated(const CellSlot& cell) const;
   void bury_outdated(const TemplateKey& key);
@@ -87,7 +91,8 @@ class TemplatePool {
   void drop_needless();
   void retire(std::unique_ptr<TemplateHandle> zygote, const std::string& tenant);
   sys::Nanoseconds period_of_age() const;
-  void drop_template(Slots::iterator found);
+  // False: a step of another scheduler needs it.
+  bool drop_template(Slots::iterator found);
   void count();
 
   Machine& machine_;

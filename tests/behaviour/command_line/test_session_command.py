@@ -51,6 +51,15 @@ class SessionCommand(ZygoTestCase):
                 done = session(line + "\n")
                 self.assertEqual((done.stderr, done.returncode), (f"zygo: {said}\n", 1))
 
+    def test_commands_of_the_shell(self) -> None:
+        done = session("open('n', 'w').write('7')\n!cat n; echo; exit 3\n!echo 8 > n\nint(open('n').read())\n%try\n!cat n\n\n",
+                       "--profile", "subprocess")
+        self.assertEqual((done.stdout, done.stderr), ("1\n7\n8\n   5  OK  !cat n\n", "zygo: exit status 3\n"))
+        for lines in ("!ls\n", "%try\n!ls\n\n"):
+            done = session(lines)
+            self.assertEqual((done.stdout, done.stderr, done.returncode),
+                             ("", "zygo: commands of the shell need --profile subprocess\n", 1))
+
     def test_files_are_steps(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "a.py").write_text("x = 4\nprint('one')\n")

@@ -92,6 +92,19 @@ STARTS_A_PROCESS = ("import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nli
 STARTS_NONE = f"0x6f0000000000\n-1 {errno.ENOSYS}\n"
 
 
+def sleeps_under_the_name(word: str, first: str = "") -> str:
+    """So that it is known to run, and is confined by then."""
+    return NATIVE + (f"import time\n{first}name = ctypes.create_string_buffer(b'{word}')\n"
+                     "call(157, 15, ctypes.addressof(name), 0, 0)\ntime.sleep(60)\n")  # PR_SET_NAME
+
+
+def await_job(batch: Coprocess, word: str) -> tuple[int, int]:
+    """The job of that name, and the first process of its cell."""
+    while not (found := reach.job_that_says(batch.process.pid, "", word)):
+        time.sleep(0.01)  # /proc gives no event for a new name.
+    return found
+
+
 def looks_and_changes() -> list[Job]:
     """A look before, between and after all changes and endings."""
     jobs: list[Job] = [{"id": "first look", "source": LOOK}]
@@ -399,13 +412,10 @@ class TheNextJob(BorrowedMemory):
     @unittest.skipUnless(os.geteuid() == 0, "first processes of cells are killed by root")
     def test_and_its_holder_end_with_the_first_process_of_their_cell(self) -> None:
         """Also where no pid namespace ends them."""
-        stay = NATIVE + ("import time\ncall(157, 1, 0, 0, 0)\nname = ctypes.create_string_buffer(b'stays')\n"  # PR_SET_PDEATHSIG
-                         "call(157, 15, ctypes.addressof(name), 0, 0)\ntime.sleep(60)\n")  # PR_SET_NAME
+        stay = sleeps_under_the_name("stays", "call(157, 1, 0, 0, 0)\n")  # PR_SET_PDEATHSIG
         with Coprocess(*ONE_CELL, "--level", self.level) as batch:
             batch.send(zygo.lines_of([{"id": "stays", "source": stay}]))
-            while not (found := reach.job_that_says(batch.process.pid, "", "stays")):
-                time.sleep(0.01)  # /proc gives no event for a new name.
-            job, cell = found
+            job, cell = await_job(batch, "stays")
             watched = [os.pidfd_open(pid) for pid in (host.holder_of(cell), job)]
             os.kill(cell, signal.SIGKILL)
             ended = [host.ends(pidfd) for pidfd in watched]
@@ -417,8 +427,8 @@ class TheNextJob(BorrowedMemory):
     def test_begins_with_no_right_beyond_its_cell(self) -> None:
         """It has the holder's until it has confined itself; below level full a capability would be one of the host's."""
         with Coprocess(*ONE_CELL, "--level", self.level) as batch:
-            batch.send(zygo.lines_of([{"id": "sleeps", "source": "import time\ntime.sleep(60)"}]))
-            _, cell, job = host.chain_of(batch.process.pid)
+            batch.send(zygo.lines_of([{"id": "sleeps", "source": sleeps_under_the_name("sleeps")}]))
+            job, cell = await_job(batch, "sleeps")
             first, holder, own = (host.status_of(pid) for pid in (cell, host.holder_of(cell), job))
 
         for rights in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb"):

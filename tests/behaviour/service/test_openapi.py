@@ -79,6 +79,8 @@ class Document(ZygoTestCase):
     def hold(self, changes: dict[str, Any], good: bool | None = None) -> None:
         if set(changes.get("determinism", ())) & {"seed", "clock_step_us", "start"}:
             changes["determinism"].setdefault("mode", "fixed")  # what else they need is no matter of types
+        if "seed" in changes:
+            changes["session"] = "new"
         job = copy.deepcopy(NOBODY) | changes
         with self.subTest(job=changes):
             problems = schema.problems_of_job(self.document, job)

@@ -12,10 +12,11 @@ from zygo import ZygoTestCase
 class ServiceTestCase(ZygoTestCase):
     service: Service
     options: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()  # a command that runs the service
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.service = Service("--log", "off", "--grace", "100ms", *cls.options)
+        cls.service = Service("--log", "off", "--grace", "100ms", *cls.options, before=cls.before)
         cls.addClassCleanup(cls.service.stop)
 
 

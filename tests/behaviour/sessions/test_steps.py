@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -72,6 +73,30 @@ class Steps(SessionTestCase):
 
 
 class State(SessionTestCase):
+    def test_a_state_may_be_most_of_its_limit(self) -> None:
+        limits = {"memory_mb": 96}
+        node = self.keep("", "import os\nx = [os.urandom(6 << 20) for _ in range(10)]", limits=limits)["session"]["node"]
+        for i in range(9):
+            node = self.keep(node, f"x[{i}] = os.urandom(6 << 20)", limits=limits)["session"]["node"]
+        self.assertEqual(self.keep(node, "sum(map(len, x))", limits=limits)["value"], 60 << 20)
+
+    def test_a_seed_says_what_is_drawn(self) -> None:
+        draw = "import random\n[random.random(), random.gauss(0, 1)]"
+        for node in ("", self.node("", "import random\nrandom.random()")):
+            drawn = [self.value(node, draw, seed=seed) for seed in (5, 5, 6)]
+            self.assertEqual(drawn[0], drawn[1])
+            self.assertNotEqual(drawn[0], drawn[2])
+        seeded = self.node("", "import random\nrandom.seed(1)")
+        self.assertEqual(self.value(seeded, draw, seed=5), self.value(seeded, draw, seed=6))
+        self.assertEqual(self.service.ask("POST", "/v1/jobs", {"source": "1", "seed": 5}).json["error"]["path"], "seed")
+
+    def test_few_descriptors_are_enough_for_every_state(self) -> None:
+        limits = {"open_files": 16}
+        node = self.keep("", "import os\nopen('f', 'w').write('kept')", limits=limits)["session"]["node"]
+        for i in range(10):
+            node = self.keep(node, f"x{i} = os.urandom(1 << 18)", limits=limits)["session"]["node"]
+        self.assertEqual(self.keep(node, "open('f').read()", limits=limits)["value"], "kept")
+
     def test_generators_and_chance(self) -> None:
         node = self.node("", "import random\nrandom.seed(7)\nfirst = random.random()\nit = iter(range(5)); next(it)")
         draws = [self.value(node, "[next(it), random.random()]") for _ in range(2)]
@@ -174,6 +199,14 @@ class StateMinimal(State):
     options = ("--level", "minimal")
 
 
+@unittest.skipIf(os.geteuid() != 0, "a mount namespace is to be made")
+class StateWithoutCgroups(SessionTestCase):
+    """Memory is looked at from outside then, and all that a process has mapped counts."""
+
+    before = ("unshare", "--mount", "sh", "-c", 'umount --recursive --lazy /sys/fs/cgroup && exec "$@"', "sh")
+    test_a_state_may_be_most_of_its_limit = State.test_a_state_may_be_most_of_its_limit
+
+
 class NotKept(SessionTestCase):
     def assertLost(self, source: str, why: str, **fields: object) -> None:
         with self.subTest(why=why):
@@ -203,10 +236,29 @@ class NotKept(SessionTestCase):
 
     def test_fields_that_no_step_has(self) -> None:
         for fields, message in (({"determinism": {"runs": 2}}, "determinism.runs: a step of a session is run once"),
-                                ({"outputs": ["*"]}, "outputs: a step of a session keeps its files with its node"),
                                 ({"determinism": {"mode": "fixed"}}, "determinism.mode: fixed mode is not for steps of sessions")):
             answer = self.service.ask("POST", "/v1/jobs", {"source": "1", "session": "new", **fields})
             self.assertEqual((answer.status, answer.json["error"]["message"]), (400, message))
+        answer = self.service.ask("POST", "/v1/jobs", {"source": "1", "keep": False})
+        self.assertEqual((answer.status, answer.json["error"]["message"]), (400, "keep: for steps of sessions"))
+
+    def test_a_step_that_is_not_to_be_kept_leaves_nothing(self) -> None:
+        node = self.node("", "x = [1]")
+        result = self.step(node, "x.append(2)\nx", keep=False)
+        self.assertEqual(result["value"], [1, 2])
+        self.assertNotKept(result, "the request keeps no such step")
+        self.assertEqual(self.value(node, "x"), [1])
+
+    def test_files_come_and_go_with_steps(self) -> None:
+        up = {"in/a.txt": {"text": "1 2 3"}}
+        node = self.keep("", "import os", files=up)["session"]["node"]
+        made = self.keep(node, "os.mkdir('out')\nfor n in open('in/a.txt').read().split(): open(f'out/{n}', 'w').write(n * 2)",
+                         outputs=["out/*"])
+        self.assertEqual({path: each["text"] for path, each in made["outputs"].items()}, {"out/1": "11", "out/2": "22", "out/3": "33"})
+        down = self.step(made["session"]["node"], "", outputs=["in/*", "out/3"], keep=False)
+        self.assertEqual({path: each["text"] for path, each in down["outputs"].items()}, {"in/a.txt": "1 2 3", "out/3": "33"})
+        late = self.step(node, "open('a', 'w').write('1')\nwhile True: pass", outputs=["*"], limits={"cpu_ms": 300})
+        self.assertNotKept(late, "a step that ends so leaves the session as it was", "TimeoutException")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import random
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import host
+import zygo
 from sessions.client import SessionTestCase
 
 SEED = int(os.environ.get("ZYGO_SEED", "0")) or 20261127
-STEPS = int(os.environ.get("ZYGO_STEPS", "150"))
+STEPS = int(os.environ.get("ZYGO_STEPS", "152"))
+AT_ONCE = 4
 
 FIRST = """
 import os, random, collections, itertools
@@ -91,21 +94,27 @@ class Trees(SessionTestCase):
         if cells:
             host.kill_and_await(chance.choice(sorted(cells)))
 
+    def plan(self, chance: random.Random, nodes: list[str], number: int) -> tuple[str, str]:
+        parent = chance.choice(nodes[-12:] if chance.random() < 0.7 else nodes)
+        return parent, chance.choice(LOST) if chance.random() < 0.08 else chance.choice(CHANGES).format(n=number)
+
+    def change(self, parent: str, source: str) -> zygo.Result:
+        return self.step(parent, source, **({"limits": {"cpu_ms": 200}} if source in LOST else {}))
+
     def test_each_node_is_what_a_run_of_its_steps_is(self) -> None:
         chance = random.Random(SEED)
         log: dict[str, list[str]] = {self.node("", FIRST): [FIRST]}
-        for number in range(STEPS):
-            parent = chance.choice(list(log)[-12:] if chance.random() < 0.7 else list(log))
-            if chance.random() < 0.04:
-                self.kill_a_cell(chance)
-            if chance.random() < 0.08:
-                lost = self.step(parent, chance.choice(LOST), limits={"cpu_ms": 200})
-                self.assertEqual((lost["session"]["kept"], lost["session"]["node"]), (False, parent), lost)
-                continue
-            source = chance.choice(CHANGES).format(n=number)
-            result = self.step(parent, source)
-            self.assertTrue(result["session"]["kept"], (source, result["label"], result["session"], result["detail"]))
-            log[result["session"]["node"]] = [*log[parent], source]
+        with ThreadPoolExecutor(AT_ONCE) as side_by_side:  # so that they run on several cores
+            for first in range(0, STEPS, AT_ONCE):
+                if chance.random() < 0.16:
+                    self.kill_a_cell(chance)
+                plans = [self.plan(chance, list(log), number) for number in range(first, first + AT_ONCE)]
+                for (parent, source), result in zip(plans, side_by_side.map(lambda plan: self.change(*plan), plans)):
+                    if source in LOST:
+                        self.assertEqual((result["session"]["kept"], result["session"]["node"]), (False, parent), result)
+                        continue
+                    self.assertTrue(result["session"]["kept"], (source, result["label"], result["session"], result["detail"]))
+                    log[result["session"]["node"]] = [*log[parent], source]
         for node in chance.sample(list(log), min(len(log), 40)):
             with self.subTest(steps=log[node][1:]):
                 kept = self.value(node, "log.flush()\n" + LOOK)

@@ -28,7 +28,10 @@ constexpr const char* kCommands =
     "%go WHERE      to a step, by its number, or to a branch\n"
     "%tree          all steps\n"
     "%try           the lines up to an empty one are tried side by side, each from here\n"
+    "!COMMAND       of the shell, in the same files (--profile subprocess)\n"
     "%help, %quit\n";
+
+constexpr const char* kNoCommands = "commands of the shell need --profile subprocess";
 
 // What of a value an interactive interpreter shows.
 std::string shown(const runtime::JobResult& result) {
@@ -49,10 +52,15 @@ class Session {
 
   // False: somebody wants it to end.
   bool step(const std::string& source) {
+    if (Stepper::is_command(source) && !steps_.may_run_commands()) {
+      refuse_line(kNoCommands);
+      return true;
+    }
     LiveOutput output;
     const runtime::JobResult result =
         steps_.run(source, tree_.node(), common_.json ? nullptr : &output);
     tell(result, output);
+    if (Stepper::is_command(source) && !common_.json) tell_status(result);
     has_failed_ = !result.verdict.ok();
     if (is_kept(result)) {
       const std::string label = result.verdict.label();
@@ -68,7 +76,7 @@ class Session {
       if (*line == "%quit") return;
       if (line->front() == '%') {
         command(*line);
-      } else if (!step(whole(*std::move(line)))) {
+      } else if (!step(Stepper::is_command(*line) ? *std::move(line) : whole(*std::move(line)))) {
         return;
       }
     }
@@ -81,6 +89,18 @@ class Session {
     return fmt::format(
         "[{}]{} {} ", tree_.place(),
         tree_.branch().empty() || tree_.branch() == "main" ? "" : " " + tree_.branch(), sign);
+  }
+
+  void refuse_line(std::string_view why) {
+    write_error_line("zygo: " + std::string(why));
+    has_failed_ = true;
+  }
+
+  // Of a command, which is its value.
+  static void tell_status(const runtime::JobResult& result) {
+    std::string status;
+    if (!result.value.empty()) runtime::append_json(result.value, false, status);
+    if (!status.empty() && status != "0") write_error_line("zygo: exit status " + status);
   }
 
   std::string whole(std::string source) {
@@ -135,8 +155,7 @@ class Session {
       (void)write_output(STDOUT_FILENO, kCommands);
     else
       wrong = fmt::format("\"{}\" is no command; %help shows them", name);
-    if (!wrong.empty()) write_error_line("zygo: " + wrong);
-    has_failed_ = has_failed_ || !wrong.empty();
+    if (!wrong.empty()) refuse_line(wrong);
   }
 
   std::string undo(const std::string& argument) {
@@ -153,6 +172,7 @@ class Session {
     std::vector<std::string> sources;
     while (std::optional<std::string> line = console_.line(prompt("try"))) {
       if (line->empty()) break;
+      if (Stepper::is_command(*line) && !steps_.may_run_commands()) return refuse_line(kNoCommands);
       sources.push_back(*std::move(line));
     }
     const std::vector<runtime::JobResult> results = steps_.try_all(sources, tree_.node());

@@ -24,6 +24,7 @@ class StepTree {
   std::string undo(size_t steps);
   // A branch of this name begins here, and moves on with the steps.
   std::string begin_branch(std::string_view name);
+  bool has_branch(std::string_view name) const { return branches_.contains(name); }
 
   struct Row {
     size_t depth = 0, number = 0, parent = 0;

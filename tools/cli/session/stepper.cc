@@ -27,7 +27,8 @@ def asks_for_more(text):
 runtime::Job Stepper::job_of(std::string_view source, const std::string& node) {
   runtime::Job job = common_;
   job.id = fmt::format("step-{}", ++jobs_);
-  job.source = source;
+  job.shell = is_command(source);
+  job.source = source.substr(job.shell ? 1 : 0);
   job.session = node.empty() ? runtime::kNewSession : node;
   return job;
 }

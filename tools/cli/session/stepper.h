@@ -17,6 +17,10 @@ class Stepper {
   Stepper(runtime::Engine& engine, runtime::Job common, const StopSignals* stop)
       : engine_(engine), common_(std::move(common)), stop_(stop) {}
 
+  // Of a source that begins with "!" the rest is a command of the shell.
+  static bool is_command(std::string_view source) { return source.starts_with('!'); }
+  bool may_run_commands() const { return common_.policy.profile >= sandbox::Profile::kSubprocess; }
+
   // At `node`; empty: the first. Its output goes to `output` as it comes; null: it is in the result
   // alone.
   runtime::JobResult run(std::string_view source, const std::string& node, LiveOutput* output);

@@ -22,6 +22,13 @@ namespace runtime::fake {
 class FakeMachine;
 class FakeCell;
 
+class FakeTemplate;
+
+// By which other machines find the template.
+struct FakeLine : Incarnation {
+  FakeTemplate* process = nullptr;  // null: it is gone
+};
+
 class FakeTemplate : public TemplateHandle {
  public:
   FakeTemplate(FakeMachine& machine, std::string name, std::function<void()> changed);
@@ -32,12 +39,13 @@ class FakeTemplate : public TemplateHandle {
   const std::string& reason() const override { return reason_; }
   Evidence::Fault fault() const override { return {shim::Step::kStartTemplate, error_, reason_}; }
   bool was_killed() const override { return killed_; }
-  void end() override { ending_ = true; }
+  void end() override;
   bool is_ending() const override {
     return ending_ && (state_ == State::kStarting || state_ == State::kReady);
   }
 
   const std::string& name() const { return name_; }
+  std::list<FakeCell*> children;  // on whatever machine
   void become_ready() { become(State::kReady); }
   void refuse() { become(State::kRefused); }
   void fail(int error) {
@@ -52,6 +60,7 @@ class FakeTemplate : public TemplateHandle {
  private:
   void become(State state) {
     state_ = state;
+    if (state != State::kReady) incarnation()->end();
     if (state != State::kReady) reason_ = "as the test said";
     changed_();
   }
@@ -173,6 +182,13 @@ class FakeMachine : public Machine {
     return std::unique_ptr<CellHandle>(
         std::make_unique<FakeCell>(*this, from, shape, std::move(events)));
   }
+  sys::Result<std::unique_ptr<CellHandle>> order_cell_of(Incarnation& of, const TemplateSpec& spec,
+                                                         const CellShape& shape,
+                                                         CellEvents events) override {
+    FakeTemplate* process = static_cast<FakeLine&>(of).process;
+    if (!process || of.has_ended()) return sys::Error::from_errno("order cell", EPIPE);
+    return order_cell(*process, spec, shape, std::move(events));
+  }
   sys::Result<void> open_input(Task&) override {
     if (const int error = std::exchange(input_error, 0))
       return sys::Error::from_errno("pipe", error);
@@ -198,6 +214,7 @@ class FakeMachine : public Machine {
   int template_error = 0, cell_error = 0, input_error = 0;
   uint64_t ooms = 0, cells_made = 0;
   unsigned dropped_alive = 0;             // templates whose end the loop would have waited for
+  unsigned ended_under_jobs = 0;          // and those whose end takes a program that runs along
   std::vector<TemplateVariant> variants;  // that were started
   std::list<FakeTemplate*> templates;     // that the scheduler holds, oldest first; likewise:
   std::list<FakeCell*> cells;
@@ -206,25 +223,41 @@ class FakeMachine : public Machine {
 
 inline FakeTemplate::FakeTemplate(FakeMachine& machine, std::string name,
                                   std::function<void()> changed)
-    : machine_(machine), name_(std::move(name)), changed_(std::move(changed)) {
+    : TemplateHandle(std::make_shared<FakeLine>()),
+      machine_(machine),
+      name_(std::move(name)),
+      changed_(std::move(changed)) {
   machine_.templates.push_back(this);
+  static_cast<FakeLine&>(*incarnation()).process = this;
+}
+
+inline void FakeTemplate::end() {
+  ending_ = true;
+  const auto runs = [](const FakeCell* cell) {
+    return cell->state() == CellHandle::State::kRunning;
+  };
+  if (std::any_of(children.begin(), children.end(), runs)) ++machine_.ended_under_jobs;
 }
 
 inline FakeTemplate::~FakeTemplate() {
   machine_.templates.remove(this);
+  incarnation()->end();
+  static_cast<FakeLine&>(*incarnation()).process = nullptr;
+  for (FakeCell* cell : children) cell->parent = nullptr;
   if (state_ == State::kStarting || state_ == State::kReady) ++machine_.dropped_alive;
-  for (FakeCell* cell : machine_.cells) {
-    if (cell->parent == this) cell->parent = nullptr;
-  }
 }
 
 inline FakeCell::FakeCell(FakeMachine& machine, FakeTemplate& of, const CellShape& shape,
                           CellEvents events)
     : parent(&of), machine_(machine), shape_(shape), events_(std::move(events)) {
   machine_.cells.push_back(this);
+  of.children.push_back(this);
 }
 
-inline FakeCell::~FakeCell() { machine_.cells.remove(this); }
+inline FakeCell::~FakeCell() {
+  machine_.cells.remove(this);
+  if (parent) parent->children.remove(this);
+}
 
 inline void FakeCell::finish_well(std::string output) {
   RunResult result;

@@ -68,6 +68,12 @@ class History {
     return sum;
   }
 
+  unsigned templates_ended_under_jobs() const {
+    unsigned sum = 0;
+    for (const Seat& seat : seats_) sum += seat.machine.ended_under_jobs;
+    return sum;
+  }
+
   // All trouble is over, and what has come is answered. False: everybody waits for somebody else.
   bool settle() {
     for (Seat& seat : seats_) seat.machine.template_error = seat.machine.cell_error = 0;
@@ -179,7 +185,8 @@ class History {
     Job job = any_job();
     const std::shared_ptr<const Node> node = job.node;
     admission_.put(client_.task(std::move(job), now()));
-    node ? seats_[node->shard].scheduler->wake() : wake_idle();
+    Scheduler* home = node ? seats_[node->shard].scheduler.get() : nullptr;
+    home && home->idle() ? home->wake_if_idle() : wake_idle();
   }
   void submit_pair() {
     Job first = any_job(), second = any_job();
@@ -361,6 +368,7 @@ size_t run_history(unsigned seed) {
   REQUIRE(history.load() == 0);
   REQUIRE(history.stop());
   REQUIRE(history.templates_dropped_alive() == 0);
+  REQUIRE(history.templates_ended_under_jobs() == 0);
   const auto steps = std::count_if(history.client().answers.begin(), history.client().answers.end(),
                                    [](const auto& each) {
                                      const auto& step = each.second.front().step;

@@ -53,6 +53,27 @@ struct Sessions : Bench {
   }
 };
 
+// Another scheduler of the same engine.
+struct Elsewhere {
+  explicit Elsewhere(Bench& bench)
+      : client(bench.client),
+        scheduler(machine, bench.catalogue, admission, capacity, {2, 0, {}, bench.nodes, 1}) {}
+  ~Elsewhere() { scheduler.end_all(); }
+  void submit(Job job) {
+    admission.put(client.task(std::move(job), machine.time));
+    scheduler.turn();
+  }
+  void turn() {
+    while (std::exchange(machine.woken, false)) scheduler.turn();
+  }
+
+  fake::FakeClient& client;
+  fake::FakeMachine machine;
+  AdmissionQueue admission{2};
+  Capacity capacity{2, {}};
+  Scheduler scheduler;
+};
+
 }  // namespace
 
 TEST_CASE("a step goes on in a cell of the process that its node was forked from", "[nodes]") {
@@ -94,9 +115,10 @@ TEST_CASE("a process that stops without a word leaves no node", "[nodes]") {
 TEST_CASE("a node whose process has ended is gone, and says so", "[nodes]") {
   Sessions bench;
   const std::string node = bench.first("one");
+  Job late = bench.step("two", node);
   bench.machine.templates.front()->die();
   bench.turn();
-  bench.submit(bench.step("two", node));
+  bench.submit(std::move(late));
   REQUIRE(bench.label("two") == "BadJob");
   const Detail& detail = bench.client.answers.at("two").back().verdict.detail;
   CHECK(std::get<std::string>(detail.front().second) ==
@@ -119,60 +141,140 @@ TEST_CASE("a step whose cell dies before it begins runs in another one", "[nodes
   CHECK(bench.label("two") + bench.label("three") == "OKOK");
 }
 
-TEST_CASE("a task of another shard is left to that", "[nodes]") {
+TEST_CASE("a step runs in a child of another scheduler's process", "[nodes]") {
   Sessions bench;
   const std::string node = bench.first("one");
-  AdmissionQueue queue(2);
-  Job step = bench.step("two", node);
-  auto elsewhere = std::make_shared<Node>(*step.node);
-  elsewhere->shard = 1;
-  step.node = elsewhere;
-  queue.put(bench.client.task(std::move(step), bench.machine.time));
-  CHECK(queue.empty());
-  CHECK_FALSE(queue.has_bound(0));
-  CHECK_FALSE(queue.take(bench.machine.time, 0));
-  CHECK(queue.has_bound(1));
-  CHECK(queue.take(bench.machine.time, 1));
-  CHECK_FALSE(queue.has_bound(1));
-}
+  fake::FakeTemplate& home = *bench.machine.templates.front();
+  Elsewhere other(bench);
+  other.submit(bench.step("two", node));
+  CHECK(other.machine.templates.empty());
+  REQUIRE(other.machine.cells.size() == 1);
+  FakeCell& cell = *other.machine.cells.front();
+  CHECK(cell.parent == &home);
+  cell.become_ready();
+  other.turn();
+  REQUIRE(cell.job == "two");
+  bench.end(cell);
+  other.turn();
+  CHECK(bench.report("two").kept);
 
-TEST_CASE("steps at nodes come before and behind others by priority and age", "[nodes]") {
-  Sessions bench;
-  const std::string node = bench.first("one");
-  AdmissionQueue queue(8);
-  const auto put = [&](Job job, int priority, int age) {
-    job.priority = priority;
-    queue.put(bench.client.task(std::move(job), std::chrono::seconds(100 - age)));
-  };
-  put(bench.step("young step", node), 0, 1);
-  put(bench.job("old job"), 0, 3);
-  put(bench.job("old, of little weight"), -1, 9);
-  put(bench.step("old step", node), 1, 2);
-  std::string order;
-  while (TaskPtr next = queue.take(std::chrono::seconds(100), 0)) order += next->job.id + ", ";
-  CHECK(order == "old step, old job, young step, old, of little weight, ");
-}
-
-TEST_CASE("clients take turns at what only one shard can run", "[nodes]") {
-  Sessions bench;
-  const std::string node = bench.first("one");
-  AdmissionQueue queue(8);
-  const auto put = [&](const std::string& id, const std::string& client) {
-    Job step = bench.step(id, node);
-    step.watch = std::make_shared<JobWatch>();
-    step.watch->client = client;
-    queue.put(bench.client.task(std::move(step), {}));
-  };
-  for (const char* id : {"a1", "a2", "a3", "a4"}) put(id, "ann");
-  put("b1", "bob");
-  put("b2", "bob");
-  put("c1", "carl");
-  std::string order;
-  while (TaskPtr next = queue.take({}, 0)) {
-    order += next->job.id + " ";
-    queue.left(next->client());
+  SECTION("and the cell serves the next one") {
+    other.submit(bench.step("three", bench.report("two").node));
+    CHECK(cell.job == "three");
+    CHECK(other.machine.cells.size() == 1);
+    bench.end(cell);
   }
-  CHECK(order == "a1 b1 c1 a2 b2 a3 a4 ");
+  SECTION("and the cell ends with the last node") {
+    for (const char* step : {"one", "two"})
+      REQUIRE(bench.nodes->forget(bench.report(step).node, ""));
+    other.scheduler.turn();
+    CHECK(cell.is_ended());
+  }
+  SECTION("and says so when that is gone") {
+    Job late = bench.step("three", node);
+    home.die();
+    CHECK(bench.nodes->why_gone(node, "") ==
+          "node \"" + node + "\" is gone: the process that it was forked from has ended");
+    other.submit(std::move(late));
+    CHECK(bench.label("three") == "BadJob");
+    CHECK(cell.is_ended());
+  }
+}
+
+TEST_CASE("a process stays while steps of other schedulers are in its children", "[nodes]") {
+  Sessions bench;
+  Job first = bench.step("one", "");
+  first.tenant = "ann";
+  bench.submit(std::move(first));
+  bench.ready_template();
+  bench.ready_cell();
+  Job second = Bench::job("two");
+  second.tenant = "ann";
+  second.session = bench.end(bench.running("one"));
+  second.node = bench.nodes->find(second.session, "ann", bench.machine.time).value();
+  Elsewhere other(bench);
+  other.submit(std::move(second));
+  fake::FakeTemplate& home = *bench.machine.templates.front();
+  bench.scheduler.ask_back();  // memory is short
+  bench.turn();
+  CHECK_FALSE(home.is_ending());
+  FakeCell& cell = *other.machine.cells.front();
+  cell.become_ready();
+  bench.end(cell);
+  bench.scheduler.ask_back();
+  bench.turn();
+  CHECK(home.is_ending());
+  home.die();
+}
+
+TEST_CASE("the template whose nodes other schedulers use is not the one that leaves", "[nodes]") {
+  Sessions bench;  // keeps two
+  const auto begin = [&bench](const std::string& tenant) {
+    Job job = bench.step(tenant, "");
+    job.tenant = tenant;
+    bench.submit(std::move(job));
+    bench.ready_template();
+    bench.ready_cell();
+    const std::string node = bench.end(bench.running(tenant));
+    bench.pass(std::chrono::seconds(1));
+    return node;
+  };
+  const std::string of_ann = begin("ann"), of_bob = begin("bob");
+  Elsewhere other(bench);
+  other.machine.time = bench.machine.time;
+  Job step = Bench::job("two");
+  step.tenant = "ann";
+  step.session = of_ann;
+  step.node = bench.nodes->find(of_ann, "ann", bench.machine.time).value();
+  other.submit(std::move(step));
+  other.machine.cells.front()->become_ready();
+  bench.end(*other.machine.cells.front());
+  bench.pass(std::chrono::seconds(1));
+  (void)begin("carl");
+  for (fake::FakeTemplate* each : std::list(bench.machine.templates))
+    if (each->is_ending()) each->die();
+  CHECK(bench.nodes->why_gone(of_ann, "ann").empty());
+  CHECK_FALSE(bench.nodes->why_gone(of_bob, "bob").empty());
+}
+
+TEST_CASE("a step that waits for room holds no process", "[nodes]") {
+  Sessions bench;
+  const std::string node = bench.first("one");
+  fake::FakeTemplate& home = *bench.machine.templates.front();
+  Elsewhere other(bench);
+  other.machine.cell_error = EAGAIN;
+  other.submit(bench.step("two", node));
+  CHECK(bench.label("two").empty());
+  CHECK_FALSE(home.incarnation()->has_visitors());
+}
+
+TEST_CASE("a step that loses its process because the engine stops is cancelled", "[nodes]") {
+  Sessions bench;
+  const std::string node = bench.first("one");
+  Elsewhere other(bench);
+  other.submit(bench.step("two", node));
+  FakeCell& cell = *other.machine.cells.front();
+  cell.become_ready();
+  REQUIRE(cell.job == "two");
+  bench.scheduler.stop();
+  other.scheduler.stop();
+  bench.turn();
+  bench.scheduler.end_all();  // the other one has not heard of it yet
+  cell.die();
+  other.turn();
+  CHECK(bench.label("two") == "Cancelled");
+}
+
+TEST_CASE("who comes when the process is about to be ended comes too late", "[nodes]") {
+  const auto of = std::make_shared<Incarnation>();
+  std::optional<Visit> visit = Visit::begin(of);
+  REQUIRE(visit);
+  CHECK_FALSE(of->close());
+  visit.reset();
+  CHECK(of->close());
+  CHECK(of->close());
+  CHECK_FALSE(Visit::begin(of));
+  CHECK_FALSE(of->has_visitors());
 }
 
 TEST_CASE("a step that is run again keeps its state once", "[nodes]") {
@@ -240,7 +342,9 @@ TEST_CASE("who comes takes the template of nodes only where there is no other", 
     Job step = Bench::job(id);
     step.tenant = tenant;
     step.session = bench.client.answers.at(tenant).back().step->node;
-    step.node = bench.nodes->find(step.session, tenant, bench.machine.time).value();
+    const auto found = bench.nodes->find(step.session, tenant, bench.machine.time);
+    if (!found) return false;
+    step.node = *found;
     bench.submit(std::move(step));
     if (!bench.client.answers[id].empty()) return bench.label(id) == "OK";
     if (bench.machine.cells.back()->state() == CellHandle::State::kStarting) bench.ready_cell();

@@ -46,6 +46,19 @@ TEST_CASE("areas are read as the kernel tells them", "[areas]") {
   CHECK_FALSE(parse_maps("10000-20000 rw-p 0 00:00 0\n10000-20000 rw-p 0 00:00 0\n"));
 }
 
+TEST_CASE("what a program puts where a step has something of ours is found", "[areas]") {
+  const std::string now(kBefore);
+  const std::string request = "6f2000000000-6f2000001000 rw-p 00000000 00:00 0\n";
+  const std::string stack = now.substr(now.find("7ffc"));
+  const std::string ours = now.substr(0, now.find("7ffc"));
+  CHECK(changes(ours + request + stack).cannot.empty());
+  for (const char* at : {"6f1000020000-6f1000030000", "6f2000000000-6f2000002000",
+                         "6f3000000000-6f3000001000", "6f3fffff0000-6f4000010000"}) {
+    const std::string line = std::string(at) + " rw-p 00000000 00:00 0\n";
+    CHECK(changes(ours + line + stack).cannot == "an area where zygo has its own");
+  }
+}
+
 TEST_CASE("nothing has to be done where nothing differs", "[areas]") {
   const AreaChanges found = changes(kBefore);
   CHECK(differences(found).empty());

@@ -9,12 +9,14 @@ using std::chrono::minutes;
 
 Node node_of(const std::string& tenant, uint64_t bytes, std::shared_ptr<const void> hold = {}) {
   auto state = std::make_shared<NodeState>();
-  state->bytes = bytes;
-  state->hold = std::move(hold);
+  auto own = std::make_shared<NodeContents>();
+  own->bytes = state->bytes = bytes;
+  own->hold = std::move(hold);
+  state->files.push_back(std::move(own));
   return {.id = {},
           .tenant = tenant,
           .template_name = "python",
-          .of = std::make_shared<const Incarnation>(),
+          .of = std::make_shared<Incarnation>(),
           .state = std::move(state)};
 }
 
@@ -115,6 +117,77 @@ TEST_CASE("there are no more nodes than descriptors for them", "[nodes]") {
   CHECK(store.counts().nodes == 3);  // half of what the others have left
   for (int i = 0; i < 5; ++i) CHECK_FALSE(keep(store, "bob", 1, minutes(9)).empty());
   CHECK(store.counts().nodes == 4);
+}
+
+TEST_CASE("memory that other nodes share is not free before they go", "[nodes]") {
+  NodeStore store({.memory = sys::Bytes{1000}});  // 500 are hers
+  auto hold = store.reserve("ann", 300);
+  Node first = node_of("ann", 300, std::move(hold));
+  const auto shared = first.state->files.front();
+  const std::string a = store.put(std::move(first), minutes(1));
+  Node second = node_of("ann", 100, store.reserve("ann", 100));
+  auto state = std::make_shared<NodeState>(*second.state);
+  state->files.push_back(shared);
+  second.state = std::move(state);
+  const std::string b = store.put(std::move(second), minutes(2));
+  auto more = store.reserve("ann", 400);
+  CHECK_FALSE(more);  // we have it here, so that nothing would be won
+  CHECK(why(store, a, "ann").empty());
+  CHECK(why(store, b, "ann").empty());
+}
+
+TEST_CASE("a node whose memory is shared goes with the one that shares it", "[nodes]") {
+  NodeStore store({.memory = sys::Bytes{1000}});
+  std::string a, b;
+  {
+    Node first = node_of("ann", 300, store.reserve("ann", 300));
+    const auto shared = first.state->files.front();
+    a = store.put(std::move(first), minutes(1));
+    Node second = node_of("ann", 100, store.reserve("ann", 100));
+    auto state = std::make_shared<NodeState>(*second.state);
+    state->files.push_back(shared);
+    second.state = std::move(state);
+    b = store.put(std::move(second), minutes(2));
+  }
+  CHECK(store.reserve("ann", 400));
+  CHECK_FALSE(why(store, a, "ann").empty());
+  CHECK_FALSE(why(store, b, "ann").empty());
+  CHECK(store.counts().bytes == 0);
+}
+
+TEST_CASE("a node that would free nothing stays", "[nodes]") {
+  NodeStore store({.memory = sys::Bytes{1000}});
+  Node first = node_of("ann", 200, store.reserve("ann", 200));
+  const auto shared = first.state->files.front();
+  const std::string root = store.put(std::move(first), minutes(1));
+  Node second = node_of("ann", 100, store.reserve("ann", 100));
+  auto state = std::make_shared<NodeState>(*second.state);
+  state->files.push_back(shared);
+  second.state = std::move(state);
+  const std::string held = store.put(std::move(second), minutes(2));
+  const auto runs_on = store.find(held, "ann", minutes(3)).value();
+  const std::string other = keep(store, "ann", 100, minutes(4));
+  CHECK(store.reserve("ann", 200));
+  CHECK(why(store, root, "ann").empty());
+  CHECK_FALSE(why(store, other, "ann").empty());
+}
+
+TEST_CASE("files that nodes share count as long as somebody has them", "[nodes]") {
+  NodeStore store({.most = 8});  // 4 are hers
+  std::vector<std::shared_ptr<const NodeContents>> files;
+  for (int i = 0; i < 3; ++i) {
+    Node node = node_of("ann", 1, store.reserve("ann", 1));
+    files.push_back(node.state->files.front());
+    CHECK(store.forget(store.put(std::move(node), minutes(i)), "ann"));
+  }
+  CHECK(store.counts().nodes == 0);
+  CHECK_FALSE(keep(store, "ann", 1, minutes(4)).empty());
+  CHECK_FALSE(keep(store, "ann", 1, minutes(5)).empty());  // the one before goes
+  CHECK(store.counts().nodes == 1);
+  const auto held = store.reserve("ann", 1);
+  CHECK(held);
+  CHECK(store.counts().nodes == 0);
+  CHECK_FALSE(store.reserve("ann", 1));
 }
 
 TEST_CASE("to ask for a node is no use of it", "[nodes]") {

@@ -231,7 +231,7 @@ TEST_CASE("of prctl, what changes others, memory maps or the filter is asked abo
     CHECK(act(profile, "prctl", {PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE}) == kAsk);
     CHECK(act(profile, "prctl", {PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER}) == kAsk);
     CHECK(act(profile, "prctl", {PR_SET_CHILD_SUBREAPER, 1}) ==
-          (profile == Profile::kBuild ? kGo : kAsk));
+          (profile >= Profile::kSubprocess ? kGo : kAsk));
   }
 }
 

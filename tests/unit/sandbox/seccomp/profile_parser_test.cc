@@ -47,7 +47,8 @@ TEST_CASE("our own profiles parse, and their text is what is parsed", "[policy]"
        {Profile::kPure, Profile::kDefault, Profile::kSubprocess, Profile::kBuild}) {
     const sys::Result<RuleGroups>& ours = rules_of(profile);
     if (!ours) FAIL(ours.error().text());
-    CHECK(ours->size() > groups_before);
+    // Those of build are the ones that it extends.
+    CHECK(ours->size() > groups_before - (profile == Profile::kBuild ? 1 : 0));
     groups_before = ours->size();
 
     auto again = parse_profile(name_of(profile), [](std::string_view name) {
