@@ -19,6 +19,10 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
   });
 }
 
+// Of a quoted text a backslash is only an escape in front of these, as for Go: clients that escape
+// nothing send names of files with backslashes.
+constexpr std::string_view kEscapable = "()<>@,;:\\\"/[]?=";
+
 // Up to the next semicolon, or the text between quotes with its backslashes resolved.
 std::string take_value(std::string_view& rest) {
   std::string value;
@@ -30,7 +34,9 @@ std::string take_value(std::string_view& rest) {
   }
   rest.remove_prefix(1);
   while (!rest.empty() && rest.front() != '"') {
-    if (rest.front() == '\\' && rest.size() > 1) rest.remove_prefix(1);
+    const bool is_escape =
+        rest.front() == '\\' && rest.size() > 1 && kEscapable.find(rest[1]) != kEscapable.npos;
+    if (is_escape) rest.remove_prefix(1);
     value += rest.front();
     rest.remove_prefix(1);
   }
@@ -74,8 +80,9 @@ std::string_view disposition_of(std::string_view head) {
 
 }  // namespace
 
-std::optional<FormFile> file_of_form(std::string_view content_type, std::string_view body,
-                                     std::string_view field) {
+std::optional<std::vector<FormFile>> files_of_form(std::string_view content_type,
+                                                   std::string_view body, std::string_view field,
+                                                   size_t most) {
   constexpr std::string_view kForm = "multipart/form-data", kEndOfHead = "\r\n\r\n";
   if (!equal_but_for_case(content_type.substr(0, kForm.size()), kForm)) return std::nullopt;
   const std::optional<std::string> boundary = parameter(content_type, "boundary");
@@ -86,20 +93,29 @@ std::optional<FormFile> file_of_form(std::string_view content_type, std::string_
     if (first == body.npos) return std::nullopt;
     body.remove_prefix(first + kEndOfLine.size());
   }
-  while (body.starts_with(delimiter)) {
+  std::vector<FormFile> files;
+  while (files.size() < most && body.starts_with(delimiter)) {
     body.remove_prefix(delimiter.size());
+    if (body.starts_with("--")) return files;
     const size_t head_end = body.substr(0, kLongestHead).find(kEndOfHead);
-    if (body.starts_with("--") || head_end == body.npos) return std::nullopt;
+    if (head_end == body.npos) return std::nullopt;
     const std::string_view disposition = disposition_of(body.substr(0, head_end));
     body.remove_prefix(head_end + kEndOfHead.size());
     const size_t end = body.find(next);
     if (end == body.npos) return std::nullopt;
     std::optional<std::string> name = parameter(disposition, "filename");
     if (name && parameter(disposition, "name") == field)
-      return FormFile{*std::move(name), body.substr(0, end)};
+      files.push_back({*std::move(name), body.substr(0, end)});
     body.remove_prefix(end + kEndOfLine.size());
   }
-  return std::nullopt;
+  return files;
+}
+
+std::optional<FormFile> file_of_form(std::string_view content_type, std::string_view body,
+                                     std::string_view field) {
+  auto files = files_of_form(content_type, body, field, 1);
+  if (!files || files->empty()) return std::nullopt;
+  return std::move(files->front());
 }
 
 }  // namespace service

@@ -1,9 +1,10 @@
 #pragma once
-// A file out of a form (RFC 7578, multipart/form-data). Pure; the bytes are untrusted.
+// Files out of a form (RFC 7578, multipart/form-data). Pure; the bytes are untrusted.
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace service {
 
@@ -15,5 +16,10 @@ struct FormFile {
 // The first file of this field; nothing when there is none, or the body is no such form.
 std::optional<FormFile> file_of_form(std::string_view content_type, std::string_view body,
                                      std::string_view field);
+
+// The files of this field, the first `most` of them; nothing when the body is no such form.
+std::optional<std::vector<FormFile>> files_of_form(std::string_view content_type,
+                                                   std::string_view body, std::string_view field,
+                                                   size_t most);
 
 }  // namespace service

@@ -10,13 +10,11 @@
 
 namespace service {
 
-// Discarded if the bytes are not JSON.
-inline nlohmann::json parsed(std::string_view body, int deepest = 4) {
-  const auto keep = [deepest](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    return depth <= deepest;
-  };
-  return nlohmann::json::parse(body, keep, false);
-}
+// A tree takes some hundred bytes for a value that takes three of its text.
+inline constexpr size_t kMostValues = 500'000;
+
+// Discarded if the bytes are not JSON, or have more values than that.
+nlohmann::json parsed(std::string_view body, int deepest = 4);
 
 // The template of a program in "python": the service's default one, if that is one of Python's,
 // because which modules are warm is the operator's choice.
