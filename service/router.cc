@@ -33,11 +33,18 @@ void Router::add(Routes routes) {
 }
 
 Match Router::match(Method method, std::string_view path) const {
+  Request request;
+  request.method = method;
+  request.path = path;
+  return match(request);
+}
+
+Match Router::match(const Request& request) const {
   Match result;
   for (const Route& route : routes_) {
-    std::optional<std::string> parameter = parameter_of(route.pattern, path);
-    if (!parameter) continue;
-    if (route.method == method) return {&route, *std::move(parameter), ""};
+    std::optional<std::string> parameter = parameter_of(route.pattern, request.path);
+    if (!parameter || (route.is_for && !route.is_for(request))) continue;
+    if (route.method == request.method) return {&route, *std::move(parameter), ""};
     result.allow += (result.allow.empty() ? "" : ", ") + std::string(name_of(route.method));
   }
   return result;

@@ -27,6 +27,8 @@ struct Route {
   Scope scope;  // that a token needs
   Handler handle;
   Probe probe = Probe::kNo;
+  // Whether this request is for it, where others have the path, too; none: any is.
+  std::function<bool(const Request&)> is_for = nullptr;
 };
 using Routes = std::vector<Route>;
 
@@ -39,6 +41,8 @@ struct Match {
 class Router {
  public:
   void add(Routes routes);
+  Match match(const Request& request) const;
+  // Of a request that says nothing else.
   Match match(Method method, std::string_view path) const;
 
  private:

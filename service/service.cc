@@ -53,9 +53,12 @@ Service::Service(runtime::Engine& engine, ServiceOptions options, Facts facts)
       deadlines_(loop_),
       readers_(std::make_shared<Readers>(loop_)),
       dispatcher_(engine_, loop_, deadlines_, held_, dispatcher_options()),
+      keeper_({tenancy_, engine_, loop_, dispatcher_}, options_.held),
       sessions_({dispatcher_, loop_, deadlines_, held_, guard_, options_.websocket}),
       native_(native_context()),
       foreign_jobs_(dispatcher_),
+      foreign_sessions_({keeper_, tenancy_, engine_, dispatcher_, foreign_jobs_, held_,
+                         options_.defaults, facts_.knows_template}),
       idle_check_(loop_, [this] { end_if_idle(); }),
       server_(std::make_unique<Server>(loop_, options_.http, held_, server_handler())) {
   router_.add(native_.routes());
@@ -98,7 +101,7 @@ Server::Handler Service::server_handler() {
     return holder ? holder->name : peer.name;
   };
   handler.is_probe = [this](const Request& request) {
-    const Match found = router_.match(request.method, request.path);
+    const Match found = router_.match(request);
     return found.route && found.route->probe == Probe::kYes;
   };
   handler.aside = [this](const std::string& client, std::function<void()> work,
@@ -118,6 +121,7 @@ NativeContext Service::native_context() {
           .deadlines = deadlines_,
           .readers = *readers_,
           .dispatcher = dispatcher_,
+          .keeper = keeper_,
           .sessions = sessions_,
           .runtimes = runtimes_,
           .observer = observer_,
@@ -135,11 +139,13 @@ NativeContext Service::native_context() {
 void Service::add_apis() {
   const bool knows_clients = !options_.tokens.empty() || options_.tenant_by != TenantBy::kNone;
   const ApiContext context{.jobs = foreign_jobs_,
+                           .foreign_sessions = foreign_sessions_,
                            .sessions = sessions_,
                            .runtimes = runtimes_,
                            .dispatcher = dispatcher_,
                            .loop = loop_,
                            .deadlines = deadlines_,
+                           .readers = *readers_,
                            .held = held_,
                            .guard = guard_,
                            .log = log_,
@@ -262,7 +268,7 @@ void Service::handle(const ExchangePtr& exchange) {
   if (!options_.router.empty()) exchange->headers.emplace_back("X-Zygo-Router", options_.router);
   if (options_.cors.is_preflight(request)) return exchange->answer(Cors::preflight_response());
   if (options_.page && answer_page(exchange)) return;
-  const Match found = router_.match(request.method, request.path);
+  const Match found = router_.match(request);
   if (!found.route) return refuse_unknown(exchange, found.allow);
   if (!guard_.admit(*exchange, found.route->scope)) return;
   const auto here = [this, exchange, &handle = found.route->handle, parameter = found.parameter] {

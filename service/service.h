@@ -72,9 +72,11 @@ class Service {
   Deadlines deadlines_;
   std::shared_ptr<Readers> readers_;
   Dispatcher dispatcher_;
+  SessionKeeper keeper_;
   LiveSessions sessions_;
   NativeApi native_;
   ForeignJobs foreign_jobs_;
+  ForeignSessions foreign_sessions_;
   std::vector<std::unique_ptr<Api>> apis_;  // of others
   Router router_;
   runtime::Wakeup idle_check_;

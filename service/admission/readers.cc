@@ -7,6 +7,7 @@ namespace service {
 namespace {
 
 constexpr unsigned kReadAtOnce = 2;
+constexpr size_t kLongBody = size_t{128} << 10;
 
 }  // namespace
 
@@ -15,6 +16,17 @@ void Readers::read(const std::string& client, std::function<void()> read,
   queue_.push(++last_, client, 0);
   errands_.emplace(last_, Errand{std::move(read), std::move(then)});
   begin();
+}
+
+void Readers::read_body(const ExchangePtr& exchange, std::function<void()> read_it,
+                        std::function<void()> then) {
+  if (exchange->request.body.size() <= kLongBody) {
+    read_it();
+    return then();
+  }
+  read(exchange->client, std::move(read_it), [exchange, then = std::move(then)] {
+    if (exchange->open()) then();
+  });
 }
 
 void Readers::begin() {

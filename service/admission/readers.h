@@ -10,6 +10,7 @@
 
 #include "runtime/loop/loop.h"
 #include "service/admission/fair_queue.h"
+#include "service/http/exchange.h"
 
 namespace service {
 
@@ -19,6 +20,10 @@ class Readers : public std::enable_shared_from_this<Readers> {
 
   // `read` is called on another thread, then `then` here.
   void read(const std::string& client, std::function<void()> read, std::function<void()> then);
+  // The same for whoever reads the body of a request. A short one is read at once; a long one would
+  // hold up all other clients meanwhile. Where the client leaves, `then` is not called.
+  void read_body(const ExchangePtr& exchange, std::function<void()> read,
+                 std::function<void()> then);
 
  private:
   struct Errand {

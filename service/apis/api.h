@@ -14,7 +14,9 @@
 #include "runtime/loop/loop.h"
 #include "sandbox/policy.h"
 #include "service/admission/guard.h"
+#include "service/admission/readers.h"
 #include "service/apis/foreign_jobs.h"
+#include "service/apis/foreign_sessions.h"
 #include "service/apis/installed_runtimes.h"
 #include "service/deadlines.h"
 #include "service/live_sessions.h"
@@ -26,11 +28,13 @@ namespace service {
 // The parts of the service that an API may use; all of them outlive the API.
 struct ApiContext {
   ForeignJobs& jobs;
-  LiveSessions& sessions;
+  ForeignSessions& foreign_sessions;  // of steps
+  LiveSessions& sessions;             // one job each, with live input and output
   InstalledRuntimes& runtimes;
   Dispatcher& dispatcher;
   runtime::Loop& loop;
   Deadlines& deadlines;
+  Readers& readers;  // of long bodies
   Allowance& held;
   const Guard& guard;
   AccessLog& log;  // its format is the one that is in force

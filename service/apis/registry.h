@@ -24,6 +24,9 @@ struct KnownApi {
   std::unique_ptr<Api> (*make)(const ApiContext& context, const ApiOptions& options);
   // Its programs find their working directory at this path, too; empty: they need none.
   std::string_view scratch_name = {};
+  // Its routes come before those of the others, in whichever order they are named: they are for
+  // some requests only (Route::is_for), and the others are for any.
+  bool comes_first = false;
 };
 
 std::span<const KnownApi> known_apis();

@@ -57,7 +57,7 @@ Response log_is_full() {
                         "a tenant's may be");
 }
 
-Response no_beginning(const Finished& finished) {
+NoBeginning why_no_beginning(const Finished& finished) {
   const auto result = nlohmann::json::parse(finished.json, nullptr, false);
   const auto text = [&result](const char* object, const char* field) -> std::string {
     const auto outer = result.find(object);
@@ -66,26 +66,51 @@ Response no_beginning(const Finished& finished) {
     return inner != outer->end() && inner->is_string() ? inner->get<std::string>() : std::string();
   };
   const std::string message = text("detail", "message");
-  if (finished.label == "BadJob") return bad_job_response(message);
-  if (finished.label == "Cancelled")
-    return busy_response(503, "cancelled", "the first step was cancelled", 1);
+  if (finished.label == "BadJob") return {400, "bad_job", message};
+  if (finished.label == "Cancelled") return {503, "cancelled", "the first step was cancelled", 1};
   if (finished.label == "SandboxError")
-    return busy_response(503, "sandbox", "the first step could not be run: " + message, kComeBack);
+    return {503, "sandbox", "the first step could not be run: " + message, kComeBack};
   const std::string why = text("session", "why_not");
   if (finished.label == "OK" && why == "more than the memory for nodes")
-    return busy_response(507, "nodes_memory", "the first step was not kept: " + why, kComeBack);
-  return error_response(422, "not_kept",
-                        "the first step ended with " + finished.label +
-                            " and was not kept: " + (why.empty() ? message : why));
+    return {507, "nodes_memory", "the first step was not kept: " + why, kComeBack};
+  return {422, "not_kept",
+          "the first step ended with " + finished.label +
+              " and was not kept: " + (why.empty() ? message : why)};
 }
 
-std::string step_result(const std::string& node, const std::string& parent,
+Response no_beginning(const Finished& finished) {
+  NoBeginning no = why_no_beginning(finished);
+  if (no.status == 400) return bad_job_response(std::move(no.why));
+  return no.retry_after > 0 ? busy_response(no.status, no.code, no.why, no.retry_after)
+                            : error_response(no.status, no.code, no.why);
+}
+
+std::string step_result(const std::string& node, const std::string& parent, size_t replayed,
                         std::string_view result) {
   std::string out = "{\"node\":";
   append_id(node, out);
   append_field("parent", parent, out);
+  if (replayed > 0) out += fmt::format(",\"replayed\":{}", replayed);
   append_object(result, out);
   return out;
+}
+
+void rename_node(const std::string& state, const std::string& node, std::string& sentence) {
+  const size_t at = state == node ? sentence.npos : sentence.find(state);
+  if (at != sentence.npos) sentence.replace(at, state.size(), node);
+}
+
+std::function<void(runtime::JobResult&)> renaming(const std::string& node,
+                                                  const std::string& state) {
+  if (node == state) return nullptr;
+  return [node, state](runtime::JobResult& result) {
+    for (auto& [key, value] : result.verdict.detail) {
+      if (auto* text = std::get_if<std::string>(&value)) rename_node(state, node, *text);
+    }
+    if (!result.step) return;
+    if (result.step->parent == state) result.step->parent = node;
+    if (result.step->node == state) result.step->node = node;
+  };
 }
 
 std::string tried_result(const Tried& tried, const std::string& parent, const ScoredLine& line,

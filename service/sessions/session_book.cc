@@ -85,13 +85,9 @@ std::vector<SessionBook::Freed> SessionBook::add(const std::string& session, Ses
 }
 
 void SessionBook::put(Kept& kept, SessionStep step) {
-  const size_t bytes = bytes_of(step);
-  Share& share = shares_[kept.session.tenant];
-  share.bytes += bytes;
-  ++share.steps;
-  bytes_ += bytes;
+  count(kept, bytes_of(step), 0);
+  ++shares_[kept.session.tenant].steps;
   ++steps_;
-  kept.bytes += bytes;
   nodes_[step.node] = {kept.session.id, ++last_};
   kept.session.steps.emplace(last_, std::move(step));
 }
@@ -141,11 +137,55 @@ std::vector<const SessionStep*> SessionBook::path_to(const Place& place) const {
   return path;
 }
 
-void SessionBook::note_gone(const std::string& node, const std::string& why) {
+SessionStep* SessionBook::find_step(const std::string& node) {
   const auto where = nodes_.find(node);
-  if (where == nodes_.end()) return;
-  SessionStep& step = sessions_.at(where->second.session).session.steps.at(where->second.number);
-  if (step.gone.empty()) step.gone = why;
+  if (where == nodes_.end()) return nullptr;
+  return &sessions_.at(where->second.session).session.steps.at(where->second.number);
+}
+
+const SessionStep* SessionBook::step_of(const std::string& node) const {
+  return const_cast<SessionBook*>(this)->find_step(node);
+}
+
+std::vector<std::string> SessionBook::missing_before(const std::string& node) const {
+  std::vector<std::string> missing;
+  const SessionStep* step = step_of(node);
+  for (; step && !step->gone.empty(); step = step_of(step->parent)) missing.push_back(step->node);
+  std::ranges::reverse(missing);
+  return missing;
+}
+
+size_t SessionBook::depth_of(const std::string& node) const {
+  size_t depth = 0;
+  for (const SessionStep* step = step_of(node); step; step = step_of(step->parent)) ++depth;
+  return depth;
+}
+
+const Session* SessionBook::session_of(const std::string& node) const {
+  const auto where = nodes_.find(node);
+  return where == nodes_.end() ? nullptr : &sessions_.at(where->second.session).session;
+}
+
+void SessionBook::note_gone(const std::string& node, const std::string& state,
+                            const std::string& why) {
+  SessionStep* step = find_step(node);
+  if (step && step->gone.empty() && step->state() == state) step->gone = why;
+}
+
+void SessionBook::note_deleted(const std::string& node, const std::string& why) {
+  SessionStep* step = find_step(node);
+  if (!step) return;
+  step->is_deleted = true;
+  step->gone = why;
+}
+
+bool SessionBook::put_back(const std::string& node, const std::string& state, int64_t bytes) {
+  SessionStep* step = find_step(node);
+  if (!step || step->gone.empty()) return false;
+  step->gone.clear();
+  step->replayed = state;
+  step->bytes = bytes;
+  return true;
 }
 
 void SessionBook::take_out(const std::string& node, const std::string& why) {
@@ -155,18 +195,41 @@ void SessionBook::take_out(const std::string& node, const std::string& why) {
   auto& steps = kept.session.steps;
   const bool is_parent =
       std::ranges::any_of(steps, [&](const auto& each) { return each.second.parent == node; });
-  if (is_parent || steps.size() == 1) return note_gone(node, why);
-  const auto step = steps.find(where->second.number);
-  const size_t bytes = bytes_of(step->second);
-  Share& share = shares_[kept.session.tenant];
-  share.bytes -= bytes;
-  --share.steps;
-  bytes_ -= bytes;
-  --steps_;
-  kept.bytes -= bytes;
+  if (is_parent || steps.size() == 1) return note_deleted(node, why);
   note(node, kept.session.tenant, why);
-  steps.erase(step);
-  nodes_.erase(where);
+  remove(kept, where->second.number);
+}
+
+void SessionBook::leave_out(const std::string& node, const std::string& why) {
+  const auto where = nodes_.find(node);
+  if (where == nodes_.end()) return;
+  Kept& kept = sessions_.at(where->second.session);
+  auto& steps = kept.session.steps;
+  const auto step = steps.find(where->second.number);
+  if (step->second.parent.empty()) return note_deleted(node, why);
+  const std::string parent = step->second.parent;
+  for (auto& [number, each] : steps) {
+    if (each.parent != node) continue;
+    const size_t before = bytes_of(each);
+    each.parent = parent;
+    count(kept, bytes_of(each), before);
+  }
+  remove(kept, where->second.number);
+}
+
+// In the place of what it counted before.
+void SessionBook::count(Kept& kept, size_t bytes, size_t before) {
+  for (size_t* sum : {&shares_[kept.session.tenant].bytes, &bytes_, &kept.bytes})
+    *sum = *sum + bytes - before;
+}
+
+void SessionBook::remove(Kept& kept, uint64_t number) {
+  const auto step = kept.session.steps.find(number);
+  count(kept, 0, bytes_of(step->second));
+  --shares_[kept.session.tenant].steps;
+  --steps_;
+  nodes_.erase(step->second.node);
+  kept.session.steps.erase(step);
 }
 
 void SessionBook::note(const std::string& id, const std::string& tenant, std::string why) {
@@ -199,7 +262,7 @@ SessionBook::Freed SessionBook::end(const std::string& session, const std::strin
   Freed freed{tenant, {}};
   for (const auto& [number, step] : kept.session.steps) {
     nodes_.erase(step.node);
-    if (step.gone.empty()) freed.nodes.push_back(step.node);
+    if (step.gone.empty()) freed.nodes.push_back(step.state());
   }
   const auto& steps = kept.session.steps;
   size_t left = kMostGoneOfSession;

@@ -28,13 +28,18 @@ struct SessionStep {
   int64_t bytes = 0;                     // of the node
   sys::Milliseconds when{};              // since 1970
   std::shared_ptr<void> held = nullptr;  // counts it, for its client
-  std::string gone = {};  // why the node is, in a sentence; empty: as far as is known it is there
+  std::string gone = {};    // why the node is, in a sentence; empty: as far as is known it is there
+  bool is_deleted = false;  // its client wanted it gone
+  std::string replayed = {};  // the engine's node that a replay of its log has made
+  // What the engine knows it by.
+  const std::string& state() const { return replayed.empty() ? node : replayed; }
 };
 
 struct Session {
   std::string id, tenant;
   std::shared_ptr<const runtime::JobDefaults> defaults;  // of its steps
-  std::map<uint64_t, SessionStep> steps;                 // in the order in which they ended
+  bool is_replayable = false;                  // its steps are in its log as they were run
+  std::map<uint64_t, SessionStep> steps = {};  // in the order in which they ended
 };
 
 class SessionBook {
@@ -80,11 +85,26 @@ class SessionBook {
   // The steps from the first to this one.
   std::vector<const SessionStep*> path_to(const Place& place) const;
 
-  // The node is gone, its step stays: others may have gone on from it. Empty, or already gone: no
-  // change.
-  void note_gone(const std::string& node, const std::string& why);
+  // The node is gone, its step stays: others may have gone on from it. Empty, already gone, or with
+  // another state than `state` meanwhile: no change.
+  void note_gone(const std::string& node, const std::string& state, const std::string& why);
+  void note_deleted(const std::string& node, const std::string& why);
+  // A node that was gone is there again, as this node of the engine's. False: it was not, or its
+  // session has ended.
+  bool put_back(const std::string& node, const std::string& state, int64_t bytes);
+  // The nodes that have to be made anew for this one to be there, the first one in front: itself
+  // and those before it up to one that is there.
+  std::vector<std::string> missing_before(const std::string& node) const;
+  size_t depth_of(const std::string& node) const;  // 1: the first; 0: there is no such node
+  // Null: there is no such node.
+  const SessionStep* step_of(const std::string& node) const;
+  const Session* session_of(const std::string& node) const;
   // The same, but a step that none goes on from is taken out.
   void take_out(const std::string& node, const std::string& why);
+  // A step that is of no interest any more is taken out, and those that went on from it are then
+  // behind its parent. Nothing is left of it, not even why it is gone. The first of a session
+  // stays.
+  void leave_out(const std::string& node, const std::string& why);
   // Ends a session; the nodes that are to be freed.
   Freed end(const std::string& session);
   std::vector<Freed> end_idle(sys::Nanoseconds now);
@@ -115,9 +135,12 @@ class SessionBook {
   bool fits(const Share& share, size_t bytes) const;
   std::vector<Freed> make_room(const std::string& tenant, const std::string& keep, size_t bytes);
   void put(Kept& kept, SessionStep step);
+  void count(Kept& kept, size_t bytes, size_t before);
+  void remove(Kept& kept, uint64_t number);
   void use(Kept& kept, sys::Nanoseconds now);
   Freed end(const std::string& session, const std::string& why);
   void note(const std::string& id, const std::string& tenant, std::string why);
+  SessionStep* find_step(const std::string& node);
   Missing missing(const std::string& kind, const std::string& id, const Sees& sees) const;
 
   const Plan plan_;

@@ -102,17 +102,18 @@ ordered_json tree() {
 std::vector<std::pair<std::string, std::string>> session_schemas() {
   const ordered_json log =
       closed({{"session", text()}, {"node", text()}, {"steps", list_of({{"type", "object"}})}});
-  return {
-      {"Beginning", fields_of_job({"session"}, true).dump()},
-      {"SessionBegun", closed({{"session", text()}, {"node", text()}}).dump()},
-      {"SessionTree", tree().dump()},
-      {"SessionEnded", closed({{"session", text()}, {"ended", yes_or_no()}}).dump()},
-      {"Step", fields_of_job({"session", "tenant"}, true).dump()},
-      {"StepResult", result_with({{"node", text_or_null()}, {"parent", text_or_null()}}).dump()},
-      {"Steps", steps_to_try().dump()},
-      {"Tried", tried().dump()},
-      {"NodeLog", log.dump()},
-      {"NodeFreed", closed({{"node", text()}, {"freed", yes_or_no()}}).dump()}};
+  return {{"Beginning", fields_of_job({"session"}, true).dump()},
+          {"SessionBegun", closed({{"session", text()}, {"node", text()}}).dump()},
+          {"SessionTree", tree().dump()},
+          {"SessionEnded", closed({{"session", text()}, {"ended", yes_or_no()}}).dump()},
+          {"Step", fields_of_job({"session", "tenant"}, true).dump()},
+          {"StepResult", result_with({{"node", text_or_null()}, {"parent", text_or_null()}},
+                                     {{"replayed", whole()}})
+                             .dump()},
+          {"Steps", steps_to_try().dump()},
+          {"Tried", tried().dump()},
+          {"NodeLog", log.dump()},
+          {"NodeFreed", closed({{"node", text()}, {"freed", yes_or_no()}}).dump()}};
 }
 
 }  // namespace service

@@ -1,5 +1,7 @@
 #include "service/sessions/step_reader.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -73,6 +75,22 @@ std::string with(const std::string& object, std::string_view more) {
   return all.append(more) + '}';
 }
 
+}  // namespace
+
+void give_seed(ReadStep& step, uint64_t seed) {
+  if (step.job.seed != 0) return;
+  step.job.seed = seed;
+  step.body = with(step.body, "\"seed\":" + std::to_string(seed));
+}
+
+uint64_t new_seed() {
+  uint64_t seed = 0;
+  VERIFY(::getrandom(&seed, sizeof seed, 0) == sizeof seed);
+  return seed % static_cast<uint64_t>(runtime::FixedMode::kMaxSeed) + 1;
+}
+
+namespace {
+
 constexpr Refusal kSaidByPath{"session", "the request itself says where the step goes on from"};
 constexpr Refusal kOfItsSession{"tenant", "a step has that of its session"};
 
@@ -80,7 +98,9 @@ constexpr Refusal kOfItsSession{"tenant", "a step has that of its session"};
 
 Result<ReadStep> read_beginning(std::string_view body, const runtime::JobDefaults& defaults) {
   const bool is_blank = body.find_first_not_of(" \t\r\n") == body.npos;
-  Fields fields = TRY(read_fields(is_blank ? "{}" : body, {kSaidByPath}));
+  constexpr std::string_view kOfLaterSteps = "the answer tells of no step; later ones may have it";
+  Fields fields = TRY(read_fields(
+      is_blank ? "{}" : body, {kSaidByPath, {"outputs", kOfLaterSteps}, {"keep", kOfLaterSteps}}));
   std::string more;
   if (!fields.has_source) more = R"("source":"")";
   if (fields.has_func && !fields.has_mode)

@@ -20,8 +20,12 @@ inline constexpr std::string_view kOfLog[] = {"node", "parent", "label", "time"}
 
 struct ReadStep {
   runtime::Job job;
-  std::string body;  // as it was sent, without white space and what a log adds
+  std::string body;  // as it was sent, without white space and what a log adds, and its seed
 };
+
+// One that was sent without a seed gets this one, and its log has it.
+void give_seed(ReadStep& step, uint64_t seed);
+uint64_t new_seed();
 
 // POST /v1/sessions: the first step, at which the fields hold that the session's other steps go on
 // with. It needs no source.

@@ -18,6 +18,7 @@
 namespace service {
 
 struct Described;
+class SessionKeeper;
 
 struct NativeContext {
   const ServiceOptions& options;
@@ -29,6 +30,7 @@ struct NativeContext {
   Deadlines& deadlines;
   Readers& readers;
   Dispatcher& dispatcher;
+  SessionKeeper& keeper;
   LiveSessions& sessions;
   InstalledRuntimes& runtimes;
   Observer& observer;
@@ -48,11 +50,6 @@ struct NativeContext {
     constexpr size_t kPerWorker = 12;
     return kPerWorker * std::max(1u, engine.workers());
   }
-
-  // A short body is read at once. A long one would hold up all other clients meanwhile, and is read
-  // on another thread.
-  void read_aside(const ExchangePtr& exchange, std::function<void()> read,
-                  std::function<void()> then) const;
 
   bool is_ending() const { return phase == Phase::kEnding || phase == Phase::kEnded; }
 };

@@ -130,7 +130,7 @@ void JobsApi::post_job(const ExchangePtr& exchange, const std::string&) {
   auto arrival = std::make_shared<Arrival>();
   arrival->durable = *durable;
   if (auto bad = read_patience(exchange->request, arrival->patience)) return exchange->answer(*bad);
-  context_.read_aside(
+  context_.readers.read_body(
       exchange,
       [exchange, arrival, defaults = &context_.options.defaults] {
         const std::string& body = exchange->request.body;
@@ -285,7 +285,7 @@ void JobsApi::post_batch(const ExchangePtr& exchange, const std::string&) {
   std::optional<sys::Milliseconds> patience;
   if (auto bad = read_patience(exchange->request, patience)) return exchange->answer(*bad);
   auto body = std::make_shared<sys::Result<BatchBody>>(BatchBody{});
-  context_.read_aside(
+  context_.readers.read_body(
       exchange, [exchange, body] { *body = BatchBody::read(exchange->request.body); },
       [this, exchange, body, patience] { start_batch(exchange, std::move(*body), patience); });
 }

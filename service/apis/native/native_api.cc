@@ -4,8 +4,7 @@ namespace service {
 
 namespace {
 
-constexpr double kLongestPatience = 86'400;      // seconds
-constexpr size_t kLongBody = size_t{128} << 10;  // is read on another thread
+constexpr double kLongestPatience = 86'400;  // seconds
 
 }  // namespace
 
@@ -18,17 +17,6 @@ std::optional<Response> read_patience(const Request& request,
     return error_response(400, "patience", "X-Zygo-Patience: expected seconds, 0 to 86400");
   patience = sys::Milliseconds(static_cast<int64_t>(*seconds * 1000));
   return std::nullopt;
-}
-
-void NativeContext::read_aside(const ExchangePtr& exchange, std::function<void()> read,
-                               std::function<void()> then) const {
-  if (exchange->request.body.size() <= kLongBody) {
-    read();
-    return then();
-  }
-  readers.read(exchange->client, std::move(read), [exchange, then = std::move(then)] {
-    if (exchange->open()) then();
-  });
 }
 
 void mark_replayed(Response& response) {

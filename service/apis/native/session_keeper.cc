@@ -1,8 +1,10 @@
 #include "service/apis/native/session_keeper.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "service/sessions/session_answers.h"
 #include "service/sessions/step_reader.h"
 
 namespace service {
@@ -32,11 +34,11 @@ SessionStep step_of(SessionKeeper::Making making, const Finished& finished) {
 
 }  // namespace
 
-SessionKeeper::SessionKeeper(const NativeContext& context)
-    : context_(context), book_(plan_within(context.options.held)) {}
+SessionKeeper::SessionKeeper(Parts parts, size_t most_held)
+    : parts_(parts), book_(plan_within(most_held)) {}
 
 SessionBook::Sees SessionKeeper::sees(const std::string& client) const {
-  return [&tenancy = context_.tenancy, client](const std::string& tenant) {
+  return [&tenancy = parts_.tenancy, client](const std::string& tenant) {
     const auto own = tenancy.tenant_of(client, "");
     if (own && *own == tenant) return true;
     return tenancy.by() == TenantBy::kField && tenancy.tenant_of(client, tenant).ok();
@@ -44,14 +46,14 @@ SessionBook::Sees SessionKeeper::sees(const std::string& client) const {
 }
 
 std::string SessionKeeper::asked_for(const std::string& client, const std::string& tenant) const {
-  const auto own = context_.tenancy.tenant_of(client, "");
+  const auto own = parts_.tenancy.tenant_of(client, "");
   return own && *own == tenant ? "" : tenant;
 }
 
 std::string SessionKeeper::begin(Making making, const runtime::Job& job, const Finished& finished) {
   if (!finished.step || !finished.step->kept) return "";
   auto defaults = std::make_shared<const runtime::JobDefaults>(defaults_behind(job));
-  Session session{making.session, making.tenant, std::move(defaults), {}};
+  Session session{making.session, making.tenant, std::move(defaults), making.is_replayable};
   free(book_.begin(std::move(session), step_of(std::move(making), finished), sys::monotonic_now()));
   return finished.step->node;
 }
@@ -71,62 +73,120 @@ std::string SessionKeeper::keep(Making making, const Finished& finished) {
 }
 
 void SessionKeeper::forget(const std::string& tenant, const std::string& node) {
-  if (!node.empty()) context_.engine.forget_nodes(tenant, {node});
+  if (!node.empty()) parts_.engine.forget_nodes(tenant, {node});
 }
 
 void SessionKeeper::take_out(const std::string& tenant, const std::string& node) {
+  const SessionStep* step = book_.step_of(node);
+  const std::string state = step ? step->state() : node;
   book_.take_out(node, "node \"" + node + "\" is gone: the request that tried it did not keep it");
+  forget(tenant, state);
+}
+
+void SessionKeeper::leave_out(const std::string& tenant, const std::string& node) {
+  book_.leave_out(node, "node \"" + node + "\" is gone: its session has gone on from it");
   forget(tenant, node);
 }
 
 void SessionKeeper::delete_node(const SessionBook::Place& place) {
-  const std::string node = place.step->node;
-  book_.note_gone(node, "node \"" + node + "\" is gone: its client has deleted it");
-  forget(place.session->tenant, node);
+  delete_again(place.session->tenant, std::string(place.step->node));
 }
 
-void SessionKeeper::end(const std::string& session) { free({book_.end(session)}); }
+std::string SessionKeeper::why_deleted(const std::string& node) {
+  return "node \"" + node + "\" is gone: its client has deleted it";
+}
+
+void SessionKeeper::delete_again(const std::string& tenant, const std::string& node) {
+  const SessionStep* step = book_.step_of(node);
+  if (!step) return;
+  const std::string state = step->state();
+  book_.note_deleted(node, why_deleted(node));
+  forget(tenant, state);
+}
+
+void SessionKeeper::note_running(const std::string& session, Dispatcher::Ticket ticket) {
+  running_[session].insert(ticket);
+}
+
+void SessionKeeper::note_ended(const std::string& session, Dispatcher::Ticket ticket) {
+  const auto running = running_.find(session);
+  if (running == running_.end()) return;
+  running->second.erase(ticket);
+  if (running->second.empty()) running_.erase(running);
+}
+
+void SessionKeeper::end(const std::string& session) {
+  free({book_.end(session)});
+  const auto running = running_.find(session);
+  if (running == running_.end()) return;
+  const auto tickets = running->second;  // one that is withdrawn takes itself out
+  for (const Dispatcher::Ticket ticket : tickets) parts_.dispatcher.withdraw(ticket);
+}
 
 void SessionKeeper::end_idle() { free(book_.end_idle(sys::monotonic_now())); }
 
 void SessionKeeper::free(const std::vector<SessionBook::Freed>& freed) {
-  for (const SessionBook::Freed& each : freed)
-    context_.engine.forget_nodes(each.tenant, each.nodes);
+  for (const SessionBook::Freed& each : freed) parts_.engine.forget_nodes(each.tenant, each.nodes);
 }
 
 // The engine may be another process, which answers when it comes to it.
-void SessionKeeper::look_for(const std::string& tenant, std::vector<std::string> nodes,
+void SessionKeeper::look_for(const std::string& tenant, Look look,
                              std::function<void(const Whys&)> then) {
   struct Errand {
-    std::vector<std::string> nodes;
+    Look look;
     Whys whys;
   };
-  auto errand = std::make_shared<Errand>(Errand{std::move(nodes), {}});
+  auto errand = std::make_shared<Errand>(Errand{std::move(look), {}});
   runtime::run_aside(
-      context_.loop,
-      [errand, tenant, engine = &context_.engine] {
-        errand->whys = engine->why_gone(tenant, errand->nodes);
+      parts_.loop,
+      [errand, tenant, engine = &parts_.engine] {
+        errand->whys = engine->why_gone(tenant, errand->look.states);
       },
       [this, alive = std::weak_ptr(alive_), errand, then = std::move(then)] {
         if (alive.expired()) return;
-        for (size_t i = 0; i < errand->nodes.size(); ++i) {
-          if (!errand->whys[i].empty()) book_.note_gone(errand->nodes[i], errand->whys[i]);
+        const auto& [nodes, states] = errand->look;
+        for (size_t i = 0; i < nodes.size(); ++i) {
+          rename_node(states[i], nodes[i], errand->whys[i]);
+          if (!errand->whys[i].empty()) book_.note_gone(nodes[i], states[i], errand->whys[i]);
         }
         then(errand->whys);
       });
 }
 
+void SessionKeeper::add_to(Look& look, const SessionStep& step) {
+  if (!step.gone.empty()) return;
+  look.nodes.push_back(step.node);
+  look.states.push_back(step.state());
+}
+
 void SessionKeeper::refresh(const Session& session, std::function<void()> then) {
-  std::vector<std::string> nodes;
-  for (const auto& [number, step] : session.steps) {
-    if (step.gone.empty()) nodes.push_back(step.node);
-  }
-  look_for(session.tenant, std::move(nodes), [then = std::move(then)](const Whys&) { then(); });
+  Look look;
+  for (const auto& [number, step] : session.steps) add_to(look, step);
+  look_for(session.tenant, std::move(look), [then = std::move(then)](const Whys&) { then(); });
+}
+
+void SessionKeeper::refresh_path(const std::string& node, std::function<void()> then) {
+  const Session* session = book_.session_of(node);
+  if (!session) return then();
+  Look look;
+  for (const SessionStep* step = book_.step_of(node); step; step = book_.step_of(step->parent))
+    add_to(look, *step);
+  look_for(session->tenant, std::move(look), [then = std::move(then)](const Whys&) { then(); });
 }
 
 void SessionKeeper::ask(const std::string& tenant, const std::string& node,
                         std::function<void(std::string)> then) {
-  look_for(tenant, {node}, [then = std::move(then)](const Whys& whys) { then(whys.front()); });
+  const SessionStep* step = book_.step_of(node);
+  look_for(tenant, {{node}, {step ? step->state() : node}},
+           [then = std::move(then)](const Whys& whys) { then(whys.front()); });
+}
+
+bool SessionKeeper::put_back(const std::string& tenant, const std::string& node,
+                             const Finished& finished) {
+  if (!finished.step || !finished.step->kept) return false;
+  const bool is_back = book_.put_back(node, finished.step->node, finished.step->bytes);
+  if (!is_back) forget(tenant, finished.step->node);
+  return is_back;
 }
 
 }  // namespace service

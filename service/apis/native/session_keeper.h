@@ -1,26 +1,41 @@
 #pragma once
-// SessionKeeper: the sessions of a service. Has their book, and tells the engine which nodes need
-// not be kept any longer. Loop thread only.
+// SessionKeeper: the sessions of a service, whichever API began them. Has their book, knows which
+// of their steps run, and tells the engine which nodes need not be kept any longer. Loop thread
+// only.
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
-#include "service/apis/native/context.h"
+#include "runtime/engine/engine.h"
+#include "runtime/loop/loop.h"
+#include "service/admission/dispatcher.h"
+#include "service/admission/tenancy.h"
 #include "service/sessions/session_book.h"
 
 namespace service {
 
 class SessionKeeper {
  public:
-  explicit SessionKeeper(const NativeContext& context);
+  // The parts of the service that it uses; all of them outlive it.
+  struct Parts {
+    const Tenancy& tenancy;
+    runtime::Engine& engine;
+    runtime::Loop& loop;
+    Dispatcher& dispatcher;
+  };
+  // `most_held`: bytes that the service holds for all clients.
+  SessionKeeper(Parts parts, size_t most_held);
 
   // What is known of a step before it has run.
   struct Making {
     std::string session, tenant, parent;
     std::string body;
     std::shared_ptr<void> held;  // counts the body, for its client
+    bool is_replayable = false;  // of the first step: the bodies of its session are what is run
   };
 
   // Tells whether this client may see what is this tenant's: its own, and all that it may name.
@@ -35,26 +50,44 @@ class SessionKeeper {
   void forget(const std::string& tenant, const std::string& node);
   // A node that turned out not to be wanted.
   void take_out(const std::string& tenant, const std::string& node);
+  // A node that its session has left behind.
+  void leave_out(const std::string& tenant, const std::string& node);
   void delete_node(const SessionBook::Place& place);
+  // A step of the session that is with the dispatcher, until it has ended.
+  void note_running(const std::string& session, Dispatcher::Ticket ticket);
+  void note_ended(const std::string& session, Dispatcher::Ticket ticket);
+  // Also withdraws the session's steps that run.
   void end(const std::string& session);
   void end_idle();
   // Looks which nodes are there still, and then calls `then`.
   void refresh(const Session& session, std::function<void()> then);
+  // The same for a node and those before it.
+  void refresh_path(const std::string& node, std::function<void()> then);
   // Why a node is gone (empty: it is there), in a sentence.
   void ask(const std::string& tenant, const std::string& node,
            std::function<void(std::string why)> then);
+  static std::string why_deleted(const std::string& node);
+  // A node that was gone has been made anew, by a job that left this one. False: it is not needed.
+  bool put_back(const std::string& tenant, const std::string& node, const Finished& finished);
+  // One of those that its client had deleted: it was needed on the way.
+  void delete_again(const std::string& tenant, const std::string& node);
 
   SessionBook& book() { return book_; }
 
  private:
   void free(const std::vector<SessionBook::Freed>& freed);
+  struct Look {
+    std::vector<std::string> nodes;   // as the book has them
+    std::vector<std::string> states;  // as the engine has them
+  };
   // `then` gets why each node is gone, or nothing.
+  static void add_to(Look& look, const SessionStep& step);
   using Whys = std::vector<std::string>;
-  void look_for(const std::string& tenant, std::vector<std::string> nodes,
-                std::function<void(const Whys&)> then);
+  void look_for(const std::string& tenant, Look look, std::function<void(const Whys&)> then);
 
-  const NativeContext context_;
+  const Parts parts_;
   SessionBook book_;
+  std::unordered_map<std::string, std::unordered_set<Dispatcher::Ticket>> running_;  // by sessions
   // Answers of the engine may come when nobody is there for them any more.
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

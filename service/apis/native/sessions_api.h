@@ -6,13 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <variant>
 
 #include "service/apis/native/context.h"
 #include "service/apis/native/operation.h"
 #include "service/apis/native/session_keeper.h"
+#include "service/apis/native/session_replays.h"
 #include "service/apis/native/try_stream.h"
 #include "service/sessions/step_reader.h"
 
@@ -40,26 +39,55 @@ class SessionsApi {
   struct Arrival {
     sys::Result<Body> body{Body{}};
     std::optional<sys::Milliseconds> patience;
+    sys::Nanoseconds came = sys::monotonic_now();
+    unsigned rounds = 0;  // for a node that has gone again and again
   };
   using Making = SessionKeeper::Making;
 
   // Both answer the exchange themselves where they say no, or have nothing.
   bool admits(const ExchangePtr& exchange, std::optional<sys::Milliseconds>& patience) const;
+  enum class Needs : uint8_t {
+    kNode,   // perhaps gone
+    kState,  // there, or to be had by a replay
+    kThere,
+  };
   std::optional<SessionBook::Place> place_of(const ExchangePtr& exchange, const std::string& node,
-                                             bool has_to_be_there);
+                                             Needs needs);
   Session* session_of(const ExchangePtr& exchange, const std::string& id);
 
+  template <typename Body>
+  using ArrivalPtr = std::shared_ptr<Arrival<Body>>;
+  // Calls `then` when the node has been made anew, with the number of steps that took.
+  void bring_back(const ExchangePtr& exchange, const std::string& node,
+                  std::function<void(size_t replayed)> then);
+  using Amend = std::function<void(runtime::JobResult&)>;
   void begin(const ExchangePtr& exchange, Arrival<ReadStep>& arrival);
-  void run(const ExchangePtr& exchange, Arrival<ReadStep>& arrival, const std::string& node);
-  void try_all(const ExchangePtr& exchange, Arrival<TryBody>& arrival, const std::string& node);
+  void read_and_run(const ExchangePtr& exchange, const ArrivalPtr<ReadStep>& arrival,
+                    const SessionBook::Place& place, size_t replayed);
+  void run(const ExchangePtr& exchange, const ArrivalPtr<ReadStep>& arrival,
+           const std::string& node, size_t replayed);
+  void try_all(const ExchangePtr& exchange, const ArrivalPtr<TryBody>& arrival,
+               const std::string& node);
+  void start_try(const ExchangePtr& exchange, const ArrivalPtr<TryBody>& arrival,
+                 const SessionBook::Place& place);
   void submit(const ExchangePtr& exchange, const std::string& session, runtime::Job job,
-              std::optional<sys::Milliseconds> patience, std::function<void(Finished)> told);
-  void end_run(const ExchangePtr& exchange, Making making, Finished finished);
+              std::optional<sys::Milliseconds> patience, Amend amend,
+              std::function<void(Finished)> told);
+  // How a step was begun.
+  struct Begun {
+    Making making;
+    std::string state;  // the engine's node that it was run at
+    size_t replayed = 0;
+  };
+  void end_run(const ExchangePtr& exchange, const ArrivalPtr<ReadStep>& arrival, Begun begun,
+               Finished finished);
+  void run_again(const ExchangePtr& exchange, const ArrivalPtr<ReadStep>& arrival, Begun begun,
+                 Response response);
 
   const NativeContext context_;
-  SessionKeeper keeper_;
+  SessionKeeper& keeper_;
+  SessionReplays replays_{context_, keeper_};
   std::set<std::shared_ptr<JobStream>> streams_;
-  std::unordered_map<std::string, std::unordered_set<Dispatcher::Ticket>> running_;  // by sessions
 };
 
 }  // namespace service

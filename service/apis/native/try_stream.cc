@@ -11,10 +11,13 @@ Selection::Order order_of(const TryBody& body) {
 }
 
 // Changes what a result says of its node where that is not kept however the others end.
-std::function<void(runtime::JobResult&)> amendment(Keep::What keep, const std::string& parent) {
-  if (keep != Keep::What::kOk && keep != Keep::What::kNone) return nullptr;
-  return [keep, parent](runtime::JobResult& result) {
-    const bool is_kept = keep == Keep::What::kOk && result.verdict.label() == "OK";
+std::function<void(runtime::JobResult&)> amendment(Keep::What keep, const std::string& parent,
+                                                   const std::string& state) {
+  auto rename = renaming(parent, state);
+  if (keep != Keep::What::kOk) return rename;
+  return [parent, rename](runtime::JobResult& result) {
+    if (rename) rename(result);
+    const bool is_kept = result.verdict.label() == "OK";
     if (!result.step || !result.step->kept || is_kept) return;
     *result.step = {.node = parent,
                     .parent = parent,
@@ -45,14 +48,16 @@ bool TryStream::submit_step() {
   sys::Result<ReadStep> step =
       read_step(plan_.body.steps[next_], *plan_.defaults, plan_.node);  // it was read before
   VERIFY(step.ok());
+  give_seed(*step, new_seed());
   runtime::Job& job = step->job;
   if (job.id.empty()) job.id = new_job_id();
+  job.session = plan_.state;
   auto share = room_for(job);
   auto held = share ? held_share(*share, step->body.size()) : nullptr;
   if (!held && is_busy()) return false;
   Branch branch;
   branch.tried.index = next_++;
-  branch.making = {plan_.session, plan_.tenant, plan_.node, std::move(step->body), held};
+  branch.making = {plan_.session, plan_.tenant, plan_.node, std::move(step->body), held, false};
   note(job.id);
   if (!held) {
     branch.finished.json = without_room(job);
@@ -62,8 +67,9 @@ bool TryStream::submit_step() {
   Dispatcher::Order order;
   order.share = *std::move(share);
   order.with_value = has_score();
-  order.amend = amendment(plan_.body.keep.what, plan_.node);
+  order.amend = amendment(plan_.body.keep.what, plan_.node, plan_.state);
   job.tenant = plan_.asked;
+  job.keep = job.keep && plan_.body.keep.what != Keep::What::kNone;
   order.job = std::move(job);
   submit(std::move(order),
          [self = self<TryStream>(), branch = std::move(branch)](Finished finished) mutable {

@@ -20,6 +20,7 @@ class TryStream : public JobStream {
  public:
   struct Plan {
     std::string session, tenant, node;
+    std::string state;  // the engine's node
     std::string asked;  // of the tenant, in jobs
     std::shared_ptr<const runtime::JobDefaults> defaults;
     TryBody body;

@@ -134,7 +134,8 @@ class WhatIsImported(Images):
 
     def test_a_root_file_system_as_an_archive_of_any_compression(self) -> None:
         plain = tar_of(*ROOT)
-        compressed = {"a.tar": plain, "a.tar.gz": gzip.compress(plain)}
+        compressed = {"a.tar": plain, "a.tar.gz": gzip.compress(plain),
+                      "two.tar.gz": gzip.compress(plain[:700]) + gzip.compress(plain[700:]) + bytes(512)}
         for name in ("bz2", "xz"):
             out = io.BytesIO()
             with tarfile.open(fileobj=out, mode=f"w:{name}") as archive:
@@ -217,6 +218,9 @@ class WhatIsRefused(Images):
         self.check_refused(self.write("cut.tgz", packed[:4000]), "truncated")
         self.check_refused(self.write("bad.tgz", packed[:3000] + bytes(50) + packed[3050:]), "damaged")
         self.check_refused(self.write("bad.tgz", packed[:20] + b"\xff" * 50 + packed[70:]), "damaged")
+        stored = gzip.compress(whole, 0)  # as it is: only the checksum tells
+        self.check_refused(self.write("bad.tgz", stored[:3000] + bytes([stored[3000] ^ 1]) + stored[3001:]), "damaged")
+        self.check_refused(self.write("bad.tgz", stored[:-8] + bytes(8)), "damaged")
         self.check_refused(self.write("text", b"just words\n" * 99), "not a tar archive")
         self.check_refused(self.write("empty", b""), "empty: ")
 

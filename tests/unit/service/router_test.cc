@@ -26,4 +26,20 @@ TEST_CASE("a path is of the pattern whose words stand around its parameter", "[s
   }
 }
 
+TEST_CASE("a path that two have is the first's that the request is for", "[service]") {
+  Router router;
+  const auto names_one = [](const Request& request) { return request.header("x-id") != nullptr; };
+  router.add({{Method::kPost, "/execute", Scope::kOpen, nullptr, Probe::kNo, names_one},
+              {Method::kPost, "/execute", Scope::kJobs, nullptr},
+              {Method::kGet, "/only", Scope::kOpen, nullptr, Probe::kNo, names_one}});
+  Request request;
+  request.method = Method::kPost;
+  request.path = "/execute";
+
+  CHECK(router.match(request).route->scope == Scope::kJobs);
+  CHECK_FALSE(router.match(Method::kGet, "/only").route);
+  request.headers = {{"x-id", "1"}};
+  CHECK(router.match(request).route->scope == Scope::kOpen);
+}
+
 }  // namespace service

@@ -24,7 +24,7 @@ std::vector<SessionBook::Freed> begin(SessionBook& book, const std::string& id,
                                       const std::string& tenant, minutes now = minutes(1),
                                       size_t body = 2) {
   auto defaults = std::make_shared<const runtime::JobDefaults>();
-  return book.begin({"s-" + id, tenant, defaults, {}}, step_at("n-" + id, "", body), now);
+  return book.begin({"s-" + id, tenant, defaults, true}, step_at("n-" + id, "", body), now);
 }
 
 std::string why(SessionBook& book, const std::string& node, const std::string& tenant) {
@@ -66,7 +66,7 @@ TEST_CASE("a session that ends frees the nodes that are there", "[sessions]") {
   SessionBook book({});
   begin(book, "a", "ann");
   book.add("s-a", step_at("n-b", "n-a"), minutes(1));
-  book.note_gone("n-a", "deleted");
+  book.note_deleted("n-a", "deleted");
 
   const SessionBook::Freed freed = book.end("s-a");
 
@@ -74,6 +74,41 @@ TEST_CASE("a session that ends frees the nodes that are there", "[sessions]") {
   CHECK(freed.nodes == std::vector<std::string>{"n-b"});
   CHECK(book.steps() == 0);
   CHECK(book.bytes() == 0);
+}
+
+TEST_CASE("what has to be made anew for a node begins behind the last one that is there",
+          "[sessions]") {
+  SessionBook book({});
+  begin(book, "a", "ann");
+  for (const auto& [node, parent] : {std::pair("n-b", "n-a"), {"n-c", "n-b"}, {"n-d", "n-c"}})
+    book.add("s-a", step_at(node, parent), minutes(1));
+  using Nodes = std::vector<std::string>;
+  CHECK(book.missing_before("n-d").empty());
+  for (const char* node : {"n-b", "n-c", "n-d"}) book.note_gone(node, node, "no room");
+  CHECK(book.missing_before("n-d") == Nodes{"n-b", "n-c", "n-d"});
+  CHECK(book.missing_before("n-c") == Nodes{"n-b", "n-c"});
+  CHECK(book.put_back("n-b", "n-2", 7));
+  CHECK(book.missing_before("n-d") == Nodes{"n-c", "n-d"});
+  book.note_gone("n-a", "n-a", "no room");
+  CHECK(book.missing_before("n-a") == Nodes{"n-a"});
+  CHECK(book.missing_before("n-none").empty());
+  CHECK(book.depth_of("n-c") == 3);
+  CHECK(book.depth_of("n-none") == 0);
+}
+
+TEST_CASE("a node that was put back has the state of then, and another when it goes again",
+          "[sessions]") {
+  SessionBook book({});
+  begin(book, "a", "ann");
+  CHECK_FALSE(book.put_back("n-a", "n-2", 7));  // it is there
+  book.note_gone("n-a", "n-a", "no room");
+  CHECK(book.put_back("n-a", "n-2", 7));
+  book.note_gone("n-a", "n-a", "said of the one before");
+  CHECK(why(book, "n-a", "ann") == "there");
+  CHECK(book.step_of("n-a")->gone.empty());
+  CHECK(book.step_of("n-a")->state() == "n-2");
+  CHECK(book.end("s-a").nodes == std::vector<std::string>{"n-2"});
+  CHECK_FALSE(book.put_back("n-a", "n-3", 7));
 }
 
 TEST_CASE("a tenant's sessions make its own go, the least recently used first", "[sessions]") {
@@ -133,6 +168,26 @@ TEST_CASE("a step that was not wanted is taken out, unless others went on from i
   CHECK(why(book, "n-c", "ann") == "gone: not kept");
   CHECK(book.steps() == 2);
   CHECK(book.bytes() < bytes);
+}
+
+TEST_CASE("a step that is left out has those behind it go on from its parent", "[sessions]") {
+  SessionBook book({});
+  begin(book, "a", "ann");
+  const size_t bytes = book.bytes();
+  for (const auto& [node, parent] :
+       {std::pair("n-long-name", "n-a"), {"n-b", "n-long-name"}, {"n-c", "n-long-name"}})
+    book.add("s-a", step_at(node, parent), minutes(1));
+
+  book.leave_out("n-long-name", "left behind");
+
+  CHECK_FALSE(why(book, "n-long-name", "ann").starts_with("gone"));
+  CHECK(place_of(book, "n-b", "ann").step->parent == "n-a");
+  CHECK(book.path_to(place_of(book, "n-c", "ann")).size() == 2);
+  CHECK(book.steps() == 3);
+  for (const char* node : {"n-b", "n-c"}) book.leave_out(node, "left behind");
+  CHECK(book.bytes() == bytes);
+  book.leave_out("n-a", "left behind");
+  CHECK(place_of(book, "n-a", "ann").step->gone == "left behind");
 }
 
 TEST_CASE("a session that nobody uses for long goes, and the engine is told", "[sessions]") {

@@ -68,6 +68,26 @@ TEST_CASE("a step of a log reads as the step that it was", "[sessions]") {
   CHECK(step->body == R"({"source":"1","tag":[1,2]})");
 }
 
+TEST_CASE("a step without a seed gets one, and is read with it again", "[sessions]") {
+  auto step = read_step(R"({"source": "1"})", session_of("{}"), "n-1");
+  REQUIRE(step.ok());
+  give_seed(*step, 77);
+  CHECK(step->job.seed == 77);
+  CHECK(step->body == R"({"source":"1","seed":77})");
+  give_seed(*step, 78);
+  CHECK(step->body == R"({"source":"1","seed":77})");
+  const auto again = read_step(step->body, session_of("{}"), "n-1");
+  REQUIRE(again.ok());
+  CHECK(again->job.seed == 77);
+  auto first = read_beginning("{}", {});
+  REQUIRE(first.ok());
+  give_seed(*first, 5);
+  CHECK(first->body == R"({"seed":5})");
+  const uint64_t drawn = new_seed();
+  CHECK(drawn > 0);
+  CHECK(drawn <= static_cast<uint64_t>(runtime::FixedMode::kMaxSeed));
+}
+
 TEST_CASE("what a request for a step must not say is named", "[sessions]") {
   CHECK(why_not(read_step(R"({"source": "", "session": "n-1"})", {}, "n-1"))
             .starts_with("session: "));
