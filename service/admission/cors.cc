@@ -51,7 +51,8 @@ Headers Cors::headers(const Request& request) const {
   if (!allows(request)) return {{"Vary", "Origin"}};
   return {{"Access-Control-Allow-Origin", anyone_ ? "*" : *request.header("origin")},
           {"Access-Control-Expose-Headers",
-           "Location, Retry-After, Idempotent-Replayed, traceresponse"},
+           "Location, Retry-After, Idempotent-Replayed, traceresponse, Mcp-Session-Id, "
+           "X-Next-Token"},
           {"Vary", "Origin"}};
 }
 
@@ -66,7 +67,9 @@ Response Cors::preflight_response() {
       {"Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"},
       {"Access-Control-Allow-Headers",
        "Authorization, Content-Type, Content-Encoding, Idempotency-Key, X-Zygo-Patience, "
-       "traceparent, tracestate"},
+       "traceparent, tracestate, Mcp-Session-Id, Mcp-Protocol-Version, X-API-Key, X-Access-Token, "
+       "E2b-Sandbox-Id, E2b-Sandbox-Port, E2B-Traffic-Access-Token, Connect-Protocol-Version, "
+       "Connect-Timeout-Ms"},
       {"Access-Control-Max-Age", "600"}};
   return response;
 }

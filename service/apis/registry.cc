@@ -4,6 +4,7 @@
 #include "service/apis/judge0/api.h"
 #include "service/apis/librechat/api.h"
 #include "service/apis/nemo/api.h"
+#include "service/apis/mcp/api.h"
 #include "service/apis/open_r1/api.h"
 #include "service/apis/piston/api.h"
 #include "service/apis/sandbox_fusion/api.h"
@@ -35,6 +36,7 @@ constexpr KnownApi kKnown[] = {
     {nemo::NemoApi::kName, make<nemo::NemoApi>},
     {librechat::LibreChatApi::kName, make_librechat, "/mnt/data"},
     {judge0::Judge0Api::kName, make_with<judge0::Judge0Api, &ApiOptions::judge0>},
+    {mcp::McpApi::kName, make<mcp::McpApi>},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "tools/cli/init/init.h"
 #include "tools/cli/isolate/isolate.h"
 #include "tools/cli/judge/judge.h"
+#include "tools/cli/mcp/mcp.h"
 #include "tools/cli/replay/replay.h"
 #include "tools/cli/run/run.h"
 #include "tools/cli/runtime_list.h"
@@ -35,6 +36,8 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::run_command(line, parts);
     case cli::Command::kSession:
       return cli::session_command(line, parts);
+    case cli::Command::kMcp:
+      return cli::mcp_command(line, parts);
     case cli::Command::kBatch:
       return cli::batch_command(line, parts);
     case cli::Command::kServe:

@@ -247,6 +247,7 @@ struct TopOptions {
 enum class Command {
   kRun,
   kSession,
+  kMcp,
   kBatch,
   kServe,
   kPilot,

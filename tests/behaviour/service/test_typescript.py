@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+import npm
 import zygo
 from serve import Service
 from zygo import ZygoTestCase
@@ -19,28 +19,6 @@ PROGRAM = zygo.CHECKOUT / "tests/data/typescript/client.ts"
 # The generator, the few lines that it wants at run time, the compiler, and who validates such documents.
 PACKAGES = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
             "@seriousme/openapi-schema-validator@2.11.0")
-
-
-def missing() -> str | None:
-    """What this host lacks, if anything."""
-    absent = [name for name in ("node", "npm") if not shutil.which(name)]
-    return f"no {' and no '.join(absent)} in PATH (apt-get install nodejs npm)" if absent else None
-
-
-def install(folder: Path) -> str | None:
-    """Of the registry, or of npm's own cache; why it could not be done, otherwise."""
-    (folder / "package.json").write_text('{"private": true, "type": "module"}\n')
-    try:
-        ended = run(folder, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline",
-                    "--fetch-retries=1", *PACKAGES)
-    except subprocess.TimeoutExpired:
-        return "npm did not end in time"
-    return f"npm could not install {', '.join(PACKAGES)}: {ended.stderr[-500:]}" if ended.returncode else None
-
-
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=120 * zygo.PATIENCE)
 
 
 class TypeScript(ZygoTestCase):
@@ -54,7 +32,7 @@ class TypeScript(ZygoTestCase):
         folder = tempfile.TemporaryDirectory(prefix="behaviour-typescript-")
         cls.addClassCleanup(folder.cleanup)
         cls.place = Path(folder.name)
-        if why := install(cls.place):
+        if why := npm.install(cls.place, *PACKAGES):
             print(f"SKIPPED: {why}", file=sys.stderr)
             sys.exit(SKIPPED)
         cls.service = Service("--log", "off", ZYGO_HOME=str(cls.place / "home"))
@@ -62,7 +40,7 @@ class TypeScript(ZygoTestCase):
         cls.url = f"http://127.0.0.1:{cls.service.port}"
 
     def do(self, *command: str) -> str:
-        ended = run(self.place, *command)
+        ended = npm.run(self.place, *command)
         self.assertEqual(ended.returncode, 0, f"{' '.join(command)}:\n{ended.stdout}\n{ended.stderr}")
         return ended.stdout
 
@@ -83,7 +61,7 @@ class TypeScript(ZygoTestCase):
 
 
 if __name__ == "__main__":
-    if why := missing():
+    if why := npm.missing():
         print(f"SKIPPED: {why}", file=sys.stderr)
         sys.exit(SKIPPED)
     unittest.main()

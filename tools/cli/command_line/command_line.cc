@@ -197,6 +197,8 @@ constexpr Syntax kCommands[] = {
      finish_run},
     {"session", "Run steps that keep their variables, and undo and branch them", kSessionExamples,
      Command::kSession, add_session},
+    {"mcp", "The same for agents: the Model Context Protocol on stdio", kMcpExamples, Command::kMcp,
+     add_mcp},
     kBatchSyntax,
     {"serve", "The same pool behind HTTP", kServeExamples, Command::kServe, add_serve},
     {"route", "One address for the pilots of many machines", kRouteExamples, Command::kRoute,

@@ -53,6 +53,18 @@ Examples:
   zygo session --template python-numpy --wall 5s --memory 1G
 )~";
 
+inline constexpr const char* kMcpExamples =
+    R"~(A server of the Model Context Protocol for one agent, which starts it: JSON-RPC on stdin and
+stdout, messages for people on stderr. Its tools run Python that keeps variables and files, try many
+programs from one state, undo, read and write files, and run programs of other languages. Limits are
+those of a call; memory and disk hold for the whole state. Ends with its input.
+
+Examples:
+  zygo mcp
+  zygo mcp --template python-numpy --cpu 30s --memory 2G
+  claude mcp add zygo -- zygo mcp
+)~";
+
 inline constexpr const char* kBatchExamples =
     R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N
 being its line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept

@@ -140,6 +140,11 @@ void add_session(CLI::App& app, CommandLine& line) {
   add_profile(app, line.run);
 }
 
+void add_mcp(CLI::App& app, CommandLine& line) {
+  add_limits(app, line.run);
+  add_profile(app, line.run);
+}
+
 std::string finish_run(const CLI::App&, CommandLine& line) {
   if (line.run.program.empty() && line.common.image.empty())
     return "PROGRAM is required (with --image, its own command is run without one)";

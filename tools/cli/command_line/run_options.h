@@ -1,5 +1,5 @@
 #pragma once
-// The options of `zygo run` and `zygo session`.
+// The options of `zygo run`, `zygo session` and `zygo mcp`.
 
 #include <string>
 
@@ -13,6 +13,7 @@ namespace cli {
 
 void add_run(CLI::App& app, CommandLine& into);
 void add_session(CLI::App& app, CommandLine& into);
+void add_mcp(CLI::App& app, CommandLine& into);
 std::string finish_run(const CLI::App& app, CommandLine& line);
 
 }  // namespace cli

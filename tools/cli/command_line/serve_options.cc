@@ -47,6 +47,7 @@ void read_apis(const std::vector<std::string>& names, std::vector<const service:
     }
     if (std::ranges::find(into, api) == into.end()) into.push_back(api);
   }
+  std::stable_partition(into.begin(), into.end(), [](const auto* api) { return api->comes_first; });
 }
 
 void read_cors(const std::vector<std::string>& origins, service::Cors& into) {
@@ -171,7 +172,8 @@ void add_listening(CLI::App& app, ServeOptions& into, const char* usual) {
   app.add_option_function<std::vector<std::string>>(
          "--allow-host",
          [&into](const std::vector<std::string>& names) { read_hosts(names, into.hosts); },
-         "Without tokens: clients may call it by this name, too; may be repeated")
+         "Without tokens: clients may call it by this name, too (*.NAME: by all below it); may be "
+         "repeated")
       ->type_name("NAME")
       ->take_all();
   parsed_option(app, "--log", "FORMAT", "Access log on stderr: text (default), json, off", into.log,
