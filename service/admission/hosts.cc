@@ -33,6 +33,15 @@ bool is_private(std::string_view name) {
                      [name](std::string_view zone) { return name.ends_with(zone); });
 }
 
+// "*.zygo.example" has the names that end in ".zygo.example".
+bool is_pattern(std::string_view name) { return name.starts_with("*."); }
+
+bool is_one_of(std::string_view name, std::string_view allowed) {
+  if (!is_pattern(allowed)) return name == allowed;
+  const std::string_view end = allowed.substr(1);
+  return name.size() > end.size() && name.ends_with(end);
+}
+
 }  // namespace
 
 std::string_view name_in_host(std::string_view host) {
@@ -49,9 +58,14 @@ bool is_address(std::string_view name) {
 
 Result<void> Hosts::add(std::string_view name) {
   const std::string lower = plain(name);
-  if (lower.empty() || !std::all_of(lower.begin(), lower.end(), is_name_character)) {
+  const std::string_view rest = is_pattern(lower) ? std::string_view(lower).substr(2) : lower;
+  if (rest.empty() || !std::all_of(rest.begin(), rest.end(), is_name_character)) {
     return Error::because(
         fmt::format("\"{}\" is no name of a host; write e.g. zygo.example, without a port", name));
+  }
+  if (is_pattern(lower) && rest.find('.', 1) == rest.npos) {
+    return Error::because(
+        fmt::format("\"{}\" has names of strangers; write e.g. *.zygo.example", name));
   }
   names_.push_back(lower);
   return {};
@@ -61,7 +75,8 @@ bool Hosts::knows(const Request& request, bool peer_is_this_host) const {
   const std::string* host = request.header("host");
   if (!host || host->empty()) return true;  // HTTP/1.0; every browser says one
   const std::string name = plain(name_in_host(*host));
-  return is_address(name) || std::find(names_.begin(), names_.end(), name) != names_.end() ||
+  const auto has = [&name](const std::string& allowed) { return is_one_of(name, allowed); };
+  return is_address(name) || std::any_of(names_.begin(), names_.end(), has) ||
          (!peer_is_this_host && is_private(name));
 }
 

@@ -20,7 +20,8 @@ std::string_view name_in_host(std::string_view host);
 
 class Hosts {
  public:
-  // "zygo.example", without a port; letters of either case mean the same.
+  // "zygo.example", without a port, or "*.zygo.example": every name below it, but not itself;
+  // letters of either case mean the same.
   sys::Result<void> add(std::string_view name);
 
   const std::vector<std::string>& names() const { return names_; }

@@ -98,6 +98,18 @@ TEST_CASE("pages of others are let in by their origin, letter for letter", "[ser
   CHECK(cors.headers(request_from("https://b.example")).front().second == "*");
 }
 
+TEST_CASE("pages of others may send what the SDKs of others' APIs send", "[service][cors]") {
+  std::string allowed;
+  for (const auto& [name, value] : Cors::preflight_response().headers) {
+    if (name == "Access-Control-Allow-Headers") allowed = ", " + value + ",";
+  }
+  for (const char* name : {"Mcp-Session-Id", "X-API-Key", "X-Access-Token", "E2b-Sandbox-Id",
+                           "E2b-Sandbox-Port", "Connect-Protocol-Version", "Connect-Timeout-Ms"}) {
+    CAPTURE(name);
+    CHECK(allowed.find(std::string(", ") + name + ",") != std::string::npos);
+  }
+}
+
 TEST_CASE("our own page is known by an address that nobody else can have", "[service][cors]") {
   for (const char* host : {"127.0.0.1:8000", "10.0.0.7", "[::1]:8000", "localhost:8000"})
     CHECK(is_own_page(request_from("http://" + std::string(host), host)));
@@ -136,6 +148,28 @@ TEST_CASE("a name that a stranger can have made to point here is not known", "[s
   CHECK_FALSE(known("a.zygo.example", true));
   for (const char* wrong : {"", ".", "zygo:8000", "http://zygo", "*", "a b"})
     CHECK_FALSE(hosts.add(wrong).ok());
+}
+
+TEST_CASE("a pattern allows the names below it, and no others", "[service][hosts]") {
+  Hosts hosts;
+  REQUIRE(hosts.add("*.Zygo.Example").ok());
+  const auto known = [&hosts](const char* host) {
+    Request request;
+    request.headers = {{"host", host}};
+    return hosts.knows(request, true);
+  };
+
+  CHECK(known("49999-i0a.zygo.example:443"));
+  CHECK(known("A.B.zygo.example."));
+  CHECK_FALSE(known("zygo.example"));
+  CHECK_FALSE(known(".zygo.example"));
+  CHECK_FALSE(known("azygo.example"));
+  CHECK_FALSE(known("zygo.example.stranger.example"));
+  for (const char* wrong :
+       {"*", "*.", "*.example", "*..example", "a.*.example", "*.a.*", "**.a.b"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(hosts.add(wrong).ok());
+  }
 }
 
 TEST_CASE("the page's files are there, and load nothing of others", "[service][page]") {
