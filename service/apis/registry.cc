@@ -1,10 +1,11 @@
 #include "service/apis/registry.h"
 
 #include "service/apis/dify/api.h"
+#include "service/apis/e2b/api.h"
 #include "service/apis/judge0/api.h"
 #include "service/apis/librechat/api.h"
-#include "service/apis/nemo/api.h"
 #include "service/apis/mcp/api.h"
+#include "service/apis/nemo/api.h"
 #include "service/apis/open_r1/api.h"
 #include "service/apis/piston/api.h"
 #include "service/apis/sandbox_fusion/api.h"
@@ -35,8 +36,9 @@ constexpr KnownApi kKnown[] = {
     {open_r1::OpenR1Api::kName, make<open_r1::OpenR1Api>},
     {nemo::NemoApi::kName, make<nemo::NemoApi>},
     {librechat::LibreChatApi::kName, make_librechat, "/mnt/data"},
-    {judge0::Judge0Api::kName, make_with<judge0::Judge0Api, &ApiOptions::judge0>},
     {mcp::McpApi::kName, make<mcp::McpApi>},
+    {judge0::Judge0Api::kName, make_with<judge0::Judge0Api, &ApiOptions::judge0>},
+    {e2b::E2bApi::kName, make<e2b::E2bApi>, "/home/user", true},
 };
 
 }  // namespace
