@@ -14,6 +14,7 @@
 #include "tools/cli/init/init.h"
 #include "tools/cli/isolate/isolate.h"
 #include "tools/cli/judge/judge.h"
+#include "tools/cli/kernel/kernel_commands.h"
 #include "tools/cli/mcp/mcp.h"
 #include "tools/cli/replay/replay.h"
 #include "tools/cli/run/run.h"
@@ -38,6 +39,10 @@ int perform(const cli::CommandLine& line, const cli::Parts& parts) {
       return cli::session_command(line, parts);
     case cli::Command::kMcp:
       return cli::mcp_command(line, parts);
+    case cli::Command::kKernelRun:
+      return cli::kernel_run_command(line, parts);
+    case cli::Command::kKernelInstall:
+      return cli::kernel_install_command(line, parts);
     case cli::Command::kBatch:
       return cli::batch_command(line, parts);
     case cli::Command::kServe:

@@ -148,6 +148,12 @@ struct InitOptions {
   std::string folder;  // empty: zygo-KIND
 };
 
+struct KernelOptions {
+  std::string connection_file;
+  std::string prefix;  // where it is installed; empty: for this user
+  std::string name = "zygo", display_name = "Python 3 (zygo)";
+};
+
 struct DocumentOptions {
   std::string shell, page;                   // what is asked for
   std::string text;                          // for stdout, or
@@ -248,6 +254,8 @@ enum class Command {
   kRun,
   kSession,
   kMcp,
+  kKernelRun,
+  kKernelInstall,
   kBatch,
   kServe,
   kPilot,
@@ -295,6 +303,7 @@ struct CommandLine {
   TopOptions top;
   HealthOptions health;
   InitOptions init;
+  KernelOptions kernel;
   DocumentOptions document;
 };
 

@@ -30,7 +30,7 @@ NAVIGATION: list[tuple[str, list[tuple[str, str]]]] = [
                     ("Measurements", "docs/measurements.md")]),
     ("Reference", [("The command line", "docs/cli.md"), ("Jobs", "docs/jobs.md"), ("Labels", "docs/labels.md"),
                    ("Values", "docs/values.md"), ("Determinism", "docs/determinism.md"), ("Sessions", "docs/sessions.md"),
-                   ("The service", "docs/http.md"),
+                   ("Agents", "docs/mcp.md"), ("Jupyter", "docs/jupyter.md"), ("The service", "docs/http.md"),
                    ("The HTTP API", HTTP_API), ("The Python package", "tools/python/README.md"),
                    ("The Python API", PYTHON_API), ("Languages", "languages/README.md"),
                    ("Other services' APIs", "docs/foreign-apis.md"), ("isolate", "docs/isolate.md"),

@@ -21,7 +21,7 @@ Maintainer: {maintainer}
 Installed-Size: {size}
 Depends: libc6 (>= 2.31)
 Recommends: python3 (>= 3.9)
-Suggests: python3-cloudpickle, python3-numpy
+Suggests: libzmq5, python3-cloudpickle, python3-numpy
 Section: utils
 Priority: optional
 Description: runs untrusted programs, each in a fresh sandbox

@@ -65,6 +65,19 @@ Examples:
   claude mcp add zygo -- zygo mcp
 )~";
 
+inline constexpr const char* kKernelExamples =
+    R"~(A kernel for JupyterLab, notebooks and all that speak Jupyter's protocol: each cell is a step of a
+session (docs/sessions.md), so %undo, %branch and %go move between its states. install writes
+kernel.json with the options for the kernel that it was given. Without them a cell may take 24 hours,
+2G of memory and 1G of disk, and start programs (--profile subprocess); the program libzmq.so.5
+(Debian: libzmq5) has to be there.
+
+Examples:
+  zygo kernel install
+  zygo kernel install --template python-numpy --memory 4G --cpu 10m
+  zygo kernel install --prefix /usr/local --name zygo-pure --profile pure
+)~";
+
 inline constexpr const char* kBatchExamples =
     R"~(A line is a job, the smallest is {"source": "print(1)"}. A job without an id is job-N, N
 being its line. Results come in completion order, each as soon as it is there, so zygo batch can also be kept

@@ -145,6 +145,27 @@ void add_mcp(CLI::App& app, CommandLine& line) {
   add_profile(app, line.run);
 }
 
+void add_kernel_run(CLI::App& app, CommandLine& line) {
+  app.add_option("-f,--connection-file", line.kernel.connection_file,
+                 "Jupyter's file of ports and key")
+      ->required()
+      ->type_name("FILE");
+  add_limits(app, line.run);
+  add_profile(app, line.run);
+}
+
+void add_kernel_install(CLI::App& app, CommandLine& line) {
+  app.add_option("--prefix", line.kernel.prefix,
+                 "Below PREFIX/share/jupyter (default: for this user alone)")
+      ->type_name("PREFIX");
+  app.add_option("--name", line.kernel.name, "The folder's name (default zygo)")->type_name("NAME");
+  app.add_option("--display-name", line.kernel.display_name,
+                 "What menus show (default Python 3 (zygo))")
+      ->type_name("TEXT");
+  add_limits(app, line.run);
+  add_profile(app, line.run);
+}
+
 std::string finish_run(const CLI::App&, CommandLine& line) {
   if (line.run.program.empty() && line.common.image.empty())
     return "PROGRAM is required (with --image, its own command is run without one)";

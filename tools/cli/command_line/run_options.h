@@ -1,5 +1,5 @@
 #pragma once
-// The options of `zygo run`, `zygo session` and `zygo mcp`.
+// The options of `zygo run`, `zygo session`, `zygo mcp` and `zygo kernel`.
 
 #include <string>
 
@@ -14,6 +14,8 @@ namespace cli {
 void add_run(CLI::App& app, CommandLine& into);
 void add_session(CLI::App& app, CommandLine& into);
 void add_mcp(CLI::App& app, CommandLine& into);
+void add_kernel_run(CLI::App& app, CommandLine& into);
+void add_kernel_install(CLI::App& app, CommandLine& into);
 std::string finish_run(const CLI::App& app, CommandLine& line);
 
 }  // namespace cli

@@ -1,0 +1,72 @@
+// What a kernel of Jupyter reads: its connection file, the frames of messages, and what a cell
+// prints, in any pieces. What is taken is well formed; nothing that is printed is lost.
+
+#include "runtime/values/utf8.h"
+#include "tests/fuzz/input.h"
+#include "tools/cli/kernel/connection_file.h"
+#include "tools/cli/kernel/markers.h"
+#include "tools/cli/kernel/message.h"
+#include "tools/cli/kernel/tree_magics.h"
+
+namespace {
+
+void check_file(std::string_view text) {
+  const auto file = cli::parse_connection_file(text);
+  VERIFY(file || !file.error().text().empty());
+  if (!file) return;
+  VERIFY(!file->key.empty());
+  for (const std::string& endpoint : file->endpoints)
+    VERIFY(endpoint.starts_with("tcp://") || endpoint.starts_with("ipc://"));
+}
+
+// Signed with the key, as nothing else comes to be read.
+void check_message(fuzz::Input input) {
+  constexpr size_t kParts = 4;
+  cli::Frames frames;
+  for (size_t identities = input.byte() % 4; identities > 0; --identities)
+    frames.push_back(input.text());
+  std::vector<std::string> parts;
+  while (parts.size() < kParts) parts.emplace_back(input.up_to('\n'));
+  frames.emplace_back("<IDS|MSG>");
+  frames.push_back(cli::signature_of("key", {parts.begin(), parts.end()}));
+  frames.insert(frames.end(), parts.begin(), parts.end());
+  const auto message = cli::read_message(frames, "key");
+  if (!message) return;
+  VERIFY(!message->type().empty());
+  const auto again = cli::read_message(cli::write_message(*message, "other"), "other");
+  VERIFY(again && again->type() == message->type());
+}
+
+void check_output(fuzz::Input input) {
+  std::string printed, expected;
+  size_t said = 0;
+  cli::Markers markers("w", {[&](std::string text) {
+                               VERIFY(!text.empty() && runtime::is_utf8(text));
+                               printed += text;
+                             },
+                             [&](const nlohmann::json& object) {
+                               VERIFY(object.is_object());
+                               ++said;
+                             }});
+  while (!input.empty()) {
+    const std::string piece = input.text();
+    expected += piece;
+    markers.take(piece);
+  }
+  markers.end();
+  if (expected.find("\x1ew:") == expected.npos) VERIFY(said == 0);
+  if (runtime::is_utf8(expected) && expected.find("\x1ew:") == expected.npos)
+    VERIFY(printed == expected);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_file(text);
+  check_message({data, size});
+  check_output({data, size});
+  cli::StepTree tree;
+  if (const auto magic = cli::tree_magic_of(text)) (void)cli::perform(*magic, tree);
+  return 0;
+}

@@ -1,0 +1,72 @@
+#include "tools/cli/kernel/markers.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+// What came, in one line: what was said in brackets.
+struct Heard {
+  std::string text;
+  cli::Markers markers{"word",
+                       {[this](std::string printed) { text += printed; },
+                        [this](const nlohmann::json& said) { text += '[' + said.dump() + ']'; }}};
+};
+
+std::string heard(std::string_view bytes, size_t piece) {
+  Heard all;
+  for (size_t at = 0; at < bytes.size(); at += piece) all.markers.take(bytes.substr(at, piece));
+  all.markers.end();
+  return all.text;
+}
+
+}  // namespace
+
+TEST_CASE("what a cell says is taken out of what it prints, however it is cut", "[jupyter]") {
+  const std::string bytes =
+      "a\xc3\xa4"
+      "\x1eword:7:{\"b\":1}c\x1eword:2:{}\n";
+  for (size_t piece = 1; piece <= bytes.size(); ++piece)
+    CHECK(heard(bytes, piece) == "a\xc3\xa4[{\"b\":1}]c[{}]\n");
+}
+
+TEST_CASE("what only looks like something said is printed", "[jupyter]") {
+  for (const std::string text : {"\x1e", "\x1e\x1e", "\x1ewor", "\x1ewords:2:{}", "\x1eword:x:{}",
+                                 "\x1eword::{}", "\x1eword:99999999999:{}", "\x1eword:-1:{}"}) {
+    CHECK(heard(text, text.size()) == text);
+    CHECK(heard(text, 1) == text);
+  }
+}
+
+TEST_CASE("something said that never ends is printed at the end", "[jupyter]") {
+  Heard all;
+  all.markers.take("a\x1eword:9:{\"b\"");
+  CHECK(all.text == "a");
+  all.markers.end();
+  CHECK(all.text == "a\x1eword:9:{\"b\"");
+}
+
+TEST_CASE("something said that is no object is dropped", "[jupyter]") {
+  CHECK(heard("a\x1eword:1:{b\x1eword:2:[]c", 3) == "abc");
+}
+
+TEST_CASE("text of bytes that begin markers is printed at once", "[jupyter]") {
+  size_t pieces = 0;
+  cli::Markers markers("word", {[&pieces](const std::string&) { ++pieces; }, {}});
+  markers.take(std::string(100'000, '\x1e') + "a");
+  CHECK(pieces == 1);
+}
+
+TEST_CASE("what is said can be written again, however deep it is", "[jupyter]") {
+  std::string deep = R"({"a":)" + std::string(500'000, '[') + std::string(500'000, ']') + '}';
+  const std::string said = heard("\x1eword:" + std::to_string(deep.size()) + ':' + deep, 1 << 16);
+  CHECK(said.starts_with(R"([{"a":[[[)"));
+  CHECK(said.size() < 1000);
+}
+
+TEST_CASE("a character in two pieces is one, and a broken one is replaced", "[jupyter]") {
+  cli::Characters characters;
+  CHECK(characters.take("a\xc3") == "a");
+  CHECK(characters.take("\xa4\xff") == "\xc3\xa4\xef\xbf\xbd");
+  CHECK(characters.take("\xc3").empty());
+  CHECK(characters.end() == "\xef\xbf\xbd");
+}

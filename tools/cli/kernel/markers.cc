@@ -1,0 +1,69 @@
+#include "tools/cli/kernel/markers.h"
+
+#include <charconv>
+
+#include "runtime/values/utf8.h"
+#include "service/apis/parsed.h"
+
+namespace cli {
+
+namespace {
+constexpr size_t kMostDigits = 10;
+constexpr int kDeepest = 64;
+}  // namespace
+
+void Markers::print(size_t size) {
+  if (size == 0) return;
+  std::string text = runtime::repaired_utf8(std::string_view(held_).substr(0, size));
+  held_.erase(0, size);
+  sink_.printed(std::move(text));
+}
+
+Markers::Seen Markers::look(size_t at) {
+  const std::string_view here = std::string_view(held_).substr(at);
+  const size_t known = std::min(here.size(), start_.size());
+  if (here.compare(0, known, start_, 0, known) != 0) return Seen::kText;
+  if (known < start_.size()) return Seen::kPart;
+  const std::string_view number = here.substr(start_.size(), kMostDigits + 1);
+  const char* const end = number.data() + number.size();
+  const auto read = std::from_chars(number.data(), end, said_size_);
+  if (read.ptr == end && number.size() <= kMostDigits) return Seen::kPart;
+  if (read.ec != std::errc() || read.ptr == end || *read.ptr != ':') return Seen::kText;
+  said_at_ = static_cast<size_t>(read.ptr - here.data()) + 1;
+  return here.size() - said_at_ < said_size_ ? Seen::kPart : Seen::kWhole;
+}
+
+void Markers::take(std::string_view bytes) {
+  held_ += bytes;
+  size_t at = 0;
+  while ((at = held_.find('\x1e', at)) != held_.npos) {
+    const Seen seen = look(at);
+    if (seen == Seen::kText) {
+      ++at;
+      continue;
+    }
+    print(at);
+    if (seen == Seen::kPart) return;
+    // The program may have written it by itself: a tree of any depth could not be written again.
+    nlohmann::json said =
+        service::parsed(std::string_view(held_).substr(said_at_, said_size_), kDeepest);
+    held_.erase(0, said_at_ + said_size_);
+    if (said.is_object()) sink_.said(std::move(said));
+    at = 0;
+  }
+  print(runtime::whole_characters(held_));
+}
+
+void Markers::end() { print(held_.size()); }
+
+std::string Characters::take(std::string_view bytes) {
+  held_ += bytes;
+  const size_t whole = runtime::whole_characters(held_);
+  std::string text = runtime::repaired_utf8(std::string_view(held_).substr(0, whole));
+  held_.erase(0, whole);
+  return text;
+}
+
+std::string Characters::end() { return runtime::repaired_utf8(std::exchange(held_, {})); }
+
+}  // namespace cli

@@ -1,0 +1,157 @@
+"""What cells say to their kernel: marked objects of JSON in standard output (markers.h); and what they ask."""
+
+import base64
+import builtins
+import json
+import os
+import pprint
+import sys
+
+FORMATS = {"_repr_html_": "text/html", "_repr_markdown_": "text/markdown", "_repr_svg_": "image/svg+xml",
+           "_repr_png_": "image/png", "_repr_jpeg_": "image/jpeg", "_repr_latex_": "text/latex",
+           "_repr_json_": "application/json", "_repr_javascript_": "application/javascript",
+           "_repr_pdf_": "application/pdf"}
+WIDTH = 79
+MOST_TEXT = 1 << 18
+
+word = b""
+stdout = sys.stdout
+may_ask = False
+
+
+def begin(its_word):
+    global word
+    word = its_word.encode()
+    stdout.reconfigure(line_buffering=True)
+    sys.stdin = EmptyInput()
+    builtins.input = ask
+    import getpass
+    getpass.getpass = ask_for_password
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr, stdout):
+        try:
+            stream.flush()
+        except Exception:  # the cells may have put anything there
+            pass
+
+
+def say(kind, **content):
+    flush()
+    content["say"] = kind
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:
+        text = json.dumps(without_json(content), ensure_ascii=False, default=str)
+    data = text.encode("utf-8", "replace")
+    stdout.buffer.write(b"\x1e" + word + b":%d:" % len(data) + data)
+    stdout.buffer.flush()
+
+
+def without_json(content):
+    data = {kind: value for kind, value in content.get("data", {}).items() if isinstance(value, str)}
+    return {**content, "data": data, "metadata": {}} if "data" in content else {"say": content["say"]}
+
+
+class EmptyInput:
+    """Standard input is the kernel's: a cell asks by input()."""
+
+    encoding, errors, closed, name = "utf-8", "strict", False, "<stdin>"
+
+    def read(self, *size):
+        return ""
+
+    readline = read
+
+    def readlines(self, *hint):
+        return []
+
+    def __iter__(self):
+        return iter(())
+
+    def isatty(self):
+        return False
+
+    def readable(self):
+        return True
+
+    def fileno(self):
+        return 0
+
+
+def answered(prompt, password):
+    if not may_ask:
+        raise RuntimeError("input() was called, but this client takes no part in a cell")
+    say("input", prompt=str(prompt), password=password)
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = os.read(0, 65536)
+        if not piece:
+            raise EOFError
+        line += piece
+    return json.loads(line)
+
+
+def ask(prompt="", /):
+    return answered(prompt, False)
+
+
+def ask_for_password(prompt="Password: ", stream=None):
+    return answered(prompt, True)
+
+
+def text_of(value):
+    text = repr(value)
+    if len(text) > WIDTH and type(value).__repr__ in (dict.__repr__, list.__repr__, tuple.__repr__, set.__repr__):
+        text = pprint.pformat(value, width=WIDTH, sort_dicts=False)
+    return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + "..."
+
+
+def figure_png(value):
+    """A figure of matplotlib shows itself as a picture."""
+    figures = sys.modules.get("matplotlib.figure")
+    if figures is None or not isinstance(value, figures.Figure):
+        return None
+    from zygo_kernel import figures as ours
+    return ours.png_of(value)
+
+
+def add(kind, made, data, metadata):
+    if isinstance(made, tuple) and len(made) == 2:
+        made, about = made
+        if about:
+            metadata[kind] = about
+    if isinstance(made, (bytes, bytearray)):
+        made = base64.b64encode(made).decode()
+    if isinstance(made, str) or (made is not None and kind == "application/json"):
+        data[kind] = made
+
+
+def bundle_of(value):
+    """How a value shows itself, by MIME type, and what is said about that."""
+    data, metadata = {}, {}
+    for name, kind in FORMATS.items():
+        make = getattr(type(value), name, None)
+        if make is not None:
+            try:
+                add(kind, make(value), data, metadata)
+            except Exception:  # one representation less
+                pass
+    png = figure_png(value)
+    if png is not None:
+        add("image/png", png, data, metadata)
+    make = getattr(type(value), "_repr_mimebundle_", None)
+    if make is not None:
+        made = None
+        try:
+            made = make(value, include=None, exclude=None)
+        except Exception:
+            pass
+        if isinstance(made, tuple) and len(made) == 2:
+            metadata.update(made[1])
+            made = made[0]
+        for kind, one in (made or {}).items():
+            add(kind, one, data, metadata) if isinstance(one, (str, bytes)) else data.update({kind: one})
+    data.setdefault("text/plain", text_of(value))
+    return data, metadata

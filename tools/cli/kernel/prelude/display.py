@@ -1,0 +1,143 @@
+"""IPython.display, as far as a kernel of zygo has it."""
+
+import base64
+import html
+import json
+import os
+
+from zygo_kernel import channel
+
+__all__ = ["Audio", "DisplayHandle", "HTML", "Image", "JSON", "Javascript", "Latex", "Markdown", "Math", "Pretty", "SVG",
+           "clear_output", "display", "update_display"]
+
+
+class DisplayHandle:
+    def __init__(self, display_id=None):
+        self.display_id = display_id or os.urandom(16).hex()
+
+    def display(self, value, **options):
+        display(value, display_id=self.display_id, **options)
+
+    def update(self, value, **options):
+        update_display(value, display_id=self.display_id, **options)
+
+    def __repr__(self):
+        return f"<DisplayHandle display_id={self.display_id}>"
+
+
+def chosen(bundle, include, exclude):
+    return {kind: value for kind, value in bundle.items()
+            if (include is None or kind in include) and kind not in (exclude or ())}
+
+
+def display(*values, include=None, exclude=None, metadata=None, transient=None, display_id=None, raw=False, clear=False,
+            update=False, **others):
+    """Shows the values; with a display_id, what it returns can show others in their place."""
+    handle = None
+    if display_id is not None:
+        handle = DisplayHandle(None if display_id is True else display_id)
+    about = dict(transient or {})
+    if handle:
+        about["display_id"] = handle.display_id
+    if clear:
+        clear_output(wait=True)
+    for value in values:
+        own = getattr(type(value), "_ipython_display_", None)
+        if own is not None and not raw:
+            own(value)
+            continue
+        data, described = (dict(value), {}) if raw else channel.bundle_of(value)
+        described.update(metadata or {})
+        channel.say("update_display_data" if update else "display_data", data=chosen(data, include, exclude),
+                    metadata=described, transient=about)
+    return None if update else handle
+
+
+def update_display(value, *, display_id, **options):
+    display(value, display_id=display_id, update=True, **options)
+
+
+def clear_output(wait=False):
+    channel.say("clear_output", wait=bool(wait))
+
+
+class DisplayObject:
+    kind = "text/plain"
+    mode = "r"
+
+    def __init__(self, data=None, url=None, filename=None, metadata=None, **options):
+        if filename is None and isinstance(data, os.PathLike):
+            data, filename = None, data
+        if url is not None:
+            raise ValueError("a cell has no network: url cannot be read")
+        if filename is not None:
+            with open(filename, self.mode) as file:
+                data = file.read()
+        self.data, self.filename, self.metadata, self.options = data, filename, metadata or {}, options
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {self.kind: self.data}, {self.kind: self.metadata} if self.metadata else {}
+
+    def __repr__(self):
+        return f"<IPython.display.{type(self).__name__} object>"
+
+
+class Pretty(DisplayObject):
+    pass
+
+
+class HTML(DisplayObject):
+    kind = "text/html"
+
+    def _repr_html_(self):
+        return self.data
+
+
+class Markdown(DisplayObject):
+    kind = "text/markdown"
+
+
+class Latex(DisplayObject):
+    kind = "text/latex"
+
+
+class Math(Latex):
+    def __init__(self, data=None, **options):
+        super().__init__("$\\displaystyle " + str(data).strip("$") + "$", **options)
+
+
+class SVG(DisplayObject):
+    kind = "image/svg+xml"
+
+
+class Javascript(DisplayObject):
+    kind = "application/javascript"
+
+
+class JSON(DisplayObject):
+    kind = "application/json"
+
+    def __init__(self, data=None, **options):
+        super().__init__(json.loads(data) if isinstance(data, str) else data, **options)
+
+
+class Image(DisplayObject):
+    mode = "rb"
+
+    def __init__(self, data=None, url=None, filename=None, format=None, width=None, height=None, **options):
+        if isinstance(data, str) and os.path.exists(data):
+            data, filename = None, data
+        super().__init__(data, url, filename, **options)
+        is_jpeg = (self.data or b"")[:2] == b"\xff\xd8"
+        self.kind = {"jpg": "image/jpeg", "gif": "image/gif", None: "image/jpeg" if is_jpeg else "image/png"}.get(
+            format, f"image/{format}")
+        self.metadata = {name: size for name, size in (("width", width), ("height", height)) if size is not None}
+
+
+class Audio(DisplayObject):
+    mode = "rb"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        kind = html.escape(self.options.get("mimetype", "audio/wav"))
+        text = base64.b64encode(self.data).decode()
+        return {"text/html": f'<audio controls src="data:{kind};base64,{text}"></audio>'}
