@@ -17,6 +17,9 @@ PRINTED = {  # by those whose output is not shown
     "reward function: 32": "7.0 ['IndexError', 'OK', 'SyntaxError', ",
     "as GRPO trainers call": "[1.0, 0.5, 0.0]",
     "HumanEval harness": "pass@1 0.2",
+    "A tool for verl": "\nOK: 42\n",
+    "An environment for verifiers": "\n42\n",
+    "An environment for TRL": "\n42\n1.0\n",
 }
 
 

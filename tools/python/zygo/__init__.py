@@ -28,14 +28,14 @@ from .standing import shutdown
 
 if TYPE_CHECKING:
     from . import cluster
-    from .aio import AsyncPool
+    from .aio import AsyncPool, AsyncSession
     from .joblib_backend import register_joblib
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncPool", "BadJob", "Cancelled", "CannotPickle", "DiskLimitExceeded", "Encoded", "Evidence", "Executor",
-    "InvalidResult", "Job", "JobFailed", "MemoryLimitExceeded", "NamedRecord", "NoRuntime", "NonDeterministicCode",
+    "AsyncPool", "AsyncSession", "BadJob", "Cancelled", "CannotPickle", "DiskLimitExceeded", "Encoded", "Evidence",
+    "Executor", "InvalidResult", "Job", "JobFailed", "MemoryLimitExceeded", "NamedRecord", "NoRuntime", "NonDeterministicCode",
     "Output", "OutputLimitExceeded", "Pool", "ProcessLimitExceeded", "ProgramError", "Record", "RemoteException",
     "RemoteTraceback", "Result", "RuntimeLost", "SandboxError", "Session", "TimeoutException", "UnsafeCode", "Usage",
     "ValueFuture", "ZygoError", "context", "default_pool", "is_inside", "parallel", "register_joblib", "run",
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-_LATE = {"AsyncPool": "aio", "register_joblib": "joblib_backend"}  # asyncio and joblib take long to import
+_LATE = {"AsyncPool": "aio", "AsyncSession": "aio", "register_joblib": "joblib_backend"}  # asyncio and joblib take long to import
 
 
 def __getattr__(name: str) -> Any:

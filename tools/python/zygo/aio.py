@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import collections
 from types import TracebackType
-from typing import Any, AsyncIterator, Callable, Deque, Iterable, List, Optional, Set, Type
+from typing import Any, AsyncIterator, Callable, Deque, Dict, Iterable, List, Mapping, Optional, Set, Type, TypeVar
 
 from . import checks
 from .job import AnyJob, Inputs
 from .pool import Pool
 from .result import Result
+from .session import Keep, Session
+
+T = TypeVar("T")
 
 
 class AsyncPool:
@@ -30,7 +33,7 @@ class AsyncPool:
 
     async def close(self, wait: bool = True) -> None:
         if self._own:
-            await asyncio.get_running_loop().run_in_executor(None, self.pool.close, wait)
+            await _elsewhere(self.pool.close, wait)
 
     def submit(self, source: AnyJob, func: Optional[str] = None, inputs: Inputs = None,
                **fields: Any) -> asyncio.Future[Result]:
@@ -39,6 +42,10 @@ class AsyncPool:
     async def run(self, source: AnyJob, func: Optional[str] = None, inputs: Inputs = None,
                   **fields: Any) -> Result:
         return checks.told(await self.submit(source, func, inputs, **fields))
+
+    def session(self, **fields: Any) -> AsyncSession:
+        """Steps that keep their variables; `fields` are those of docs/jobs.md, for every step."""
+        return AsyncSession(self.pool.session(**fields))
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return await asyncio.wrap_future(self.pool.submit_call(function, args, kwargs))
@@ -83,3 +90,64 @@ class AsyncPool:
         finally:
             for future in under_way:
                 future.cancel()
+
+
+class AsyncSession:
+    """A `Session` for asyncio, made by `AsyncPool.session()`. Its steps run one after the other, in the order in which they
+    are awaited; those of its branches run beside them. Cancelling a task takes its step back, and the session stays."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._turn: Optional[asyncio.Lock] = None  # is made in the loop that waits for it
+
+    async def __aenter__(self) -> AsyncSession:
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        await self.close()
+
+    @property
+    def node(self) -> Optional[str]:
+        return self.session.node
+
+    async def run(self, source: AnyJob = "", func: Optional[str] = None, inputs: Inputs = None, **fields: Any) -> Result:
+        self._turn = self._turn or asyncio.Lock()
+        step = self.session._step(source, func, inputs, fields)
+        async with self._turn:
+            result = await asyncio.wrap_future(self.session._submit(step))
+            return self.session._moved(step, checks.told(result))
+
+    async def try_all(self, sources: Iterable[AnyJob], keep: Keep = "all", score: Optional[Mapping[str, Any]] = None,
+                      **fields: Any) -> List[Result]:
+        steps = [self.session._step(source, None, None, fields) for source in sources]
+        futures = [asyncio.wrap_future(future) for future in self.session._submit_all(steps, keep, score)]
+        try:
+            return self.session._tried(steps, [checks.told(await future) for future in futures])
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def at(self, result: Result) -> AsyncSession:
+        return AsyncSession(self.session.at(result))
+
+    def branch(self) -> AsyncSession:
+        return AsyncSession(self.session.branch())
+
+    def undo(self, steps: int = 1) -> AsyncSession:
+        self.session.undo(steps)
+        return self
+
+    async def log(self) -> List[Dict[str, Any]]:
+        return await _elsewhere(self.session.log)
+
+    async def tree(self) -> List[Dict[str, Any]]:
+        return await _elsewhere(self.session.tree)
+
+    async def close(self) -> None:
+        await _elsewhere(self.session.close)
+
+
+async def _elsewhere(function: Callable[..., T], *arguments: Any) -> T:
+    """On a thread, for it waits for an answer."""
+    return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)

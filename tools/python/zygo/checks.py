@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .transport.base import Transport
 
 # Fields that have a job's own data: that there are such fields is known, and what they hold is not looked at here.
-_DATA = frozenset(["argv", "calls", "env", "files", "func", "id", "inputs", "mode", "source", "sources", "stdin", "tag"])
+_DATA = frozenset(["argv", "calls", "env", "files", "func", "id", "inputs", "mode", "session", "source", "sources", "stdin",
+                   "tag"])
 _STUBS: Dict[str, Any] = {"argv": [], "args": [], "expect": "", "files": {}, "kwargs": {}, "stdin": ""}
 _JUDGES = ("checker", "interactor")
 _MOST_KEPT = 256  # shapes that a runtime has agreed to; after that many, results have to say what is wrong

@@ -187,7 +187,8 @@ class Pool:
 
     def session(self, **fields: Any) -> Session:
         """Steps that keep their variables; `fields` are those of docs/jobs.md, for every step."""
-        return Session(self, **fields)
+        self.check_early(fields)
+        return Session(self, fields)
 
     def map(self, jobs: Iterable[job.AnyJob], progress: bool = False) -> List[Result]:
         """Results in the order of the jobs. `progress`: shown by tqdm, where that is installed.

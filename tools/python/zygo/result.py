@@ -126,6 +126,14 @@ class Result:
             text = f"{self.determinism['axis']} differs at {self.determinism.get('where')}"
         return " ".join(text.split())[:300]
 
+    @property
+    def shown(self) -> str:
+        """Of a step: what a notebook shows of it. Its output, the value of its last expression, and how it ended where not well."""
+        parts = [self.stdout.text, self.stderr.text, (self.display or {}).get("text/plain", "")]
+        if not self.ok and self.exception is None:  # a traceback is on stderr
+            parts.append(f"{self.label}: {self.reason}")
+        return "\n".join(part.rstrip("\n") for part in parts if part)
+
     def check(self) -> Result:
         """Itself where it is OK; raises what the label says otherwise."""
         if not self.ok:

@@ -9,7 +9,7 @@ import os
 import threading
 import weakref
 from concurrent.futures import Future, InvalidStateError
-from typing import TYPE_CHECKING, Any, Callable, Hashable, List, NamedTuple, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Sequence, Set
 
 from ..result import Result, failed, result_of
 from .stream import MOST_PART_BYTES, Part, announcement, in_one_line
@@ -106,21 +106,50 @@ def settle(ticket: Ticket, result: Result) -> None:
 
 
 def settle_line(ticket: Ticket, line: bytes, parts: Sequence[Part] = ()) -> None:
+    settle(ticket, result_of_line(line, ticket.id, parts))
+
+
+def result_of_line(line: bytes, id: Optional[str], parts: Sequence[Part] = ()) -> Result:
+    """Under the id that the caller has given, if there is one."""
     try:
         result = result_of(line, parts)
     except Exception as error:  # what this interpreter refuses to read, such as integers longer than its own limit
         message = f"{type(error).__name__}: {error}"[:300]
         result = Result("InvalidResult", "program", False, detail={"reason": message, "where": "decoding"})
-    if ticket.id is not None:
-        result.id = ticket.id
+    if id is not None:
+        result.id = id
         line = in_one_line(line, parts)
-        result.line = b'{"id":%b%b' % (json.dumps(ticket.id).encode(), line[line.find(b'"', _ID_STARTS) + 1:])
-    settle(ticket, result)
+        result.line = b'{"id":%b%b' % (json.dumps(id).encode(), line[line.find(b'"', _ID_STARTS) + 1:])
+    return result
 
 
 def fail(ticket: Ticket, error: Exception) -> None:
     with contextlib.suppress(InvalidStateError):
         ticket.future.set_exception(error)
+
+
+class SessionWay:
+    """How the steps of one session go to a runtime. `submit` never blocks; a node of None is the beginning."""
+
+    def submit(self, node: Optional[str], step: Dict[str, Any]) -> ResultFuture:
+        raise NotImplementedError
+
+    def submit_all(self, node: Optional[str], steps: List[Dict[str, Any]], keep: Any, score: Any) -> List[ResultFuture]:
+        """Each from this node, side by side."""
+        raise NotImplementedError
+
+    def note(self, step: Dict[str, Any], result: Result) -> None:
+        """A step has ended so."""
+
+    def log(self, node: Optional[str]) -> List[Dict[str, Any]]:
+        raise NotImplementedError
+
+    def tree(self) -> List[Dict[str, Any]]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """No step is taken after it."""
+        raise NotImplementedError
 
 
 class Transport:
@@ -151,6 +180,10 @@ class Transport:
 
     def put_blob(self, data: bytes) -> Optional[str]:
         """Keeps bytes that jobs then name; None where this way has no need of it."""
+        return None
+
+    def session(self, below: Mapping[str, Any], fields: Mapping[str, Any]) -> Optional[SessionWay]:
+        """A session whose steps have these fields, the latter first; None: its steps are jobs as others."""
         return None
 
     def close(self, wait: bool = True) -> None:

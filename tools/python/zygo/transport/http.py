@@ -15,14 +15,17 @@ import socket
 import threading
 import time
 import urllib.parse
-from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Deque, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ..checks import refused_by
 from ..errors import NoRuntime, RuntimeLost
 from ..result import failed
-from .base import (JobFuture, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle, settle_line,
+from .base import (JobFuture, SessionWay, Ticket, Transport, body_of, fail, id_of, is_too_long, log, settle, settle_line,
                    with_id)
 from .stream import Answers, HELLO, Part
+
+if TYPE_CHECKING:
+    from .http_session import Requests
 
 _CONNECTIONS = 8
 _GROUP_JOBS, _GROUP_BYTES = 64, 16 << 20  # of one batch
@@ -71,9 +74,9 @@ class Http(Transport):
         super().__init__()
         self._url, self._make, self._patience = url, _parse(url), patience
         token = token or os.environ.get("ZYGO_TOKEN")
-        self._headers = {"Content-Type": "application/x-ndjson"}
+        self.headers = {"Content-Type": "application/x-ndjson"}
         if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+            self.headers["Authorization"] = f"Bearer {token}"
         self._info: Optional[Dict[str, Any]] = None
         self._blobs: Dict[str, str] = {}
         self._begin_anew()
@@ -87,19 +90,37 @@ class Http(Transport):
         self._connections: List[http.client.HTTPConnection] = []
         self._groups: Dict[http.client.HTTPConnection, Dict[bytes, Ticket]] = {}
         self._ending = False
+        self._requests: Optional[Requests] = None
+
+    # Sessions
+
+    def session(self, below: Mapping[str, Any], fields: Mapping[str, Any]) -> SessionWay:
+        from .http_session import RemoteSession
+
+        return RemoteSession(self, below, fields)
+
+    @property
+    def requests(self) -> Requests:
+        """Of sessions."""
+        from .http_session import Requests
+
+        with self._changed:
+            if self._requests is None:
+                self._requests = Requests(self._make)
+            return self._requests
 
     # Requests beside the jobs
 
     def _ask(self, method: str, path: str, body: Optional[bytes] = None) -> bytes:
         status, content = self._answer(method, path, body)
         if status >= 300:
-            raise RuntimeLost(f"{self._url}{path}: {_message(status, content)}")
+            raise RuntimeLost(f"{self._url}{path}: {message_of(status, content)}")
         return content
 
     def _answer(self, method: str, path: str, body: Optional[bytes] = None) -> Tuple[int, bytes]:
         connection = self._make()
         try:
-            connection.request(method, path, body, self._headers)
+            connection.request(method, path, body, self.headers)
             answer = connection.getresponse()
             content: bytes = answer.read()
         except (OSError, http.client.HTTPException) as error:
@@ -112,7 +133,7 @@ class Http(Transport):
         """A token that may not ask for templates has to learn of a wrong one from its jobs."""
         status, content = self._answer("POST", "/v1/jobs", line)
         if status != 400:
-            raise RuntimeLost(f"{self._url}: {_message(status, content)}")
+            raise RuntimeLost(f"{self._url}: {message_of(status, content)}")
         message = refused_by(json.loads(content)["error"])
         if message is not None or template is None:
             return message
@@ -195,7 +216,7 @@ class Http(Transport):
         with self._changed:
             group = self._groups.get(connection, {})
             if name in group and all(ticket.future.cancelled() for ticket in list(group.values())):
-                _hang_up(connection)
+                hang_up(connection)
 
     def _take(self, changed: threading.Condition,
               connection: http.client.HTTPConnection) -> Optional[Dict[bytes, Ticket]]:
@@ -285,15 +306,15 @@ class Http(Transport):
         if self.takes_parts():
             pieces.insert(0, HELLO)
         body = b"".join(pieces)
-        connection.request("POST", "/v1/batches", body, self._headers)
+        connection.request("POST", "/v1/batches", body, self.headers)
         assert connection.sock
         connection.sock.settimeout(None)  # a job's own limits bound the wait
         answer = connection.getresponse()
         if answer.status in (429, 503):
             answer.read()
-            raise _Busy(min(_LONGEST_WAIT, max(0.05, float(answer.headers.get("Retry-After") or 1))))
+            raise _Busy(pause_of(answer))
         if answer.status != 200:
-            return self._fail(group, _message(answer.status, answer.read()))
+            return self._fail(group, message_of(answer.status, answer.read()))
         answers = Answers()
         while True:
             data = answer.read1(1 << 18)
@@ -316,23 +337,33 @@ class Http(Transport):
             while wait and (self._waiting or self._under_way):
                 self._changed.wait()
             self._ending = True
+            requests, self._requests = self._requests, None
             waiting = list(self._waiting)
             self._waiting.clear()
             for connection in self._connections:
                 if not wait:
-                    _hang_up(connection)
+                    hang_up(connection)
             self._changed.notify_all()
+        if requests:
+            requests.end()
         for ticket in waiting:
             ticket.future.cancel()
 
     def forget(self) -> None:
         connections = self._connections
+        if self._requests:
+            self._requests.forget()
         self._begin_anew()
         for connection in connections:
             connection.close()
 
 
-def _hang_up(connection: http.client.HTTPConnection) -> None:
+def pause_of(answer: http.client.HTTPResponse) -> float:
+    """Seconds until a busy service wants to be asked again."""
+    return min(_LONGEST_WAIT, max(0.05, float(answer.headers.get("Retry-After") or 1)))
+
+
+def hang_up(connection: http.client.HTTPConnection) -> None:
     sock = connection.sock
     if sock:
         try:
@@ -347,7 +378,7 @@ def _drop_cancelled(group: Dict[bytes, Ticket]) -> None:
             del group[name]
 
 
-def _message(status: int, content: bytes) -> str:
+def message_of(status: int, content: bytes) -> str:
     try:
         return f"{status} {json.loads(content)['error']['message']}"
     except (ValueError, KeyError, TypeError):
