@@ -34,15 +34,17 @@ class Effort:
     seconds: int
     slow: int
     cells: int
+    steps: int
+    nodes: int
 
 
 THOROUGH = Effort(
     rounds=7, jobs=1000, asks=2000, idle_asks=100, programs=3140, subset=200, batches=200, starts=9, loops=100,
-    drift=100_000, seconds=12, slow=40, cells=64,
+    drift=100_000, seconds=12, slow=40, cells=64, steps=200, nodes=1000,
 )
 QUICK = Effort(
     rounds=3, jobs=200, asks=200, idle_asks=20, programs=600, subset=20, batches=20, starts=3, loops=6,
-    drift=3000, seconds=3, slow=10, cells=16,
+    drift=3000, seconds=3, slow=10, cells=16, steps=20, nodes=50,
 )
 EFFORT_HELP = {
     "rounds": "A B turns of most rows",
@@ -58,6 +60,8 @@ EFFORT_HELP = {
     "seconds": "of arrivals in row mix",
     "slow": "jobs per turn for peers that start an interpreter per job",
     "cells": "at most in row memory",
+    "steps": "of row sessions, at each state",
+    "nodes": "of row sessions",
 }
 
 

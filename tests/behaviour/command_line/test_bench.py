@@ -25,7 +25,8 @@ from benchmarks.report import Section, text  # noqa: E402
 BENCH = zygo.CHECKOUT / "tools/bench"
 LIMIT_MODULE = zygo.BINARY.parent.parent / "lib/zygo/zygo_limit.so"
 LITTLE = ("--quick", "--templates", "python", "--rounds", "1", "--jobs", "8", "--asks", "10", "--idle-asks", "2",
-          "--programs", "32", "--subset", "1", "--batches", "1", "--starts", "1", "--loops", "1", "--cells", "1")
+          "--programs", "32", "--subset", "1", "--batches", "1", "--starts", "1", "--loops", "1", "--cells", "1",
+          "--steps", "2", "--nodes", "3")
 ROWS = ("tiny", "latency", "arc", "reward", "serve", "data", "memory")
 SVG = "{http://www.w3.org/2000/svg}"
 RUN = {"cpu": "a <CPU>", "cpus": 2, "kernel": "6", "load": 0.1, "root": True, "zygo": "0", "level": "full",
@@ -192,12 +193,39 @@ class TheRouter(ZygoTestCase):
         self.assertGreater(sections["arc"]["records"][0]["routed/embedded"]["median"], 0)
 
 
+class TheSessions(ZygoTestCase):
+    FIELDS = {
+        "step": ["state", "own_mb", "steps", "job_ms", "step_ms", "added_ms", "put_back_ms", "kept_ms"],
+        "timeout": ["steps_kept", "rounds", "before_ms", "stopped_ms", "after_ms", "after/before"],
+        "try": ["branches", "keep", "batch_ms", "try_ms", "try/batch"],
+        "nodes": ["nodes", "own_page_bytes", "beyond_bytes", "processes_before", "processes", "step_ms"],
+        "keep": ["state", "way", "keeps", "keep_ms", "go_on_ms", "both_ms"],
+    }
+
+    def test_have_their_parts_and_say_which_ways_to_keep_a_state_are_missing(self) -> None:
+        ended = bench("--rows", "sessions", *LITTLE, "--json")
+
+        self.assertEqual(ended.code, 0, ended.stderr)
+        sections = {section["part"]: section for section in json.loads(ended.stdout)["sections"] if section["row"] == "sessions"}
+        self.assertEqual(list(sections), list(self.FIELDS))
+        for part, section in sections.items():
+            with self.subTest(part):
+                self.assertEqual(section["problems"], [])
+                self.assertEqual({tuple(record) for record in section["records"]}, {tuple(self.FIELDS[part])})
+        self.assertEqual([record["steps"] for record in sections["step"]["records"]], [2] * 4)
+        (nodes,) = sections["nodes"]["records"]
+        self.assertEqual(nodes["nodes"], 3)
+        told = [record["way"] for record in sections["keep"]["records"]] + sections["keep"]["skipped"]
+        for way in ("a node of zygo", "copy.deepcopy", "dill", "CRIU", "os.fork"):
+            self.assertTrue([one for one in told if one.startswith(way)], (way, told))
+
+
 class ACommandLine(ZygoTestCase):
     def test_help_has_a_line_for_each_row_and_examples(self) -> None:
         ended = bench("--help", timeout=20)
 
         self.assertEqual(ended.code, 0)
-        for row in (*ROWS, "cells", "cold", "determinism", "drift", "mix", "deadline", "counts", "peers", "router"):
+        for row in (*ROWS, "cells", "cold", "determinism", "drift", "mix", "deadline", "counts", "peers", "router", "sessions"):
             self.assertRegex(ended.stdout, rf"(?m)^  {row} +\S.{{20,}}$")
         self.assertIn("examples:", ended.stdout)
 

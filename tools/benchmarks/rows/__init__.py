@@ -21,6 +21,7 @@ from .peers import peers
 from .reward import reward
 from .router import router
 from .serve import serve
+from .sessions import sessions
 from .tiny import tiny
 
 
@@ -44,6 +45,7 @@ ROWS = {
     "determinism": Row(determinism, "jobs that run twice to see whether they differ, against once"),
     "data": Row(data, "1 MB in and 1 MB out: stdin, stdout, text and numbers by value"),
     "memory": Row(memory, "PSS of the process tree for 1, 4, 16, 64 busy cells, and per extra cell"),
+    "sessions": Row(sessions, "steps at nodes against jobs, after a time-out, 64 at once; what nodes take; other ways to keep a state"),
     "languages": Row(languages, "a small program in each installed language, in a cell and started bare; one compile each"),
     "drift": Row(drift, "100,000 jobs through one process, per tenth; memory and descriptors before and after", True),
     "mix": Row(mix, "2 % endless loops among short jobs: what becomes of the short ones"),
