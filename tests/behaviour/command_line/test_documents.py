@@ -38,6 +38,7 @@ NOT_RUN = {
         "needs an environment with packages of the network; test_environment.py packs small ones",
     ("docs/http.md", "npm install openapi-fetch && npx openapi-typescript http://127.0.0.1:8000/v1/openapi.json -o zygo.ts"):
         "installs from the network; test_typescript.py compiles the same program",
+    ("docs/foreign-apis.md", "zygo serve --api e2b --log off &"): "installs from the network; test_e2b_sdk.py does the same",
     ("docs/http.md", "wsdump ws://127.0.0.1:8000/v1/attach"): "is a dialogue; test_websocket.py has the same one",
     ("README.md", "tools/try     # 3,200 programs shaped like a language model's answers; ends with \"Labels: all 3200 as expected\""):
         "builds everything and runs every test",
@@ -53,6 +54,8 @@ NOT_RUN = {
     ("docs/install.md", "python3 -m venv env && env/bin/pip install zygo-0.1.0-py3-none-manylinux_2_31_x86_64.whl"):
         "needs the wheel; test_wheel.py makes it and runs the same",
     ("docs/install.md", "tools/package image"): "needs docker; test_packed_image.py makes a small one, tools/package --check image runs it",
+    ("docs/jupyter.md", "zygo kernel install                  # for this user; --prefix /usr/local for all"):
+        "needs JupyterLab; test_kernel.py installs it and executes a notebook",
     ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
 }
 
