@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
-#include <ctime>
 
 #include "images/source.h"
 #include "images/store_files.h"
 #include "images/tree/tree_digest.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/utc.h"
 
 namespace images {
 
@@ -32,14 +32,6 @@ std::string variable(const char* name) {
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-std::string now_as_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
 Error unknown(const std::string& name) {
@@ -129,7 +121,7 @@ Result<Imported> Store::import(const std::string& name, const std::string& path,
   const Sealed sealed = TRY(seal_it());
   imported.image = described(name, sealed.digest);
   imported.image.source = real_path_of(path);
-  imported.image.imported = now_as_text();
+  imported.image.imported = sys::utc_text(sys::time_since_1970(), sys::Fraction::kNone);
   imported.image.config = sealed.record.config;
   imported.image.bytes = sealed.record.bytes;
   imported.image.entries = sealed.record.entries;

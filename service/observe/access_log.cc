@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <climits>
-#include <ctime>
 
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
+#include "sandbox/sys/utc.h"
 
 namespace service {
 
@@ -17,15 +17,7 @@ namespace {
 
 constexpr size_t kLongestPath = 512;
 
-std::string time_text() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  std::tm utc{};
-  ::gmtime_r(&now.tv_sec, &utc);
-  char text[32];
-  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  return fmt::format("{}.{:03}Z", std::string_view(text, size), now.tv_nsec / 1'000'000);
-}
+std::string time_text() { return sys::utc_text(sys::time_since_1970()); }
 
 std::string quoted(std::string_view text) {
   std::string out;

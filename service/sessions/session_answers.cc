@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "runtime/values/json_text.h"
+#include "sandbox/sys/utc.h"
 #include "service/admission/refusals.h"
 
 namespace service {
@@ -148,7 +148,7 @@ std::string log_json(const std::string& session, const std::vector<const Session
     append_id(step->node, out);
     append_field("parent", step->parent, out);
     append_field("label", step->label, out);
-    append_field("time", utc_text(step->when), out);
+    append_field("time", sys::utc_text(step->when), out);
     append_object(step->body, out);
   }
   return out + "]}";
@@ -166,21 +166,12 @@ std::string tree_json(const Session& session) {
     append_id(step.node, out);
     append_field("parent", step.parent, out);
     append_field("label", step.label, out);
-    append_field("time", utc_text(step.when), out);
+    append_field("time", sys::utc_text(step.when), out);
     out += fmt::format(",\"bytes\":{},\"there\":{}", step.bytes, step.gone.empty());
     if (!step.gone.empty()) append_field("why_gone", step.gone, out);
     out += '}';
   }
   return out + "]}";
-}
-
-std::string utc_text(sys::Milliseconds since_1970) {
-  const std::time_t seconds = since_1970.count() / 1000;
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[32];
-  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  return fmt::format("{}.{:03}Z", std::string_view(text, size), since_1970.count() % 1000);
 }
 
 }  // namespace service

@@ -51,7 +51,4 @@ std::string summary_of(const Selection& selection, bool scored);
 std::string log_json(const std::string& session, const std::vector<const SessionStep*>& path);
 std::string tree_json(const Session& session);
 
-// "2026-11-27T17:05:07.123Z"
-std::string utc_text(sys::Milliseconds since_1970);
-
 }  // namespace service

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <optional>
 
+#include "sandbox/sys/utc.h"
 #include "service/apis/e2b/request.h"
 #include "service/apis/results.h"
-#include "service/sessions/session_answers.h"
 
 namespace service::e2b {
 
@@ -156,8 +156,8 @@ ordered_json about(const Sandbox& sandbox, const runtime::Limits& limits) {
           {"sandboxID", sandbox.id},
           {"clientID", "zygo"},
           {"envdVersion", kEnvdVersion},
-          {"startedAt", utc_text(sandbox.began)},
-          {"endAt", utc_text(sandbox.ends)},
+          {"startedAt", sys::utc_text(sandbox.began)},
+          {"endAt", sys::utc_text(sandbox.ends)},
           {"state", state_of(sandbox)},
           {"cpuCount", 1},
           {"memoryMB", limits.memory.count >> 20},

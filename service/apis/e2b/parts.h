@@ -1,7 +1,6 @@
 #pragma once
 // What the parts of E2B's API share. Loop thread only.
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,11 +24,6 @@ struct Parts {
 // any more, nor is its sandbox if that was the usual one. False: it has another.
 using Lost = std::function<bool(const std::string& sandbox, const std::string& context,
                                 const std::string& why)>;
-
-inline sys::Milliseconds since_1970() {
-  return std::chrono::duration_cast<sys::Milliseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-}
 
 // One that cannot be guessed.
 inline std::string new_id(char kind) {

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"
+#include "sandbox/sys/utc.h"
 #include "service/apis/results.h"
-#include "service/sessions/session_answers.h"
 
 namespace service::e2b {
 
@@ -34,10 +33,7 @@ std::string_view name_of_type(std::string_view type) {
   return {};
 }
 
-std::string now_text() {
-  return utc_text(std::chrono::duration_cast<sys::Milliseconds>(
-      std::chrono::system_clock::now().time_since_epoch()));
-}
+std::string now_text() { return sys::utc_text(sys::time_since_1970()); }
 
 std::string stream_record(std::string_view type, const runtime::Output& output) {
   if (output.bytes.empty()) return "";

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "sandbox/sys/utc.h"
 #include "service/apis/e2b/answers.h"
 #include "service/apis/results.h"
 
@@ -99,7 +100,7 @@ void Sandboxes::create(const ExchangePtr& exchange, const std::string&) {
 
 // A step tells whether the state is there.
 void Sandboxes::begin_from(const ExchangePtr& exchange, const Creation& creation, Snapshot& of) {
-  of.used = since_1970();
+  of.used = sys::time_since_1970();
   Sandbox& made = begin(*exchange, creation, of.first, of.state);
   made.base = of.base;
   made.env = of.env;
@@ -145,7 +146,7 @@ Sandbox& Sandboxes::begin(const Exchange& exchange, const Creation& creation, St
   sandbox.env = texts_of(creation.env);
   sandbox.first = std::move(first);
   sandbox.contexts.push_back(usual_context(std::move(now)));
-  sandbox.began = since_1970();
+  sandbox.began = sys::time_since_1970();
   sandbox.pauses = creation.pauses;
   Sandbox& kept = parts_.store.add(std::move(sandbox));
   live_for(kept, creation.life);
@@ -153,7 +154,7 @@ Sandbox& Sandboxes::begin(const Exchange& exchange, const Creation& creation, St
 }
 
 void Sandboxes::live_for(Sandbox& sandbox, sys::Milliseconds life) {
-  sandbox.ends = since_1970() + life;
+  sandbox.ends = sys::time_since_1970() + life;
   parts_.context.deadlines.forget(sandbox.deadline);
   sandbox.deadline = parts_.context.deadlines.at(sys::monotonic_now() + life,
                                                  [this, id = sandbox.id] { end_life(id); });
@@ -236,7 +237,7 @@ void Sandboxes::connect(const ExchangePtr& exchange, const std::string& id) {
   const bool was_paused = std::exchange(sandbox->paused, false);
   const auto asked = std::get<std::optional<sys::Milliseconds>>(life).value_or(kUsualLife);
   // A running one never gets less time than it has.
-  if (was_paused || since_1970() + asked > sandbox->ends) live_for(*sandbox, asked);
+  if (was_paused || sys::time_since_1970() + asked > sandbox->ends) live_for(*sandbox, asked);
   exchange->answer({.status = was_paused ? 201 : 200, .body = line_of(access_to(*sandbox))});
 }
 
@@ -275,7 +276,7 @@ void Sandboxes::fork(const ExchangePtr& exchange, const std::string& id) {
     copy.secret = new_id('t') + new_id('s');
     copy.deadline = 0;
     for (Context& context : copy.contexts) context.settles = false;
-    copy.began = since_1970();
+    copy.began = sys::time_since_1970();
     Sandbox& kept = parts_.store.add(std::move(copy));
     live_for(kept, wish.life.value_or(kUsualLife));
     made.push_back({{"sandbox", access_to(kept)}});
@@ -288,7 +289,7 @@ void Sandboxes::take_snapshot(const ExchangePtr& exchange, const std::string& id
   if (auto* refused = std::get_if<Response>(&name)) return exchange->answer(std::move(*refused));
   Sandbox* sandbox = find(exchange, id);
   if (!sandbox) return;
-  parts_.steps.forget(parts_.store.remove_snapshots(since_1970() - kLongestLife));
+  parts_.steps.forget(parts_.store.remove_snapshots(sys::time_since_1970() - kLongestLife));
   if (const std::string why = parts_.store.why_full_of_snapshots(sandbox->client); !why.empty())
     return exchange->answer(refusal(429, why));
   Snapshot snapshot{.id = new_id('n'),
@@ -301,7 +302,7 @@ void Sandboxes::take_snapshot(const ExchangePtr& exchange, const std::string& id
                     .leftovers = sandbox->usual().leftovers,
                     .first = sandbox->first,
                     .state = sandbox->usual().now,
-                    .used = since_1970()};
+                    .used = sys::time_since_1970()};
   const std::string body = line_of(about(snapshot));
   parts_.store.add(std::move(snapshot));
   exchange->answer({.status = 201, .body = body});

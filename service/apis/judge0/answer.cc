@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
+#include "sandbox/sys/utc.h"
 #include "service/apis/results.h"
 
 namespace service::judge0 {
@@ -66,12 +66,7 @@ namespace {
 
 ordered_json time_json(int64_t ms) {
   if (ms == 0) return nullptr;
-  const time_t seconds = ms / 1000;
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[32];
-  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  return fmt::format("{}.{:03}Z", std::string_view(text, size), ms % 1000);
+  return sys::utc_text(sys::Milliseconds(ms));
 }
 
 ordered_json optional_json(const std::optional<std::string>& text) {

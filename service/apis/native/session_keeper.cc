@@ -1,20 +1,15 @@
 #include "service/apis/native/session_keeper.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "sandbox/sys/utc.h"
 #include "service/sessions/session_answers.h"
 #include "service/sessions/step_reader.h"
 
 namespace service {
 
 namespace {
-
-sys::Milliseconds now_since_1970() {
-  return std::chrono::duration_cast<sys::Milliseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-}
 
 SessionBook::Plan plan_within(size_t held) {
   SessionBook::Plan plan;
@@ -28,7 +23,7 @@ SessionStep step_of(SessionKeeper::Making making, const Finished& finished) {
           .body = std::move(making.body),
           .label = finished.label,
           .bytes = finished.step->bytes,
-          .when = now_since_1970(),
+          .when = sys::time_since_1970(),
           .held = std::move(making.held)};
 }
 

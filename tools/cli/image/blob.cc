@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "images/store.h"
 #include "runtime/builds/blobs.h"
 #include "sandbox/sys/file.h"
+#include "sandbox/sys/utc.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -27,11 +28,8 @@ int no(const char* command, const sys::Error& error) {
 sys::Result<BlobStore> store() { return BlobStore(TRY(images::Store::default_root()) + "/blobs"); }
 
 std::string time_text(int64_t ns) {
-  const std::time_t seconds = ns / 1'000'000'000;
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
+  const auto since_1970 = std::chrono::duration_cast<sys::Milliseconds>(sys::Nanoseconds(ns));
+  return sys::utc_text(since_1970, sys::Fraction::kNone);
 }
 
 ordered_json json_of(const Blob& blob) {

@@ -1,11 +1,9 @@
 #include "tools/cli/kernel/kernel.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "sandbox/sys/random.h"
+#include "sandbox/sys/utc.h"
 #include "tools/cli/text.h"
 
 namespace cli {
@@ -13,15 +11,6 @@ namespace cli {
 namespace {
 
 constexpr const char* kProtocol = "5.3";
-
-std::string now_in_words() {
-  const auto now = std::chrono::system_clock::now();
-  const auto micros =
-      std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
-  constexpr int64_t kSecond = 1'000'000;
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
-                     fmt::gmtime(static_cast<std::time_t>(micros / kSecond)), micros % kSecond);
-}
 
 std::string random_word() {
   return fmt::format("{:016x}{:016x}", sys::random_number(), sys::random_number());
@@ -130,8 +119,9 @@ void Kernel::look_at_work() {
 
 Message Kernel::message_of(const std::string& type, const Message& parent, Json content) const {
   Message made;
-  made.header = {{"msg_id", random_word()}, {"username", "zygo"}, {"session", session_},
-                 {"date", now_in_words()},  {"msg_type", type},   {"version", kProtocol}};
+  made.header = {{"msg_id", random_word()}, {"username", "zygo"},
+                 {"session", session_},     {"date", sys::utc_text(sys::time_since_1970())},
+                 {"msg_type", type},        {"version", kProtocol}};
   made.parent = parent.header;
   made.content = std::move(content);
   return made;
