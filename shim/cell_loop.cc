@@ -141,38 +141,12 @@ bool has_one_ended(const Cell& cell, Ending& ending) {
   return true;
 }
 
-// The kernel numbers threads and processes of the namespace alike, and the job was the second.
-bool had_company() {
-  char text[16];
-  const ssize_t size = ::pread(kFdLastPid, text, sizeof text, 0);
-  int last = 0;
-  if (size > 0) std::from_chars(text, text + size, last);
-  return last > 2;
-}
-
-// Threads that end let go of their entries in /proc in their own time, with the lowest priority. To
-// reap their process takes the same entries, and the kernel spins until they are let go
-// (shrink_dcache_parent() in fs/dcache.c): with our priority, for which nothing of a lower one
-// runs. There are such entries where the daemon looks at jobs by /proc. No event tells that the
-// threads are through, so they are given time.
-void let_threads_end(const Cell& cell, pid_t forked) {
-  const bool is_looked_at = !cell.layers.has(sandbox::Layer::kCgroupMemory);
-  if (!is_looked_at || cell.reach != Reach::kNamespace || !had_company()) return;
-  siginfo_t ended{};
-  if (::waitid(P_PID, static_cast<id_t>(forked), &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-      ended.si_pid != forked)
-    return;
-  constexpr timespec kTime{0, 5'000'000};
-  ::nanosleep(&kTime, nullptr);
-}
-
 // Another child may have ended instead, or none: a job can send signals that say so.
 bool has_ended(const Cell& cell, pid_t forked, Ending& ending) {
   signalfd_siginfo words;
   while (::read(kFdChildren, &words, sizeof words) > 0) {
   }
   if (cell.holder) return has_one_ended(cell, ending);
-  let_threads_end(cell, forked);
   return ::wait4(forked, &ending.status, __WALL | WNOHANG, &ending.usage) == forked;
 }
 
@@ -276,6 +250,15 @@ void read_report(JobDone& done) {
       done.failure = report.failure;
     }
   }
+}
+
+// The kernel numbers threads and processes of the namespace alike, and the job was the second.
+bool had_company() {
+  char text[16];
+  const ssize_t size = ::pread(kFdLastPid, text, sizeof text, 0);
+  int last = 0;
+  if (size > 0) std::from_chars(text, text + size, last);
+  return last > 2;
 }
 
 // Where files are shared with the host, changing a mode is a question to the daemon.

@@ -31,13 +31,48 @@ std::string in_proc(int pid, const std::string& file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
-// /proc/PID/task has one more link for each thread (proc_task_getattr in the kernel). Looking so,
-// and not into the directory, matters: every name looked up below a process is a dentry that its
-// threads take down when they exit, in the lowest scheduling class, while pid 1 spins for them.
+// /proc/PID/task has one more link for each thread (proc_task_getattr in the kernel).
 uint64_t thread_count_of(int pid) {
   struct stat about {};
   if (::stat(in_proc(pid, "task").c_str(), &about) < 0 || about.st_nlink < 3) return 0;
   return about.st_nlink - 2;
+}
+
+constexpr int kFirstPidOfALap = 300;  // RESERVED_PIDS: after the last number they begin anew here
+constexpr int kMostNumbersTried = 8192;
+
+int most_pids() {
+  static const int most = [] {
+    const sys::Result<std::string> text = sys::read_file("/proc/sys/kernel/pid_max", 64);
+    return text.ok() ? std::atoi(text->c_str()) : 0;
+  }();
+  return most;
+}
+
+// tgkill(2) finds a thread before it asks whether the caller may send it anything.
+bool is_thread_of(int pid, int tid) {
+  return ::syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM;
+}
+
+// The threads of a process, without a look into its directory: they have the numbers that came
+// after its own. Empty: some are too far from it.
+//
+// Whoever looks up /proc/PID/task/TID leaves an entry that the thread takes down when it exits.
+// Meanwhile the reaper of its process spins for that entry (shrink_dcache_parent() in fs/dcache.c),
+// for seconds where the threads get no CPU: they are of the lowest scheduling class and have left
+// the autogroup that they shared with the reaper (sched_autogroup_exit_task()). An entry of
+// /proc/TID is the thread's own, and nobody waits for it.
+std::vector<int> threads_after(int pid) {
+  std::vector<int> tids{pid};
+  int tid = pid;
+  for (int tried = 0; tried < kMostNumbersTried && tids.size() < thread_count_of(pid);) {
+    // One look at their count for each hundred numbers.
+    for (int i = 0; i < 128; ++i, ++tried) {
+      tid = tid + 1 < most_pids() ? tid + 1 : kFirstPidOfALap;
+      if (is_thread_of(pid, tid)) tids.push_back(tid);
+    }
+  }
+  return tids.size() >= thread_count_of(pid) ? tids : std::vector<int>();
 }
 
 void add_descendants(int pid, int depth, Offspring offspring, std::vector<int>& found) {
@@ -45,7 +80,7 @@ void add_descendants(int pid, int depth, Offspring offspring, std::vector<int>& 
   std::vector<int> children;
   for (int tid : threads_of(pid)) {  // each has children of its own
     sys::Result<std::string> text =
-        sys::read_file(in_proc(pid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
+        sys::read_file(in_proc(tid, "task/" + std::to_string(tid) + "/children"), 1 << 20);
     if (!text.ok()) continue;
     for (int child : pids_in(*text)) children.push_back(child);
   }
@@ -105,6 +140,7 @@ constexpr uint64_t kUsualTablesKb = 1024;
 
 std::vector<int> threads_of(int pid) {
   if (thread_count_of(pid) <= 1) return {pid};
+  if (std::vector<int> near = threads_after(pid); !near.empty()) return near;
   std::vector<int> tids;
   DIR* directory = ::opendir(in_proc(pid, "task").c_str());
   if (!directory) return tids;
@@ -199,12 +235,11 @@ Progress progress_of(const std::vector<int>& processes) {
   Progress sum;
   for (int process : processes) {
     for (int tid : threads_of(process)) {
-      const std::string at = "task/" + std::to_string(tid) + "/";
-      const auto times = times_in_schedstat(text_of(process, at + "schedstat"));
+      const auto times = times_in_schedstat(text_of(tid, "schedstat"));
       if (!times) continue;
       sum.ran += sys::Nanoseconds(times->ran);
       sum.waited = std::max(sum.waited, sys::Nanoseconds(times->waited));
-      sum.is_ready = sum.is_ready || is_ready_in_stat(text_of(process, at + "stat"));
+      sum.is_ready = sum.is_ready || is_ready_in_stat(text_of(tid, "stat"));
     }
   }
   return sum;

@@ -157,6 +157,14 @@ time.sleep({2 * zygo.PATIENCE})
         self.assertEqual({result["label"] for result in results.values()}, {"OK"})
         self.assertGreater(max(int(results[job["id"]]["stdout"]["text"].split()[0]) for job in floods), soft)
 
+    def test_has_many_programs_with_threads_that_end_at_once(self) -> None:
+        """What zygo looks up in /proc, where no cgroup counts, must not hold up the end of what it has looked at."""
+        pool = (zoo.FOLDER / "script/subprocess_profile_pool.py").read_text()
+
+        results = self.batch([{"id": str(number), "source": pool, "policy": {"profile": "subprocess"}} for number in range(40)])
+
+        self.assertEqual([result["detail"] for result in results.values() if result["label"] != "OK"], [])
+
     def test_has_memory_limits_that_hold(self) -> None:
         """Where no cgroup counts: RLIMIT_DATA stops what asks for too much at once, a watch what creeps up."""
         jobs = [{"id": "at once", "source": "x = bytearray(1 << 30)"},
