@@ -1,6 +1,7 @@
 #include "tools/cli/kernel/markers.h"
 
 #include <charconv>
+#include <utility>
 
 #include "runtime/values/utf8.h"
 #include "service/apis/parsed.h"
@@ -12,11 +13,11 @@ constexpr size_t kMostDigits = 10;
 constexpr int kDeepest = 64;
 }  // namespace
 
-void Markers::print(size_t size) {
-  if (size == 0) return;
-  std::string text = runtime::repaired_utf8(std::string_view(held_).substr(0, size));
-  held_.erase(0, size);
-  sink_.printed(std::move(text));
+void Markers::print(size_t end) {
+  if (end == taken_) return;
+  const std::string_view bytes = std::string_view(held_).substr(taken_, end - taken_);
+  taken_ = end;
+  sink_.printed(runtime::repaired_utf8(bytes));
 }
 
 Markers::Seen Markers::look(size_t at) {
@@ -34,6 +35,7 @@ Markers::Seen Markers::look(size_t at) {
 }
 
 void Markers::take(std::string_view bytes) {
+  held_.erase(0, std::exchange(taken_, 0));
   held_ += bytes;
   size_t at = 0;
   while ((at = held_.find('\x1e', at)) != held_.npos) {
@@ -46,12 +48,12 @@ void Markers::take(std::string_view bytes) {
     if (seen == Seen::kPart) return;
     // The program may have written it by itself: a tree of any depth could not be written again.
     nlohmann::json said =
-        service::parsed(std::string_view(held_).substr(said_at_, said_size_), kDeepest);
-    held_.erase(0, said_at_ + said_size_);
+        service::parsed(std::string_view(held_).substr(at + said_at_, said_size_), kDeepest);
+    at = taken_ = at + said_at_ + said_size_;
     if (said.is_object()) sink_.said(std::move(said));
-    at = 0;
   }
-  print(runtime::whole_characters(held_));
+  const std::string_view rest = std::string_view(held_).substr(taken_);
+  print(taken_ + runtime::whole_characters(rest));
 }
 
 void Markers::end() { print(held_.size()); }

@@ -26,13 +26,14 @@ class Markers {
   enum class Seen { kText, kPart, kWhole };
   // Whether held_ has a marker at `at`: all of it, or the bytes that one begins with.
   Seen look(size_t at);
-  void print(size_t size);  // of the front
+  void print(size_t end);  // from taken_ on
 
   size_t said_at_ = 0, said_size_ = 0;  // of the marker's object, from its first byte on
 
   const std::string start_;
   const Sink sink_;
   std::string held_;
+  size_t taken_ = 0;  // of its front: printed or said; dropped once for all that came
 };
 
 // Text in pieces that may end within a character.

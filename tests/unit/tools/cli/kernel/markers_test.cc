@@ -70,3 +70,13 @@ TEST_CASE("a character in two pieces is one, and a broken one is replaced", "[ju
   CHECK(characters.take("\xc3").empty());
   CHECK(characters.end() == "\xef\xbf\xbd");
 }
+
+TEST_CASE("many things said in one piece are all heard, in their order", "[jupyter]") {
+  std::string bytes, expected;
+  for (int i = 0; i < 1000; ++i) {
+    bytes += "x\x1eword:7:{\"b\":" + std::to_string(i % 10) + "}";
+    expected += "x[{\"b\":" + std::to_string(i % 10) + "}]";
+  }
+  CHECK(heard(bytes + "end", bytes.size() + 3) == expected + "end");
+  CHECK(heard(bytes + "end", 7) == expected + "end");
+}
