@@ -2,10 +2,13 @@
 
 import base64
 import builtins
+import contextlib
 import json
 import os
 import pprint
+import signal
 import sys
+import threading
 
 FORMATS = {"_repr_html_": "text/html", "_repr_markdown_": "text/markdown", "_repr_svg_": "image/svg+xml",
            "_repr_png_": "image/png", "_repr_jpeg_": "image/jpeg", "_repr_latex_": "text/latex",
@@ -42,15 +45,32 @@ def say(kind, **content):
     content["say"] = kind
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=str)
-    except ValueError:
+    except Exception:  # of the cell's own values
         text = json.dumps(without_json(content), ensure_ascii=False, default=str)
     data = text.encode("utf-8", "replace")
-    stdout.buffer.write(b"\x1e" + word + b":%d:" % len(data) + data)
-    stdout.buffer.flush()
+    with whole():
+        stdout.buffer.write(b"\x1e" + word + b":%d:" % len(data) + data)
+        stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def whole():
+    """An interrupt waits for what is under way: half an object would take in what is said after it."""
+    if threading.current_thread() is not threading.main_thread():  # others are never interrupted
+        yield
+        return
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def without_json(content):
-    data = {kind: value for kind, value in content.get("data", {}).items() if isinstance(value, str)}
+    data = {str(kind): value for kind, value in content.get("data", {}).items() if isinstance(value, str)}
     return {**content, "data": data, "metadata": {}} if "data" in content else {"say": content["say"]}
 
 
