@@ -211,6 +211,29 @@ class Cells(KernelTestCase):
         self.assertEqual(reply["user_expressions"]["a"]["data"]["text/plain"], "6")
         self.assertEqual(reply["user_expressions"]["b"]["ename"], "NameError")
 
+    def test_an_interrupt_cuts_nothing_that_is_shown(self) -> None:
+        """Half an object would take in what is said after it, and the end of the cell with it."""
+        for _ in range(8):
+            asked = self.client.execute("print('begun')\nwhile True: display({'text/plain': 'x' * 1_000_000}, raw=True)")
+            self.collect(asked, until="begun")
+            self.manager.interrupt_kernel()
+            reply, shown = self.reply(asked), self.collect(asked)
+            self.assertEqual(reply["ename"], "KeyboardInterrupt")
+            self.assertEqual([message["msg_type"] for message in shown if message["msg_type"] == "stream"], [])
+
+    def test_what_a_cell_says_by_itself_has_the_form_of_messages(self) -> None:
+        reply, shown = self.run_cell("from zygo_kernel import channel\nchannel.say('display_data', data=[1], more=2)\n"
+                                     "channel.say('status', execution_state='dead')\n"
+                                     "channel.say('done', status='ok', payload=[{'source': 'set_next_input', 'text': 'rm'}])")
+        self.assertEqual(reply["payload"], [])
+        self.assertEqual([message["content"] for message in shown if message["msg_type"] == "display_data"],
+                         [{"data": {}, "metadata": {}, "transient": {}}])
+
+    def test_a_value_that_cannot_be_told_fails_nothing(self) -> None:
+        reply, shown = self.run_cell("class Odd:\n    def _repr_json_(self): return {(1, 2): 3}\n    def __repr__(self): return 'odd'\nOdd()")
+        self.assertEqual(reply["status"], "ok")
+        self.assertEqual(shown[-1]["content"]["data"], {"text/plain": "odd"})
+
     def test_questions_change_nothing(self) -> None:
         self.fine("class Loud:\n    @property\n    def word(self):\n        global noise; noise = 1; return ''\nloud = Loud(); noise = 0")
         asked = self.client.complete("loud.word.upp")
@@ -244,6 +267,26 @@ class Magics(KernelTestCase):
         steps = int(self.printed("%undo 0").split()[2].rstrip(",")) if "step" in self.printed("%undo 0") else 0
         self.assertIn("at the beginning", self.printed(f"%undo {steps}"))
         self.assertEqual(self.value("1 + 1"), "2")
+
+    def test_what_has_no_number_is_no_step(self) -> None:
+        self.fine("steps = 1")
+        before = self.printed("%undo 0")
+        for code, options in (("", {}), (" \n", {}), ("silent = 1", {"silent": True}), ("unnoted = 1", {"store_history": False})):
+            self.run_cell(code, **options)
+            self.assertEqual(self.printed("%undo 0"), before)
+        self.assertEqual(self.value("silent, unnoted"), "(1, 1)")
+        self.fine("steps = 2")
+        self.printed("%undo 2")
+        self.assertEqual(self.value("steps, silent"), "(1, 1)")
+
+    def test_a_magic_that_fails_aborts_what_waits(self) -> None:
+        first = self.client.execute("input()", allow_stdin=True)
+        second = self.client.execute("%go nowhere")
+        third = self.client.execute("came_here = 1")
+        self.client.get_stdin_msg(timeout=PATIENCE)
+        self.client.input("")
+        self.assertEqual([self.reply(asked)["status"] for asked in (first, second, third)], ["ok", "error", "aborted"])
+        self.assertEqual(self.wrong("came_here")["ename"], "NameError")
 
     def test_unknown_magics_say_so(self) -> None:
         for code in ("%nosuch 1", "%%nosuch\nx"):

@@ -3,6 +3,7 @@
 
 #include "runtime/values/utf8.h"
 #include "tests/fuzz/input.h"
+#include "tools/cli/kernel/answers.h"
 #include "tools/cli/kernel/connection_file.h"
 #include "tools/cli/kernel/markers.h"
 #include "tools/cli/kernel/message.h"
@@ -37,6 +38,23 @@ void check_message(fuzz::Input input) {
   VERIFY(again && again->type() == message->type());
 }
 
+bool has_text(const nlohmann::json& object, const char* name) {
+  return object.at(name).is_string();
+}
+
+// Whatever the interpreter says, clients get the protocol's form.
+void check_form(const nlohmann::json& said) {
+  for (const char* type : {"display_data", "update_display_data", "execute_result"}) {
+    const auto content = cli::output_of(type, said, 1);
+    VERIFY(content && content->at("data").is_object() && content->at("metadata").is_object());
+  }
+  const nlohmann::json ending = cli::ending_of(said);
+  VERIFY(ending.at("status") == "ok" ? ending.at("payload").is_array()
+                                     : has_text(ending, "ename") && has_text(ending, "evalue"));
+  for (const char* function : {"complete", "inspect", "is_complete"})
+    VERIFY(has_text(cli::answer_of(function, said), "status"));
+}
+
 void check_output(fuzz::Input input) {
   std::string printed, expected;
   size_t said = 0;
@@ -46,6 +64,7 @@ void check_output(fuzz::Input input) {
                              },
                              [&](const nlohmann::json& object) {
                                VERIFY(object.is_object());
+                               check_form(object);
                                ++said;
                              }});
   while (!input.empty()) {

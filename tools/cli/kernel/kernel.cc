@@ -63,8 +63,9 @@ void Kernel::receive(Channel channel, const Frames& frames) {
   sys::Result<Message> message = read_message(frames, parts_.key);
   if (!message) return write_error_line("zygo kernel: " + message.error().text());
   if (channel != Channel::kStdin) return answer(channel, std::move(message).value());
-  if (message->type() == "input_reply" && work_ && std::exchange(work_->is_asking, false))
-    work_->run->give(Json(text_of(message->content, "value")).dump() + "\n");
+  if (message->type() != "input_reply" || !is_answered_by(*message)) return;
+  asked_before_.insert(std::exchange(work_->asked, ""));
+  work_->run->give(Json(text_of(message->content, "value")).dump() + "\n");
 }
 
 void Kernel::answer(Channel channel, Message request) {
@@ -113,6 +114,7 @@ void Kernel::look_at_work() {
   work_->out->end();
   if (work_->is_cell) show(work_->request, "stderr", work_->err.end());
   const std::unique_ptr<Work> work = std::move(work_);
+  if (!work->asked.empty()) asked_before_.insert(work->asked);
   finish(*work, *result);
   if (!work->is_first) publish_status("idle", work->request);
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,9 @@ class Kernel {
     Channel channel = Channel::kShell;
     bool is_cell = false;  // its output is shown, and what it does stays
     bool is_first = false;
-    bool is_silent = false, stops_others = true;
-    bool was_interrupted = false, is_asking = false;
+    bool is_silent = false, is_noted = false, stops_others = false;
+    bool was_interrupted = false;
+    std::string asked;  // the id of its question to the client, until that has answered
     std::string code;
     int64_t count = 0;
     std::unique_ptr<CellRun> run;
@@ -65,7 +67,7 @@ class Kernel {
   void begin_first();
   void begin_execute(Channel channel, Message request);
   void begin_question(Channel channel, Message request);
-  void move_in_tree(Channel channel, const Message& request, const Json& execute);
+  void move_in_tree(const Work& work);
   void begin(std::unique_ptr<Work> work, const std::string& source);
   void finish(Work& work, const runtime::JobResult& result);
   void finish_cell(Work& work, const runtime::JobResult& result);
@@ -73,7 +75,9 @@ class Kernel {
   void say(Work& work, Json said);
   void ask(Work& work, const Json& said);
   void show(const Message& parent, const char* stream, std::string text);
-  void fail(Channel channel, const Message& request, Json error);
+  bool is_answered_by(const Message& reply) const;
+  void take_place(const Work& work, const runtime::JobResult& result);
+  void fail(Channel channel, const Message& request, Json error, bool stops_others);
   std::vector<Message> take_cells();
   void abort(const std::vector<Message>& cells);
 
@@ -86,7 +90,8 @@ class Kernel {
   int64_t count_ = 0;
   size_t jobs_ = 0;
   std::unique_ptr<Work> work_;
-  std::deque<Message> waiting_;  // of the shell, taken from it and not yet answered
+  std::set<std::string> asked_before_;  // the ids of questions whose cells wait no more
+  std::deque<Message> waiting_;         // of the shell, taken from it and not yet answered
   bool is_ending_ = false;
   std::string broken_;  // why it cannot begin
 };

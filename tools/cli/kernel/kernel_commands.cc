@@ -57,13 +57,18 @@ void keep_nodes(runtime::EngineOptions& options, const runtime::Limits& limits) 
   options.nodes_memory = std::max(options.nodes_memory, sys::Bytes{limits.memory.count * kTimes});
 }
 
-// Who started the kernel says so; it ends when they have.
-sys::OwnedFd parent_of_kernel() {
+// Who started the kernel says so; it ends when they have. An error: they have already, and it is
+// an orphan.
+sys::Result<sys::OwnedFd> parent_of_kernel() {
   const char* const text = std::getenv("JPY_PARENT_PID");
   const std::string_view number = text ? text : "";
   pid_t parent = 0;
   const auto read = std::from_chars(number.data(), number.data() + number.size(), parent);
-  if (read.ec != std::errc() || parent != ::getppid()) return {};
+  constexpr pid_t kOfOrphans = 1;
+  if (read.ec != std::errc()) return sys::OwnedFd();
+  if (parent != kOfOrphans && ::getppid() == kOfOrphans)
+    return sys::Error::because("who started this kernel (JPY_PARENT_PID) has ended");
+  if (parent != ::getppid()) return sys::OwnedFd();
   return sys::OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
 }
 
@@ -71,12 +76,16 @@ sys::Result<void> write_spec(const std::string& folder, const std::string& text)
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return sys::Error::because("make " + folder + ": " + error.message());
-  const std::string path = folder + "/kernel.json";
-  std::ofstream file(path, std::ios::trunc);
+  // Jupyter reads it at any time: it is there whole, or as it was.
+  const std::string path = folder + "/kernel.json", part = path + ".part";
+  std::ofstream file(part, std::ios::trunc);
   file << text;
   file.close();
-  if (!file) return sys::Error::because("write " + path);
-  return {};
+  if (file) std::filesystem::rename(part, path, error);
+  if (file && !error) return {};
+  std::error_code ignored;
+  std::filesystem::remove(part, ignored);
+  return sys::Error::because("write " + path);
 }
 
 }  // namespace
@@ -95,15 +104,16 @@ int kernel_run_command(const CommandLine& line, const Parts& parts) {
   if (auto* refusal = std::get_if<Refusal>(&job)) return refuse("kernel run", *refusal);
   auto& of_engine = std::get<runtime::EngineOptions>(options);
   keep_nodes(of_engine, std::get<runtime::Job>(job).limits);
+  const auto parent = parent_of_kernel();
+  if (!parent) return refuse("kernel run", {parent.error().text(), kExitSandbox});
   const auto sockets = Sockets::bind(*file);
   if (!sockets) return refuse("kernel run", {sockets.error().text(), kExitSandbox});
   auto engine = parts.start_engine(std::move(of_engine));
   if (!engine) return refuse("kernel run", {engine.error().text(), kExitSandbox});
 
-  const sys::OwnedFd parent = parent_of_kernel();
   std::vector<int> ends;
   if (parts.stop) ends.push_back(parts.stop->fd());
-  if (parent) ends.push_back(parent.get());
+  if (*parent) ends.push_back(parent->get());
   Kernel kernel(
       {**engine, std::get<runtime::Job>(std::move(job)), **sockets, file->key, std::move(ends)});
   const sys::Result<void> ran = kernel.run();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "runtime/values/value.h"
+#include "tools/cli/kernel/answers.h"
 #include "tools/cli/kernel/kernel.h"
 #include "tools/cli/kernel/prelude.h"
 #include "tools/cli/kernel/tree_magics.h"
@@ -28,6 +29,8 @@ json object_of(const json& content, const char* name) {
   const auto found = content.find(name);
   return found != content.end() && found->is_object() ? *found : json::object();
 }
+
+bool is_blank(std::string_view code) { return code.find_first_not_of(" \t\r\n") == code.npos; }
 
 bool was_kept(const runtime::JobResult& result) { return result.step && result.step->kept; }
 
@@ -72,7 +75,7 @@ void Kernel::begin(std::unique_ptr<Work> work, const std::string& source) {
   job.source = source;
   const std::string& node = tree_.node().empty() ? first_node_ : tree_.node();
   job.session = node.empty() ? runtime::kNewSession : node;
-  job.keep = work->is_cell || work->is_first;
+  job.keep = work->is_first || (work->is_cell && !is_blank(work->code));
   Work* const raw = work.get();
   raw->out = std::make_unique<Markers>(
       word_, Markers::Sink{[this, raw](std::string text) {
@@ -82,7 +85,8 @@ void Kernel::begin(std::unique_ptr<Work> work, const std::string& source) {
   auto run = CellRun::start(parts_.engine, std::move(job));
   if (!run) {
     if (work->is_first) broken_ = run.error().text();
-    fail(work->channel, work->request, error_of("SandboxError", run.error().text()));
+    fail(work->channel, work->request, error_of("SandboxError", run.error().text()),
+         work->stops_others);
     return publish_status("idle", work->request);
   }
   raw->run = std::move(run).value();
@@ -104,36 +108,36 @@ void Kernel::begin_execute(Channel channel, Message request) {
   work->code = text_of(content, "code");
   work->is_silent = flag_of(content, "silent", false);
   work->stops_others = flag_of(content, "stop_on_error", true);
-  const bool is_noted = !work->is_silent && flag_of(content, "store_history", true) &&
-                        work->code.find_first_not_of(" \t\r\n") != std::string::npos;
-  if (is_noted) history_.add(++count_, work->code);
+  work->is_noted =
+      !work->is_silent && flag_of(content, "store_history", true) && !is_blank(work->code);
+  if (work->is_noted) history_.add(++count_, work->code);
   work->count = count_;
   json execute = {{"code", work->code},
                   {"count", count_},
                   {"silent", work->is_silent},
-                  {"noted", is_noted},
+                  {"noted", work->is_noted},
                   {"may_ask", flag_of(content, "allow_stdin", true)},
                   {"expressions", object_of(content, "user_expressions")}};
   work->request = std::move(request);
   if (!work->is_silent)
     publish("execute_input", work->request, {{"code", work->code}, {"execution_count", count_}});
-  if (tree_magic_of(work->code)) return move_in_tree(channel, work->request, execute);
+  if (tree_magic_of(work->code)) return move_in_tree(*work);
   begin(std::move(work), prelude_call("cell", execute));
 }
 
-void Kernel::move_in_tree(Channel channel, const Message& request, const json& execute) {
-  const TreeAnswer answer = perform(*tree_magic_of(text_of(execute, "code")), tree_);
+void Kernel::move_in_tree(const Work& work) {
+  const TreeAnswer answer = perform(*tree_magic_of(work.code), tree_);
   if (!answer.wrong.empty()) {
-    fail(channel, request, error_of("UsageError", answer.wrong));
+    fail(work.channel, work.request, error_of("UsageError", answer.wrong), work.stops_others);
   } else {
-    show(request, "stdout", answer.text);
-    reply(channel, request,
+    show(work.request, "stdout", answer.text);
+    reply(work.channel, work.request,
           {{"status", "ok"},
-           {"execution_count", execute["count"]},
+           {"execution_count", work.count},
            {"payload", json::array()},
            {"user_expressions", json::object()}});
   }
-  publish_status("idle", request);
+  publish_status("idle", work.request);
 }
 
 void Kernel::begin_question(Channel channel, Message request) {
@@ -157,17 +161,23 @@ void Kernel::say(Work& work, json said) {
     return;
   else if (kind == "input")
     ask(work, said);
-  else if (kind == "display_data" || kind == "update_display_data" || kind == "clear_output" ||
-           kind == "execute_result")
-    publish(kind, work.request, std::move(said));
+  else if (std::optional<json> content = output_of(kind, said, work.count))
+    publish(kind, work.request, *std::move(content));
+}
+
+// Which client, and to which question: a late one to an earlier question is no answer.
+bool Kernel::is_answered_by(const Message& reply) const {
+  return work_ && !work_->asked.empty() && reply.identities == work_->request.identities &&
+         !asked_before_.contains(text_of(reply.parent, "msg_id"));
 }
 
 void Kernel::ask(Work& work, const json& said) {
-  work.is_asking = true;
   Message message = message_of(
       "input_request", work.request,
       {{"prompt", text_of(said, "prompt")}, {"password", flag_of(said, "password", false)}});
   message.identities = work.request.identities;
+  if (!work.asked.empty()) asked_before_.insert(work.asked);
+  work.asked = text_of(message.header, "msg_id");
   parts_.sockets.send(Channel::kStdin, write_message(message, parts_.key));
 }
 
@@ -175,7 +185,8 @@ void Kernel::show(const Message& parent, const char* stream, std::string text) {
   if (!text.empty()) publish("stream", parent, {{"name", stream}, {"text", std::move(text)}});
 }
 
-void Kernel::fail(Channel channel, const Message& request, json error) {
+void Kernel::fail(Channel channel, const Message& request, json error, bool stops_others) {
+  const std::vector<Message> others = stops_others ? take_cells() : std::vector<Message>{};
   error.erase("status");
   publish("error", request, error);
   error["status"] = "error";
@@ -183,6 +194,7 @@ void Kernel::fail(Channel channel, const Message& request, json error) {
   error["payload"] = json::array();
   error["user_expressions"] = json::object();
   reply(channel, request, std::move(error));
+  abort(others);
 }
 
 void Kernel::finish(Work& work, const runtime::JobResult& result) {
@@ -196,32 +208,35 @@ void Kernel::finish(Work& work, const runtime::JobResult& result) {
   work.is_cell ? finish_cell(work, result) : finish_question(work);
 }
 
+// A cell without a number is no step: what it does belongs to the one before it.
+void Kernel::take_place(const Work& work, const runtime::JobResult& result) {
+  const std::string& node = result.step->node;
+  if (work.is_noted) return tree_.move_on(tree_.add(node, work.code, result.verdict.label()));
+  const std::string before = tree_.amend(node);
+  if (!before.empty()) parts_.engine.forget_nodes(parts_.common.tenant, {before});
+}
+
 void Kernel::finish_cell(Work& work, const runtime::JobResult& result) {
   if (was_kept(result)) {
-    tree_.move_on(tree_.add(result.step->node, work.code, result.verdict.label()));
-  } else if (work.done && result.step) {
+    take_place(work, result);
+  } else if (work.done && result.step && !is_blank(work.code)) {
     show(work.request, "stderr",
          fmt::format("zygo: not kept: {}{}\n", result.step->why_not, kAsBefore));
   }
   const bool is_fine = result.verdict.ok() && work.done;
-  if (is_fine && text_of(*work.done, "status") == "ok") {
-    work.done->update({{"execution_count", work.count}});
-    return reply(work.channel, work.request, std::move(*work.done));
-  }
-  const std::vector<Message> others = work.stops_others ? take_cells() : std::vector<Message>{};
-  fail(work.channel, work.request, is_fine ? std::move(*work.done) : error_of(result));
-  abort(others);
+  json ending = is_fine ? ending_of(*work.done) : error_of(result);
+  if (text_of(ending, "status") != "ok")
+    return fail(work.channel, work.request, std::move(ending), work.stops_others);
+  ending["execution_count"] = work.count;
+  reply(work.channel, work.request, std::move(ending));
 }
 
 void Kernel::finish_question(const Work& work) {
-  json answer = work.done.value_or(json::object());
-  if (answer.empty() && work.request.type() == "is_complete_request")
-    answer = {{"status", "unknown"}};
-  if (answer.empty()) {
-    answer = error_of("RuntimeError", "the interpreter did not answer");
-    answer["status"] = "error";
-  }
-  reply(work.channel, work.request, std::move(answer));
+  const std::string type = work.request.type();
+  const std::string function = type.substr(0, type.rfind('_'));
+  json unanswered = error_of("RuntimeError", "the interpreter did not answer");
+  unanswered["status"] = "error";
+  reply(work.channel, work.request, answer_of(function, work.done.value_or(unanswered)));
 }
 
 // Cells that were sent before their client could know of an error.

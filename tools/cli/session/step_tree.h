@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -18,6 +19,10 @@ class StepTree {
 
   // A step that was kept, from here. Its number.
   size_t add(std::string node, std::string_view source, std::string_view label);
+  // What was done here and is no step of its own: this place has that node now. The one before.
+  std::string amend(std::string node) {
+    return std::exchange(steps_[place_].node, std::move(node));
+  }
   void move_on(size_t step);  // to one that was added here, and the branch with it
   // To a number, then on no branch, or the name of one. Empty, or why not, in words.
   std::string go(std::string_view where);

@@ -25,6 +25,20 @@ TEST_CASE("steps are undone as far as there are any", "[session]") {
   CHECK(tree.node().empty());
 }
 
+TEST_CASE("what is no step of its own belongs to the place where it was done", "[session]") {
+  StepTree tree;
+  CHECK(tree.amend("n-0").empty());
+  CHECK(tree.node() == "n-0");
+  step(tree, "a");
+  CHECK(tree.amend("n-a2") == "n-a");
+  CHECK(tree.place() == 1);
+  step(tree, "b");
+  CHECK(tree.undo(1).empty());
+  CHECK(tree.node() == "n-a2");
+  CHECK(tree.undo(1).empty());
+  CHECK(tree.node() == "n-0");
+}
+
 TEST_CASE("a branch moves on with its steps, and others stay", "[session]") {
   StepTree tree;
   step(tree, "a");
