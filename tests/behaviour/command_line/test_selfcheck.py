@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import platform
 import signal
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,26 @@ MISSED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("minimal", "landlock,seccomp", ("10_read_files", "12_write_outside", "22_signal_processes", "31_connect")),
     ("minimal", "rlimits", ("69_many_descriptors",)),
 )
+
+
+# Calls of i386 from a program of 64 bits: exit(7).
+DOOR = """import ctypes, mmap
+page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+page.write(bytes.fromhex("bb07000000b801000000cd80"))
+ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
+"""
+
+
+@functools.cache
+def is_there(attempt: str) -> bool:
+    """Whether this machine has what an attempt needs: some have no int 0x80 (ia32_emulation=off, some hypervisors)."""
+    if attempt != "45_foreign_numbers" or platform.machine() != "x86_64":
+        return True
+    ended = subprocess.run([sys.executable, "-c", DOOR], check=False, timeout=60)
+    if ended.returncode == 7:
+        return True
+    print(f"SKIPPED in part: this machine has no calls of i386 (int 0x80 ended as {ended.returncode})", file=sys.stderr)
+    return False
 
 
 def selfcheck(*options: str, **extra: str) -> tuple[int, dict[str, Any]]:
@@ -160,7 +183,8 @@ class TakenOut(ZygoTestCase):
         self.assertEqual((code, report["ok"]), (1, False))
         self.assertEqual(set(report["not_in_force"]), given)
         escaped = standing(report, "escaped")
-        self.assertLessEqual(set(attempts) - {"layer"}, set(escaped), json.dumps(escaped, indent=1))
+        expected = {attempt for attempt in attempts if is_there(attempt)} - {"layer"}
+        self.assertLessEqual(expected, set(escaped), json.dumps(escaped, indent=1))
 
 
 def add_test(level: str, out: str, attempts: tuple[str, ...]) -> None:
