@@ -301,6 +301,9 @@ Gauges Service::gauges() const {
           .most_held_bytes = held_.most(),
           .durable_waiting = durable.waiting(),
           .durable_unwritten = durable.unwritten(),
+          .sessions = keeper_.book().sessions(),
+          .session_steps = keeper_.book().steps(),
+          .session_bytes = keeper_.book().bytes(),
           .engine = engine_.counts(),
           .resources = Resources::now()};
 }

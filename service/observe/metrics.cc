@@ -67,6 +67,9 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
   counter(out, "zygo_cells_made_total", "Cells made.", static_cast<double>(engine.cells_made));
   counter(out, "zygo_forks_total", "Runs of programs, each a process of its own.",
           static_cast<double>(engine.forks));
+  gauge(out, "zygo_sessions", "Sessions that have begun and not ended.", now.sessions);
+  gauge(out, "zygo_session_steps", "Steps in their logs.", now.session_steps);
+  gauge(out, "zygo_session_steps_bytes", "Memory that their logs take.", now.session_bytes);
   gauge(out, "zygo_nodes", "Nodes of sessions that are kept.", engine.sessions.nodes);
   gauge(out, "zygo_nodes_bytes", "Memory that they take.", engine.sessions.bytes);
   counter(out, "zygo_nodes_dropped_total", "Nodes that went, for want of memory or by their age.",

@@ -20,6 +20,7 @@ struct Gauges {
   sys::Milliseconds estimated_wait{0};  // until a job that comes now would start
   size_t held_bytes = 0, most_held_bytes = 0;
   size_t durable_waiting = 0, durable_unwritten = 0;
+  size_t sessions = 0, session_steps = 0, session_bytes = 0;  // of their logs
   runtime::Engine::Counts engine = {};
   Resources resources = {};
 };

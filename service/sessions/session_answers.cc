@@ -174,4 +174,19 @@ std::string tree_json(const Session& session) {
   return out + "]}";
 }
 
+std::string list_json(const SessionBook::Listing& listing) {
+  std::string out = "{\"sessions\":[";
+  for (const Session* session : listing.sessions) {
+    out += session == listing.sessions.front() ? "{\"session\":" : ",{\"session\":";
+    append_id(session->id, out);
+    append_field("tenant", session->tenant, out);
+    append_field("template", session->defaults->job.template_name, out);
+    out += fmt::format(",\"nodes\":{}", session->steps.size());
+    append_field("began", sys::utc_text(session->steps.begin()->second.when), out);
+    append_field("last", sys::utc_text(session->steps.rbegin()->second.when), out);
+    out += '}';
+  }
+  return out + fmt::format("],\"more\":{}}}", listing.all - listing.sessions.size());
+}
+
 }  // namespace service

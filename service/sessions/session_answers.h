@@ -50,5 +50,6 @@ std::string summary_of(const Selection& selection, bool scored);
 
 std::string log_json(const std::string& session, const std::vector<const SessionStep*>& path);
 std::string tree_json(const Session& session);
+std::string list_json(const SessionBook::Listing& listing);
 
 }  // namespace service

@@ -115,6 +115,21 @@ std::variant<Session*, SessionBook::Missing> SessionBook::find_session(const std
   return &found->second.session;
 }
 
+SessionBook::Listing SessionBook::list(const Sees& sees, size_t most) const {
+  std::vector<const Kept*> found;
+  for (const auto& [tenant, share] : shares_) {
+    if (!sees(tenant)) continue;
+    for (const std::string& id : share.by_use) found.push_back(&sessions_.at(id));
+  }
+  const auto shown = found.begin() + static_cast<ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), shown, found.end(),
+                    [](const Kept* one, const Kept* other) { return one->used > other->used; });
+  Listing listing{.sessions = {}, .all = found.size()};
+  for (auto each = found.begin(); each != shown; ++each)
+    listing.sessions.push_back(&(*each)->session);
+  return listing;
+}
+
 std::variant<SessionBook::Place, SessionBook::Missing> SessionBook::find_node(const std::string& id,
                                                                               const Sees& sees,
                                                                               Nanoseconds now) {

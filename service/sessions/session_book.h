@@ -79,6 +79,13 @@ class SessionBook {
                                                sys::Nanoseconds now);
   std::variant<Place, Missing> find_node(const std::string& id, const Sees& sees,
                                          sys::Nanoseconds now);
+  // Those of the tenants that whoever asks may see, the most recently used first; `most` at most,
+  // and how many there are. To be listed is no use.
+  struct Listing {
+    std::vector<const Session*> sessions;
+    size_t all = 0;
+  };
+  Listing list(const Sees& sees, size_t most) const;
   bool has_session(const std::string& id) const { return sessions_.contains(id); }
   bool has_node(const std::string& id) const { return nodes_.contains(id); }
 
@@ -110,6 +117,7 @@ class SessionBook {
   std::vector<Freed> end_idle(sys::Nanoseconds now);
 
   static size_t bytes_of(const SessionStep& step);
+  size_t sessions() const { return sessions_.size(); }
   size_t steps() const { return steps_; }
   size_t bytes() const { return bytes_; }
 

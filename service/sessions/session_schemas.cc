@@ -97,6 +97,16 @@ ordered_json tree() {
   return closed({{"session", text()}, {"template", text()}, {"nodes", list_of(node)}});
 }
 
+ordered_json session_list() {
+  const ordered_json session = closed({{"session", text()},
+                                       {"tenant", text_or_null()},
+                                       {"template", text()},
+                                       {"nodes", whole()},
+                                       {"began", text()},
+                                       {"last", text()}});
+  return closed({{"sessions", list_of(session)}, {"more", whole()}});
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> session_schemas() {
@@ -104,6 +114,7 @@ std::vector<std::pair<std::string, std::string>> session_schemas() {
       closed({{"session", text()}, {"node", text()}, {"steps", list_of({{"type", "object"}})}});
   return {{"Beginning", fields_of_job({"session"}, true).dump()},
           {"SessionBegun", closed({{"session", text()}, {"node", text()}}).dump()},
+          {"SessionList", session_list().dump()},
           {"SessionTree", tree().dump()},
           {"SessionEnded", closed({{"session", text()}, {"ended", yes_or_no()}}).dump()},
           {"Step", fields_of_job({"session", "tenant"}, true).dump()},

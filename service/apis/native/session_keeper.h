@@ -73,6 +73,7 @@ class SessionKeeper {
   void delete_again(const std::string& tenant, const std::string& node);
 
   SessionBook& book() { return book_; }
+  const SessionBook& book() const { return book_; }
 
  private:
   void free(const std::vector<SessionBook::Freed>& freed);

@@ -43,6 +43,9 @@ const Operations<SessionsApi>& SessionsApi::operations() {
              "Begin a session. The fields, as a job has them, hold for its steps.", "Beginning",
              "SessionBegun", {200, 400, 422, 429, 507}),
        &SessionsApi::post_session},
+      {about(Method::kGet, "/v1/sessions", "The sessions, the most recently used first.", "",
+             "SessionList", {200, 429}),
+       &SessionsApi::get_sessions},
       {about(Method::kGet, kSession, "The nodes of a session.", "", "SessionTree",
              {200, 404, 410, 429}),
        &SessionsApi::get_session},
@@ -366,6 +369,17 @@ void SessionsApi::get_log(const ExchangePtr& exchange, const std::string& node) 
   const auto place = place_of(exchange, node, Needs::kNode);
   if (!place) return;
   Response response{.body = log_json(place->session->id, keeper_.book().path_to(*place)) + "\n"};
+  response.held = held_share(exchange->share, response.body.size());
+  exchange->answer(response.held ? std::move(response) : held_too_much());
+}
+
+void SessionsApi::get_sessions(const ExchangePtr& exchange, const std::string&) {
+  constexpr size_t kMostListed = 1000;
+  if (!context_.engine.keeps_nodes())
+    return exchange->answer(error_response(501, "sessions", kRouter));
+  keeper_.end_idle();
+  const auto listing = keeper_.book().list(keeper_.sees(exchange->client), kMostListed);
+  Response response{.body = list_json(listing) + "\n"};
   response.held = held_share(exchange->share, response.body.size());
   exchange->answer(response.held ? std::move(response) : held_too_much());
 }

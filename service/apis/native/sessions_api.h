@@ -27,6 +27,7 @@ class SessionsApi {
 
  private:
   void post_session(const ExchangePtr& exchange, const std::string&);
+  void get_sessions(const ExchangePtr& exchange, const std::string&);
   void get_session(const ExchangePtr& exchange, const std::string& id);
   void delete_session(const ExchangePtr& exchange, const std::string& id);
   void post_run(const ExchangePtr& exchange, const std::string& node);

@@ -283,7 +283,7 @@ class Monitoring(ZygoTestCase):
                 self.assertEqual(asked - told, set())
 
     def test_every_metric_of_the_service_is_on_the_dashboard_or_is_named_here(self) -> None:
-        elsewhere = {"zygo_connections", "process_open_fds", "process_start_time_seconds"}
+        elsewhere = {"zygo_connections", "zygo_session_steps", "process_open_fds", "process_start_time_seconds"}
         shown = self.metrics_of((FILES / "monitoring/dashboard.json").read_text())
 
         self.assertEqual(self.told() - shown, elsewhere)

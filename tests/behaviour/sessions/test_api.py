@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -41,11 +42,11 @@ class Sessions(ApiTestCase):
         self.assertEqual(answer.json["value"], [2, "aa"])
 
     def test_what_the_session_says_holds_and_the_step_has_the_last_word(self) -> None:
-        _, root = self.begin(limits={"cpu_ms": 300, "memory_mb": 128}, env={"A": "b"}, files={"f": {"text": "1"}},
+        _, root = self.begin(limits={"cpu_ms": 1000, "memory_mb": 64}, env={"A": "b"}, files={"f": {"text": "1"}},
                              policy={"profile": "subprocess"})
         self.assertLabel(self.run_at(root, "while True: pass"), "TimeoutException")
-        self.assertLabel(self.run_at(root, "x = bytearray(1 << 28)"), "MemoryLimitExceeded")
-        self.assertLabel(self.run_at(root, "x = bytearray(1 << 28)", limits={"memory_mb": 512}), "OK")
+        self.assertLabel(self.run_at(root, "x = bytearray(1 << 27)"), "MemoryLimitExceeded")
+        self.assertLabel(self.run_at(root, "x = bytearray(1 << 27)", limits={"memory_mb": 256}), "OK")
         node = self.after(root, "import os, subprocess\nsubprocess.run(['true'])\nos.environ['A'] += 'c'\nopen('f', 'a').write('2')")
         self.assertEqual(self.value(node, "[os.environ['A'], open('f').read()]"), ["bc", "12"])
         added = self.run_at(node, "open('g').read() + input()", files={"g": {"text": "3"}}, stdin="4\n")
@@ -211,6 +212,32 @@ class Tenants(ApiTestCase):
         self.assertEqual(self.by("bob", "GET", f"/v1/sessions/{made['session']}").status, 404)
 
 
+    def test_each_sees_its_own_in_the_list(self) -> None:
+        def listed(name: str) -> list[str]:
+            return [each["session"] for each in self.by(name, "GET", "/v1/sessions").json["sessions"]]
+
+        def counted() -> int:
+            found = re.search(r"^zygo_sessions (\d+)$", self.by("meter", "GET", "/metrics").body.decode(), re.MULTILINE)
+            return int(found[1]) if found else -1
+
+        first, second = (self.by("ann", "POST", "/v1/sessions", {}).json for _ in range(2))
+        of_bob = self.by("bob", "POST", "/v1/sessions", {}).json["session"]
+        self.assertEqual(listed("ann")[:2], [second["session"], first["session"]])
+        self.assertEqual(listed("bob")[:1], [of_bob])
+        self.assertNotIn(of_bob, listed("ann"))
+        self.assertLessEqual({of_bob, first["session"]}, set(listed("boss")))
+        self.by("ann", "POST", f"/v1/nodes/{first['node']}/run", {"source": "1"})
+        about = self.by("ann", "GET", "/v1/sessions").json["sessions"][0]
+        self.assertEqual((about["session"], about["tenant"], about["nodes"]), (first["session"], "ann", 2))
+        self.assertGreaterEqual(about["last"], about["began"])
+        before = counted()
+        self.assertGreaterEqual(before, 3)
+        self.by("ann", "DELETE", f"/v1/sessions/{first['session']}")
+        self.assertNotIn(first["session"], listed("ann"))
+        self.assertEqual(counted(), before - 1)
+        self.assertEqual(self.by("meter", "GET", "/v1/sessions").status, 403)
+
+
 class Document(ApiTestCase):
     def test_answers_are_as_the_document_says(self) -> None:
         document = self.ask("GET", "/v1/openapi.json").json
@@ -219,6 +246,7 @@ class Document(ApiTestCase):
         self.ask("GET", f"/v1/nodes/{root}/log")
         self.run_at(root, "1")
         self.nodes_of(session)
+        self.ask("GET", "/v1/sessions")
         self.ask("DELETE", f"/v1/nodes/{root}")
         self.ask("DELETE", f"/v1/sessions/{session}")
         seen = 0
@@ -229,7 +257,7 @@ class Document(ApiTestCase):
             for body in bodies:
                 self.assertEqual(schema.problems_of_answer(document, method, path, status, body), [], body[:500])
                 seen += 1
-        self.assertGreaterEqual(seen, 7)
+        self.assertGreaterEqual(seen, 8)
 
 
 if __name__ == "__main__":

@@ -26,4 +26,16 @@ TEST_CASE("a node that was made anew is told by the name that its client knows",
   CHECK(result.step->node == "n-1");
 }
 
+TEST_CASE("a list of sessions says whose they are and when they were used", "[sessions]") {
+  auto defaults = std::make_shared<runtime::JobDefaults>();
+  defaults->job.template_name = "python";
+  Session session{"s-1", "ann", defaults};
+  for (const int64_t seconds : {1, 2})
+    session.steps[static_cast<uint64_t>(seconds)].when = std::chrono::seconds(seconds);
+  CHECK(list_json({.sessions = {&session}, .all = 4}) ==
+        R"({"sessions":[{"session":"s-1","tenant":"ann","template":"python","nodes":2,)"
+        R"("began":"1970-01-01T00:00:01.000Z","last":"1970-01-01T00:00:02.000Z"}],"more":3})");
+  CHECK(list_json({}) == R"({"sessions":[],"more":0})");
+}
+
 }  // namespace service

@@ -62,6 +62,26 @@ TEST_CASE("what is another tenant's is never there, be it gone or not", "[sessio
   CHECK(why(book, "n-a", "ann") == "gone: session \"s-a\" is gone: its client has ended it");
 }
 
+TEST_CASE("sessions are listed to who may see them, the most recently used first", "[sessions]") {
+  const auto ids = [](const SessionBook::Listing& listing) {
+    std::string text;
+    for (const Session* session : listing.sessions) text += session->id + ' ';
+    return text + std::to_string(listing.all);
+  };
+  SessionBook book({});
+  CHECK(ids(book.list(only("ann"), 9)) == "0");
+  begin(book, "a", "ann", minutes(1));
+  begin(book, "b", "bob", minutes(2));
+  begin(book, "c", "ann", minutes(3));
+  CHECK(ids(book.list(only("ann"), 9)) == "s-c s-a 2");
+  CHECK(ids(book.list(only("bob"), 9)) == "s-b 1");
+  CHECK(ids(book.list([](const std::string&) { return true; }, 2)) == "s-c s-b 3");
+  book.add("s-a", step_at("n-a2", "n-a"), minutes(4));
+  CHECK(ids(book.list(only("ann"), 1)) == "s-a 2");
+  book.end("s-a");
+  CHECK(ids(book.list(only("ann"), 9)) == "s-c 1");
+}
+
 TEST_CASE("a session that ends frees the nodes that are there", "[sessions]") {
   SessionBook book({});
   begin(book, "a", "ann");
