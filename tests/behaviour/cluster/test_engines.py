@@ -35,16 +35,13 @@ import os, signal, sys
 log = os.open({log!r}, os.O_WRONLY)
 def say(*words):
     os.write(log, (" ".join(words) + "\\n").encode())
-def drain(*_):
-    say("drained")
-    os._exit(0)
-signal.signal(signal.SIGTERM, drain)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is waited for
 signal.alarm(60)  # nobody ends it where a test fails
 say("began", str(os.getpid()), *sys.argv[1:])
 if {status}:
     sys.exit({status})
-while True:
-    signal.pause()
+signal.sigwait([signal.SIGTERM])
+say("drained")
 """
 SSH = """#!/bin/sh
 for command; do :; done
