@@ -18,13 +18,14 @@ import zygo
 from zygo import Coprocess, Job, Result, ZygoTestCase, brief
 
 WALL_MS = 400
+ASLEEP_MS = 4000  # of which beginning a program is hardly any, however slow the machine is
 LOOPS = "while True: pass\n"
 SLEEPS = "import time\ntime.sleep(60)\n"
 WHERE_SLOW = 'mount --bind "$1/stat" /proc/stat && mount --bind "$1/io" /proc/pressure/io && shift && exec "$@"'
 
 
-def job(name: str, source: str, **fields: object) -> Job:
-    return {"id": name, "source": source, "limits": {"wall_ms": WALL_MS, "cpu_ms": 60_000}, **fields}
+def job(name: str, source: str, wall_ms: int = WALL_MS) -> Job:
+    return {"id": name, "source": source, "limits": {"wall_ms": wall_ms, "cpu_ms": 60_000}}
 
 
 def read_from_disk(path: Path) -> bool:
@@ -111,7 +112,7 @@ class ASlowMachine(ZygoTestCase):
         """The second run finds the file in memory."""
         source = f"import time\nopen({str(cold_file())!r}, 'rb').read()\ntime.sleep(60)\n"
 
-        result = self.results(job("reads", source))["reads"]
+        result = self.results(job("reads", source, ASLEEP_MS))["reads"]
 
         self.assertEqual((result["label"], result["usage"].get("reruns")), ("TimeoutException", 1), brief(result))
         self.assertNotIn("slowed_by", result["detail"])
@@ -124,10 +125,10 @@ class ASlowMachine(ZygoTestCase):
             self.assertEqual((result["label"], result["detail"]["contended"]), ("TimeoutException", True), brief(result))
 
     def test_did_not_slow_a_job_that_slept(self) -> None:
-        result = self.results(job("sleeps", SLEEPS))["sleeps"]
+        result = self.results(job("sleeps", SLEEPS, ASLEEP_MS))["sleeps"]
 
         detail = {name: value for name, value in result["detail"].items() if name not in ("measured_ms", "waited_ms")}
-        self.assertEqual(detail, {"limit": "wall", "limit_ms": WALL_MS, "contended": False})
+        self.assertEqual(detail, {"limit": "wall", "limit_ms": ASLEEP_MS, "contended": False})
         self.assertNotIn("reruns", result["usage"])
 
 

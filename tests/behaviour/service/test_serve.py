@@ -162,7 +162,7 @@ class Jobs(Shared):
 
 class Batches(Shared):
     def test_a_line_each_in_order_of_completion_and_bad_ones_say_so(self) -> None:
-        body = b'{"id": "slow", "source": "import time; time.sleep(1)"}\n\n{"id": "quick", "source": "1"}\n' \
+        body = b'{"id": "slow", "source": "import time; time.sleep(4)"}\n\n{"id": "quick", "source": "1"}\n' \
                b'{"sauce": 1}\nnonsense\n{"id": "quick", "source": "2"}\n{"source": "3"}'
         answer = self.service.ask("POST", "/v1/batches", body)
 
