@@ -63,11 +63,11 @@ class TheNextJobInARestrictedPod(InARestrictedPod, memory.TheNextJob):
 
 
 class EveryProgramInDocker(InDocker, memory.EveryProgram):
-    pass
+    share = (0, 2)
 
 
 class EveryProgramInARestrictedPod(InARestrictedPod, memory.EveryProgram):
-    pass
+    share = (1, 2)
 
 
 class TheNextJobOfAnOrdinaryUser(AsAnOrdinaryUser, memory.TheNextJob, OrdinaryUser):
