@@ -57,7 +57,7 @@ bool is_thread_of(int pid, int tid) {
 // The threads of a process, without a look into its directory: they have the numbers that came
 // after its own. Empty: some are too far from it.
 //
-// Whoever looks up /proc/PID/task/TID leaves an entry that the thread takes down when it exits.
+// A look at /proc/PID/task/TID leaves an entry that the thread takes down when it exits.
 // Meanwhile the reaper of its process spins for that entry (shrink_dcache_parent() in fs/dcache.c),
 // for seconds where the threads get no CPU: they are of the lowest scheduling class and have left
 // the autogroup that they shared with the reaper (sched_autogroup_exit_task()). An entry of
