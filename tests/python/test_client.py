@@ -83,7 +83,7 @@ class Programs:
                 "UnsafeCode", "x = b'x' * (1 << 30)": "MemoryLimitExceeded", "raise SystemExit(3)": "NonZeroExit",
                 "def": "SyntaxError"}
 
-        results = pool.map([{"source": source, "limits": {"cpu_ms": 300, "memory_mb": 64}} for source in ends])
+        results = pool.map([{"source": source, "limits": {"cpu_ms": 3000, "memory_mb": 64}} for source in ends])
 
         self.assertEqual([result.label for result in results], list(ends.values()))
         self.assertEqual(results[0].exception.type, "IndexError")

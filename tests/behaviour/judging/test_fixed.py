@@ -46,8 +46,9 @@ CHANCE = {
                " open('/dev/urandom', 'rb').read(8), open('/dev/random', 'rb').read(8))",
     "id": "print(id(object()), [id([]) for _ in range(3)], object(), id(print), id(bytearray(1 << 22)))",
     "pid": "import os, threading; print(os.getpid(), threading.get_ident(), threading.get_native_id())",
+    # join() returns as the last act of a thread begins: whether the next one has its stack is thread order.
     "threads": "import threading\nfor i in range(3):\n"
-               "    t = threading.Thread(target=lambda: print(threading.get_ident(), threading.get_native_id()))\n"
+               "    t = threading.Thread(target=lambda: print(threading.get_native_id(), i or threading.get_ident()))\n"
                "    t.start(); t.join()",
     "tempfile": "import tempfile; print(tempfile.mkdtemp(), tempfile.mktemp(), tempfile.NamedTemporaryFile().name)",
     "listdir": "import os\nfor name in 'dbeca': open(name, 'w').close()\n"
@@ -91,7 +92,6 @@ class EveryRun(ZygoTestCase):
 
         self.assertLabel(result, "NonDeterministicCode")
         self.assertIn("file metadata", result["determinism"]["not_fixed"])
-
 
     def test_names_the_order_of_threads_where_there_were_several(self) -> None:
         """Found out afterwards, however short they lived."""
