@@ -346,6 +346,7 @@ class InDocker(LessThanFull, ZygoTestCase):
     """`docker run`, nothing added: root, fourteen capabilities, no namespaces, cgroups read-only."""
 
     environment = environments.DOCKER
+    share = (0, 2)
     ABSENT = {*levels.NAMESPACES, *levels.GROUPS, "idmap.range", "clone3", "proc"}
     PRESENT = Inside.PRESENT | {"uid"}
 
@@ -372,6 +373,7 @@ class InARestrictedPod(LessThanFull, ZygoTestCase):
     """Kubernetes' restricted standard: uid 10001, nothing to gain, nothing to write but /tmp."""
 
     environment = environments.RESTRICTED
+    share = (1, 2)
     ABSENT = {*levels.NAMESPACES, *levels.GROUPS, "idmap.range", "clone3", "proc", "uid"}
 
     def test_level_contained_is_refused(self) -> None:

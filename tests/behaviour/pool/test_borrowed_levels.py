@@ -49,6 +49,8 @@ class AsAnOrdinaryUser:
 
 
 class TheNextJobInDocker(InDocker, memory.TheNextJob):
+    share = (0, 4)
+
     def test_finds_no_page_that_the_kernel_has_put_into_a_large_one(self) -> None:
         """It would have been written to with nobody's fault, and be searched for in vain."""
         ask = NATIVE + "print(call(157, 42, 0, 0, 0, 0))\n"  # PR_GET_THP_DISABLE
@@ -59,19 +61,19 @@ class TheNextJobInDocker(InDocker, memory.TheNextJob):
 
 
 class TheNextJobInARestrictedPod(InARestrictedPod, memory.TheNextJob):
-    pass
+    share = (1, 4)
 
 
 class EveryProgramInDocker(InDocker, memory.EveryProgram):
-    share = (0, 2)
+    share = (0, 3)
 
 
 class EveryProgramInARestrictedPod(InARestrictedPod, memory.EveryProgram):
-    share = (1, 2)
+    share = (1, 3)
 
 
 class TheNextJobOfAnOrdinaryUser(AsAnOrdinaryUser, memory.TheNextJob, OrdinaryUser):
-    pass
+    share = (2, 4)
 
 
 # Its first thread ends, under a name that looks like a line of /proc/PID/status.
@@ -139,10 +141,11 @@ class TheMemoryOfAnOrdinaryUserInAPod(TheMemoryOfAnOrdinaryUser):
 
 class TheNextJobOfAnOrdinaryUserInAPod(TheNextJobOfAnOrdinaryUser):
     level = "minimal"
+    share = (3, 4)
 
 
 class EveryProgramOfAnOrdinaryUser(AsAnOrdinaryUser, memory.EveryProgram, OrdinaryUser):
-    pass
+    share = (2, 3)
 
 
 if __name__ == "__main__":
