@@ -110,7 +110,7 @@ class Execution(support.OnEmbedded, unittest.TestCase):
                              "return id(object()), hash('a')": grade.NonDeterministicCode,
                              "return len(b'x' * (1 << 30))": grade.MemoryLimitExceeded, "return {}[1]": KeyError}.items():
             with self.subTest(code=code), self.assertRaises(wanted):
-                grade.safe_code_execution(f"def task(x):\n    {code}", [1], timeout_duration=0.5, memory_limit_mb=128)
+                grade.safe_code_execution(f"def task(x):\n    {code}", [1], timeout_duration=1, memory_limit_mb=48)
 
     def test_a_runner_groups_by_task_and_counts_how_programs_ended(self) -> None:
         right = "def task(x): return x + 1"
@@ -218,7 +218,7 @@ class Predictions(support.OnEmbedded, unittest.TestCase):
     def run_all(self, *bodies: str, **how: Any) -> Any:
         texts = [f"So:\n```python\nfrom common import *\ndef transform(grid):\n    print('on a line that goes')\n    {body}\n```"
                  if body else "No program." for body in bodies]
-        runner = grade.CodeRunner(n_jobs=-1, memory_limit_mb=256)
+        runner = grade.CodeRunner(n_jobs=-1, memory_limit_mb=64)
         return runner.run([ARC_TASK] * len(texts), ["t"] * len(texts), texts, [None] * len(texts), disable_tqdm=True, **how)
 
     def test_each_has_a_dict_that_says_what_came_of_it(self) -> None:

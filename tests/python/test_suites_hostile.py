@@ -84,7 +84,7 @@ class Forgery(support.OnEmbedded, unittest.TestCase):
             program = (f"import os\ndef valid(fd):\n    try: os.fstat(fd)\n    except OSError: return False\n    return True\n"
                        f"def one(): return 1\ndef two():\n    {deed}\n    return 2\n")
             with self.subTest(deed=deed):
-                found = self.run_tests(program, THREE, timeout=1, memory_mb=128)
+                found = self.run_tests(program, THREE, timeout=2, memory_mb=64)
                 labels = [test.label for test in found.tests]
                 self.assertFalse(found.passed)
                 self.assertEqual(labels[0], "OK")

@@ -168,7 +168,7 @@ class ASubmission(WithACopy):
                                "long long down(long long n) { volatile char frame[1000]; frame[0] = 0; "
                                "return n ? down(n - 1) + frame[0] : 0; }\n"
                                "int main() { long long a, b; std::cin >> a >> b; "
-                               "std::cout << a + b + down(100000) << std::endl; }\n")
+                               "std::cout << a + b + down(40000) << std::endl; }\n")
 
         self.assertEqual(objects(judge("--json", PACKAGES / "sum", path))[0]["verdict"], "AC")
 
