@@ -146,6 +146,7 @@ Result<int64_t> Database::number(const char* sql) {
 }
 
 int64_t Database::last_row() const { return sqlite3_last_insert_rowid(handle_.get()); }
+int64_t Database::changed() const { return sqlite3_changes(handle_.get()); }
 
 Result<Transaction> Transaction::begin(Database& database) {
   TRY(database.run("BEGIN IMMEDIATE"));

@@ -61,6 +61,7 @@ class Database {
   sys::Result<std::string> ask(const char* sql);  // the first column of the first row
   sys::Result<int64_t> number(const char* sql);   // the same
   int64_t last_row() const;                       // that was inserted
+  int64_t changed() const;                        // rows, by the last statement that changes any
   const std::string& path() const { return *path_; }
 
  private:

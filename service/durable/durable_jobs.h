@@ -59,6 +59,7 @@ class DurableJobs {
   bool ending() const { return ending_; }
   bool busy() const { return ledger_writer_.busy(); }
   size_t waiting() const { return jobs_.size(); }
+  LedgerWriter& writer() { return ledger_writer_; }
   size_t unwritten() const { return ledger_writer_.unwritten(); }
 
  private:

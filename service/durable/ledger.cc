@@ -48,14 +48,34 @@ Result<void> Ledger::count() {
 }
 
 // A full disk may still have room in the database for what is in the log.
+bool Ledger::has_made_room(const Error& error) {
+  return is_full(error) && database_.run("PRAGMA wal_checkpoint(TRUNCATE)").ok();
+}
+
 Result<std::vector<Receipt>> Ledger::write(std::span<const DurableRequest* const> arrivals,
                                            std::span<const VerdictEntry* const> verdicts,
                                            int64_t now_ms) {
   auto receipts = try_to_write(arrivals, verdicts, now_ms);
-  if (receipts.ok() || !is_full(receipts.error())) return receipts;
-  if (!database_.run("PRAGMA wal_checkpoint(TRUNCATE)")) return receipts;
+  if (receipts.ok() || !has_made_room(receipts.error())) return receipts;
   return try_to_write(arrivals, verdicts, now_ms);
 }
+
+Result<std::vector<bool>> Ledger::write(std::span<const SessionChange* const> changes) {
+  auto made = try_to_write(changes);
+  if (made.ok() || !has_made_room(made.error())) return made;
+  return try_to_write(changes);
+}
+
+Result<std::vector<bool>> Ledger::try_to_write(std::span<const SessionChange* const> changes) {
+  std::vector<bool> made;
+  Transaction all = TRY(Transaction::begin(database_));
+  for (const SessionChange* change : changes)
+    made.push_back(TRY(SessionRows(database_).write(*change)));
+  TRY(all.commit());
+  return made;
+}
+
+Result<std::vector<SessionRow>> Ledger::sessions() { return SessionRows(database_).load(); }
 
 Result<std::vector<Receipt>> Ledger::try_to_write(std::span<const DurableRequest* const> arrivals,
                                                   std::span<const VerdictEntry* const> verdicts,

@@ -1,8 +1,8 @@
 #pragma once
-// Ledger: durable requests, their jobs and verdicts, in one SQLite file. When a function that
-// writes returns without an error, its data is on the disk. A verdict is written once and never
-// changed. Blocks; one thread at a time (the ledger writer ensures it). Bodies are untrusted and
-// not parsed.
+// Ledger: durable requests, their jobs and verdicts, and sessions, in one SQLite file. When a
+// function that writes returns without an error, its data is on the disk. A verdict is written once
+// and never changed. Blocks; one thread at a time (the ledger writer ensures it). Bodies are
+// untrusted and not parsed.
 
 #include <optional>
 #include <span>
@@ -12,6 +12,7 @@
 #include "sandbox/sys/result.h"
 #include "sandbox/sys/units.h"
 #include "service/durable/database.h"
+#include "service/durable/session_rows.h"
 
 namespace service {
 
@@ -89,6 +90,10 @@ class Ledger {
                                           std::span<const VerdictEntry* const> verdicts,
                                           int64_t now_ms);
 
+  // The same for sessions, of which each change says whether it could be made (SessionRows).
+  sys::Result<std::vector<bool>> write(std::span<const SessionChange* const> changes);
+  sys::Result<std::vector<SessionRow>> sessions();
+
   sys::Result<std::vector<Waiting>> waiting();
   sys::Result<std::vector<StoredJob>> load(std::span<const int64_t> numbers);
   sys::Result<std::optional<Progress>> find(const std::string& id, const std::string& client);
@@ -115,6 +120,8 @@ class Ledger {
   sys::Result<std::vector<Receipt>> try_to_write(std::span<const DurableRequest* const> arrivals,
                                                  std::span<const VerdictEntry* const> verdicts,
                                                  int64_t now_ms);
+  sys::Result<std::vector<bool>> try_to_write(std::span<const SessionChange* const> changes);
+  bool has_made_room(const sys::Error& error);
   sys::Result<Receipt> add(const DurableRequest& arrival, int64_t now_ms, Counts& counts);
   sys::Result<std::optional<Receipt>> earlier(const DurableRequest& arrival);
   sys::Result<void> add_job(const DurableRequest& arrival, const DurableRequest::Job& job,

@@ -1,5 +1,6 @@
 #include "service/durable/ledger_writer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <utility>
@@ -40,13 +41,19 @@ void LedgerWriter::read(std::function<void(Ledger&)> work, std::function<void()>
   go();
 }
 
+void LedgerWriter::change(SessionChange change, std::function<void(Made)> then) {
+  alterations_.push_back({.change = std::move(change), .then = std::move(then)});
+  go();
+}
+
 void LedgerWriter::tidy() {
   tidy_ = true;
   go();
 }
 
 bool LedgerWriter::busy() const {
-  return under_way_ || !arrivals_.empty() || !verdicts_.empty() || !readings_.empty();
+  return under_way_ || !arrivals_.empty() || !verdicts_.empty() || !alterations_.empty() ||
+         !readings_.empty();
 }
 
 void LedgerWriter::go() {
@@ -56,6 +63,8 @@ void LedgerWriter::go() {
   auto errand = std::make_shared<Errand>();
   errand->arrivals.swap(arrivals_);
   errand->verdicts.swap(verdicts_);
+  errand->alterations.swap(alterations_);
+  if (std::exchange(removes_, false)) errand->removals.swap(unremoved_);
   errand->readings.swap(readings_);
   errand->tidy = std::exchange(tidy_, false);
   verdicts_under_way_ = errand->verdicts.size();
@@ -68,6 +77,8 @@ void LedgerWriter::go() {
 
 void LedgerWriter::Errand::perform(Ledger& ledger) {
   if (!arrivals.empty() || !verdicts.empty()) write(ledger);
+  if (!alterations.empty()) alter(ledger);
+  if (!removals.empty()) remove(ledger);
   for (Reading& reading : readings) reading.work(ledger);
   if (tidy || !verdicts.empty()) next_tidy = ledger.forget(system_now_ms());
 }
@@ -101,18 +112,50 @@ void LedgerWriter::Errand::write_one_by_one(Ledger& ledger, int64_t now_ms) {
   }
 }
 
+void LedgerWriter::Errand::alter(Ledger& ledger) {
+  std::vector<const SessionChange*> all;
+  for (const Alteration& each : alterations) all.push_back(&each.change);
+  const auto made = ledger.write(all);
+  for (size_t i = 0; i < alterations.size(); ++i) {
+    const auto alone = made ? Result<std::vector<bool>>(std::vector<bool>{(*made)[i]})
+                            : ledger.write({&all[i], 1});
+    const bool removes = takes_away(*all[i]);
+    if (!alone) {
+      alterations[i].outcome = alone.error();
+      if (removes) removals.push_back(*all[i]);
+    } else {
+      alterations[i].outcome = removes || alone->front();
+    }
+    tidy |= removes;
+  }
+}
+
+// What is left in `removals` is to be tried again.
+void LedgerWriter::Errand::remove(Ledger& ledger) {
+  std::vector<const SessionChange*> all;
+  for (const SessionChange& each : removals) all.push_back(&each);
+  if (ledger.write(all)) removals.clear();
+}
+
 // The functions that are called from here may bring more: that goes with the next errand.
 void LedgerWriter::come_back(Errand& errand) {
   verdicts_under_way_ = 0;
   keep_unwritten(errand);
+  keep_unremoved(errand);
   plan_tidying(errand);
   for (Recording& each : errand.verdicts) {
     if (each.written) each.then(each.verdict);
   }
   for (Acceptance& each : errand.arrivals) each.then(std::move(each.outcome));
+  // The last one first: what is taken back has none behind it then.
+  std::ranges::reverse(errand.alterations);
+  for (Alteration& each : errand.alterations) {
+    if (each.then) each.then(std::move(each.outcome));
+  }
   for (Reading& each : errand.readings) each.then();
   under_way_ = false;
-  const bool only_retries = arrivals_.empty() && readings_.empty() && !tidy_ && retry_ != 0;
+  const bool only_retries =
+      arrivals_.empty() && alterations_.empty() && readings_.empty() && !tidy_ && retry_ != 0;
   if (!only_retries && (busy() || tidy_)) go();
   if (!busy()) rested_();
 }
@@ -131,6 +174,17 @@ void LedgerWriter::keep_unwritten(Errand& errand) {
                    std::make_move_iterator(kept.end()));
   retry_ = deadlines_.at(sys::monotonic_now() + kRetry, [this] {
     retry_ = 0;
+    go();
+  });
+}
+
+void LedgerWriter::keep_unremoved(Errand& errand) {
+  unremoved_.insert(unremoved_.end(), std::make_move_iterator(errand.removals.begin()),
+                    std::make_move_iterator(errand.removals.end()));
+  if (unremoved_.empty() || next_removal_ != 0) return;
+  next_removal_ = deadlines_.at(sys::monotonic_now() + kRetry, [this] {
+    next_removal_ = 0;
+    removes_ = true;
     go();
   });
 }

@@ -27,6 +27,11 @@ class LedgerWriter {
   void record(VerdictEntry verdict, std::function<void(const VerdictEntry&)> then);
   // Runs `work` on another thread after all earlier writes, then `then`.
   void read(std::function<void(Ledger&)> work, std::function<void()> then);
+  // `then` (may be null) is called once, with whether it is on the disk: false where what it needs
+  // is not there, an error where the disk does not take it. What takes something away is then tried
+  // again, once a second.
+  using Made = sys::Result<bool>;
+  void change(SessionChange change, std::function<void(Made)> then);
   void tidy();  // forgets what is due, now and from now on
 
   bool busy() const;
@@ -45,6 +50,11 @@ class LedgerWriter {
     std::function<void(const VerdictEntry&)> then;
     bool written = false;
   };
+  struct Alteration {
+    SessionChange change;
+    std::function<void(Made)> then;
+    Made outcome = false;
+  };
   struct Reading {
     std::function<void(Ledger&)> work;
     std::function<void()> then;
@@ -53,17 +63,22 @@ class LedgerWriter {
   struct Errand {
     std::vector<Acceptance> arrivals;
     std::vector<Recording> verdicts;
+    std::vector<Alteration> alterations;
+    std::vector<SessionChange> removals;  // that the disk did not take before
     std::vector<Reading> readings;
     bool tidy = false;
     sys::Result<std::optional<int64_t>> next_tidy = std::optional<int64_t>();
     void perform(Ledger& ledger);
     void write(Ledger& ledger);
     void write_one_by_one(Ledger& ledger, int64_t now_ms);
+    void alter(Ledger& ledger);
+    void remove(Ledger& ledger);
   };
 
   void go();
   void come_back(Errand& errand);
   void keep_unwritten(Errand& errand);
+  void keep_unremoved(Errand& errand);
   void plan_tidying(const Errand& errand);
 
   runtime::Loop& loop_;
@@ -72,10 +87,12 @@ class LedgerWriter {
   const std::function<void()> rested_;
   std::vector<Acceptance> arrivals_;
   std::vector<Recording> verdicts_;
+  std::vector<Alteration> alterations_;
+  std::vector<SessionChange> unremoved_;
   std::vector<Reading> readings_;
   size_t unwritten_bytes_ = 0, verdicts_under_way_ = 0;
-  bool under_way_ = false, tidy_ = false;
-  Deadlines::Id retry_ = 0, next_tidy_ = 0;
+  bool under_way_ = false, tidy_ = false, removes_ = false;
+  Deadlines::Id retry_ = 0, next_tidy_ = 0, next_removal_ = 0;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for errands that come late
 };
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "sandbox/sys/file.h"
+#include "service/durable/session_rows.h"
 
 namespace service {
 
@@ -14,7 +15,8 @@ using sys::Result;
 namespace {
 
 constexpr int64_t kApplication = 0x7a79676f;  // "zygo"
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
+constexpr int64_t kWithoutSessions = 1;  // what version 2 has beside it is new tables
 
 // These are set before anything is written, so that nobody else's database is changed.
 constexpr const char* kForThisConnection =
@@ -78,9 +80,17 @@ Result<void> make_tables(Database& database) {
   TRY(use_wal(database));
   Transaction all = TRY(Transaction::begin(database));
   TRY(database.run(kTables));
+  TRY(database.run(SessionRows::kTables));
   TRY(database.run(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplication, kVersion)
           .c_str()));
+  return all.commit();
+}
+
+Result<void> add_sessions(Database& database) {
+  Transaction all = TRY(Transaction::begin(database));
+  TRY(database.run(SessionRows::kTables));
+  TRY(database.run(fmt::format("PRAGMA user_version={}", kVersion).c_str()));
   return all.commit();
 }
 
@@ -89,13 +99,14 @@ Result<void> check(Database& database) {
   if (TRY(database.number("PRAGMA application_id")) != kApplication)
     return Error::because(path + ": is a database, but not one of zygo's durable jobs");
   const int64_t version = TRY(database.number("PRAGMA user_version"));
-  if (version != kVersion) {
+  if (version != kVersion && version != kWithoutSessions) {
     return Error::because(fmt::format("{}: is of version {}, and this zygo reads version {}", path,
                                       version, kVersion));
   }
   const std::string found = TRY(database.ask("PRAGMA quick_check(1)"));
   if (found != "ok") return Error::because(path + ": the database is damaged: " + found);
-  return use_wal(database);
+  TRY(use_wal(database));
+  return version == kWithoutSessions ? add_sessions(database) : Result<void>();
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "service/durable/durable_jobs.h"
 
-#include <sys/resource.h>
-
 #include <catch2/catch.hpp>
-#include <csignal>
 
+#include "tests/unit/service/durable/full_disk.h"
 #include "tests/unit/service/durable/ledger_fixture.h"
 #include "tests/unit/tools/cli/fake_engine.h"
 
@@ -77,20 +75,6 @@ struct Scene {
   }
   size_t accepted = 0;
   bool running = false;  // the loop; a stop when it is not would stop its next run
-};
-
-// No file of this process can grow.
-struct FullDisk {
-  rlimit before{};
-  FullDisk() {
-    std::signal(SIGXFSZ, SIG_IGN);
-    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-    rlimit none = before;
-    none.rlim_cur = 1;
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &none) == 0);
-  }
-  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before); }
-  FullDisk(const FullDisk&) = delete;
 };
 
 DurableRequest job(const std::string& source, const std::string& more = "") {

@@ -247,7 +247,7 @@ TEST_CASE("a ledger of another version, and a damaged one, are refused by name",
 
   {
     auto raw = Database::open(folder.file());
-    REQUIRE(raw->run("PRAGMA user_version=1").ok());
+    REQUIRE(raw->run("PRAGMA user_version=2").ok());
   }
   CHECK(folder.complaint().empty());
   {
