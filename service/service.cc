@@ -177,6 +177,7 @@ Service::~Service() {
 sys::Result<void> Service::run(int stop, int reload, std::function<void()> ready) {
   on_ready_ = std::move(ready);
   if (facts_.join) facts_.join(loop_);
+  runtime::start_aside(loop_);
   TRY(native_.durable().open());
   std::optional<runtime::Readable> stop_watch;
   if (stop >= 0) {
@@ -196,7 +197,6 @@ sys::Result<void> Service::run(int stop, int reload, std::function<void()> ready
     });
     reload_watch->start();
   }
-  runtime::start_aside(loop_);
   warm_up();
   loop_.run();
   if (failure_) return *failure_;

@@ -34,6 +34,12 @@ Response key_of_another_request() {
                         "Idempotency-Key: it was sent with another request before");
 }
 
+Response not_written(const sys::Error& error) {
+  constexpr unsigned kComeBack = 5;  // seconds
+  return error.code() == ENOSPC ? busy_response(507, "disk_full", error.text(), kComeBack)
+                                : busy_response(503, "disk", error.text(), kComeBack);
+}
+
 Response held_too_much() {
   return busy_response(503, "memory", "too many bytes are held for this client already", 1);
 }

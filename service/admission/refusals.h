@@ -16,7 +16,8 @@ Response not_its_tenant(const sys::Error& error);
 Response busy(const Dispatcher::Busy& why);
 Response expired();
 Response ending();
-Response key_of_another_request();  // 422
-Response held_too_much();           // by this client, of results that it has not taken
+Response key_of_another_request();              // 422
+Response not_written(const sys::Error& error);  // to a disk that is full (507) or fails (503)
+Response held_too_much();                       // by this client, of results that it has not taken
 
 }  // namespace service

@@ -57,6 +57,11 @@ Response log_is_full() {
                         "a tenant's may be");
 }
 
+Response unwritten_response(const sys::Result<bool>& made) {
+  return made ? gone_response("the node or the session that the step went on from is gone")
+              : not_written(made.error());
+}
+
 NoBeginning why_no_beginning(const Finished& finished) {
   const auto result = nlohmann::json::parse(finished.json, nullptr, false);
   const auto text = [&result](const char* object, const char* field) -> std::string {

@@ -27,6 +27,8 @@ NoBeginning why_no_beginning(const Finished& finished);
 Response no_beginning(const Finished& finished);
 // 507: the log of the tenant's sessions has no room for one more step.
 Response log_is_full();
+// Of a step that is not on the disk.
+Response unwritten_response(const sys::Result<bool>& made);
 
 // The result of a step, as an object that begins with these fields: `node` is where the session is
 // now, `replayed` the steps that were run again to have its parent, if any. Empty ids are null.

@@ -170,6 +170,19 @@ std::vector<std::string> SessionBook::missing_before(const std::string& node) co
   return missing;
 }
 
+std::vector<const SessionStep*> SessionBook::unwritten_before(const std::string& node) const {
+  std::vector<const SessionStep*> steps;
+  for (const SessionStep* step = step_of(node); step && !step->is_written;
+       step = step_of(step->parent))
+    steps.push_back(step);
+  std::ranges::reverse(steps);
+  return steps;
+}
+
+void SessionBook::note_written(const std::string& node) {
+  if (SessionStep* step = find_step(node)) step->is_written = true;
+}
+
 size_t SessionBook::depth_of(const std::string& node) const {
   size_t depth = 0;
   for (const SessionStep* step = step_of(node); step; step = step_of(step->parent)) ++depth;
@@ -255,6 +268,11 @@ void SessionBook::note(const std::string& id, const std::string& tenant, std::st
   gone_order_.pop_front();
 }
 
+void SessionBook::note_lost(const std::string& session, const std::string& tenant,
+                            const std::string& why) {
+  note(session, tenant, "session \"" + session + "\" is gone: " + why);
+}
+
 SessionBook::Freed SessionBook::end(const std::string& session) {
   return end(session, "its client has ended it");
 }
@@ -274,7 +292,7 @@ SessionBook::Freed SessionBook::end(const std::string& session, const std::strin
   if (share.by_use.empty()) shares_.erase(tenant);
   const std::string sentence = "session \"" + session + "\" is gone: " + why;
   note(session, tenant, sentence);
-  Freed freed{tenant, {}};
+  Freed freed{tenant, session, kept.session.is_replayable, {}};
   for (const auto& [number, step] : kept.session.steps) {
     nodes_.erase(step.node);
     if (step.gone.empty()) freed.nodes.push_back(step.state());

@@ -30,6 +30,7 @@ struct SessionStep {
   std::shared_ptr<void> held = nullptr;  // counts it, for its client
   std::string gone = {};    // why the node is, in a sentence; empty: as far as is known it is there
   bool is_deleted = false;  // its client wanted it gone
+  bool is_written = false;  // to the disk
   std::string replayed = {};  // the engine's node that a replay of its log has made
   // What the engine knows it by.
   const std::string& state() const { return replayed.empty() ? node : replayed; }
@@ -38,7 +39,9 @@ struct SessionStep {
 struct Session {
   std::string id, tenant;
   std::shared_ptr<const runtime::JobDefaults> defaults;  // of its steps
-  bool is_replayable = false;                  // its steps are in its log as they were run
+  bool is_replayable = false;  // its steps are in its log as they were run
+  // What lay under its first step; none: the defaults of this service.
+  std::shared_ptr<const runtime::JobDefaults> under = nullptr;
   std::map<uint64_t, SessionStep> steps = {};  // in the order in which they ended
 };
 
@@ -51,7 +54,8 @@ class SessionBook {
   };
   // Nodes that the engine need not keep any longer.
   struct Freed {
-    std::string tenant;
+    std::string tenant, session;  // the one that has ended
+    bool was_replayable = false;
     std::vector<std::string> nodes;
   };
   // There is no such session or node for whoever asks.
@@ -112,8 +116,14 @@ class SessionBook {
   // behind its parent. Nothing is left of it, not even why it is gone. The first of a session
   // stays.
   void leave_out(const std::string& node, const std::string& why);
-  // Ends a session; the nodes that are to be freed.
+  // A session that was there before this service and is not any more.
+  void note_lost(const std::string& session, const std::string& tenant, const std::string& why);
+  // Those that are not on the disk yet of this node and the ones before it, the first one in front.
+  std::vector<const SessionStep*> unwritten_before(const std::string& node) const;
+  void note_written(const std::string& node);
+  // Ends a session; the nodes that are to be freed. `why`: a part of a sentence.
   Freed end(const std::string& session);
+  Freed end(const std::string& session, const std::string& why);
   std::vector<Freed> end_idle(sys::Nanoseconds now);
 
   static size_t bytes_of(const SessionStep& step);
@@ -146,7 +156,6 @@ class SessionBook {
   void count(Kept& kept, size_t bytes, size_t before);
   void remove(Kept& kept, uint64_t number);
   void use(Kept& kept, sys::Nanoseconds now);
-  Freed end(const std::string& session, const std::string& why);
   void note(const std::string& id, const std::string& tenant, std::string why);
   SessionStep* find_step(const std::string& node);
   Missing missing(const std::string& kind, const std::string& id, const Sees& sees) const;

@@ -83,7 +83,8 @@ ordered_json tried() {
   const ordered_json line =
       result_with({{"index", whole()}, {"node", text_or_null()}, {"parent", text()}},
                   {{"score", score()}, {"why_no_score", text()}});
-  return {{"anyOf", ordered_json::array({line, summary})}};
+  const ordered_json failed = reference("Error");
+  return {{"anyOf", ordered_json::array({line, summary, failed})}};
 }
 
 ordered_json tree() {

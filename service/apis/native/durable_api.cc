@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "service/admission/refusals.h"
+#include "service/apis/native/session_keeper.h"
 #include "service/durable/verdict_stream.h"
 
 namespace service {
@@ -19,11 +20,6 @@ constexpr size_t kJobsPerWorker = 4;
 
 Response no_batch() { return error_response(404, "no_batch", "there is no such batch"); }
 Response no_job() { return error_response(404, "no_job", "there is no such job"); }
-
-Response of_trouble(const sys::Error& error) {
-  return is_full(error) ? busy_response(507, "disk_full", error.text(), kComeBack)
-                        : busy_response(503, "disk", error.text(), kComeBack);
-}
 
 // 0 or 1, or absent; nothing for anything else.
 std::optional<bool> flag(const Request& request, std::string_view name) {
@@ -99,6 +95,8 @@ sys::Result<void> DurableApi::open() {
   if (!context_.options.ledger) return {};
   auto left = context_.options.ledger->waiting();
   if (!left) return std::move(left).error();
+  auto sessions = context_.options.ledger->sessions();
+  if (!sessions) return std::move(sessions).error();
   DurableJobs::Options options;
   options.at_once = kJobsPerWorker * std::max(1u, context_.engine.workers());
   options.knows_template = context_.facts.knows_template;
@@ -107,7 +105,17 @@ sys::Result<void> DurableApi::open() {
   jobs_ = std::make_unique<DurableJobs>(context_.loop, context_.deadlines, context_.dispatcher,
                                         context_.options.ledger, options);
   jobs_->take_over(std::move(left).value());
+  take_over(*sessions);
   return {};
+}
+
+void DurableApi::take_over(const std::vector<SessionRow>& sessions) {
+  if (!context_.engine.keeps_nodes()) return;
+  const SessionJournal::Under under{context_.options.defaults_text,
+                                    context_.options.defaults.job.template_name};
+  const auto idle = std::chrono::duration_cast<sys::Milliseconds>(SessionBook::Plan{}.idle);
+  context_.keeper.open(std::make_unique<SessionJournal>(jobs_->writer(), under), sessions,
+                       sys::Milliseconds(system_now_ms()) - idle);
 }
 
 void DurableApi::start() {
@@ -150,7 +158,7 @@ DurableRequest DurableApi::request_of(const Exchange& exchange, std::string id) 
 
 void DurableApi::keep(const ExchangePtr& exchange, DurableRequest arrival, std::string_view place) {
   jobs_->accept(std::move(arrival), [exchange, place](sys::Result<Receipt> receipt) {
-    if (!receipt) return exchange->answer(of_trouble(receipt.error()));
+    if (!receipt) return exchange->answer(not_written(receipt.error()));
     if (!receipt->id.empty()) exchange->jobs.push_back(receipt->id);
     exchange->job_count = receipt->jobs;
     exchange->answer(receipt_response(*receipt, place));
@@ -201,7 +209,7 @@ void DurableApi::find(const ExchangePtr& exchange, const std::string& id, Respon
   jobs_->find(id, exchange->client,
               [exchange, id, missing = std::move(missing),
                then = std::move(then)](sys::Result<std::optional<Progress>> found) {
-                if (!found) return exchange->answer(of_trouble(found.error()));
+                if (!found) return exchange->answer(not_written(found.error()));
                 if (!*found) return exchange->answer(missing);
                 exchange->jobs.push_back(id);
                 then(**found);
@@ -210,7 +218,7 @@ void DurableApi::find(const ExchangePtr& exchange, const std::string& id, Respon
 
 void DurableApi::answer_verdict(const ExchangePtr& exchange, int64_t request) {
   jobs_->read_verdicts(request, 0, 1, [exchange](sys::Result<std::vector<VerdictEntry>> found) {
-    if (!found) return exchange->answer(of_trouble(found.error()));
+    if (!found) return exchange->answer(not_written(found.error()));
     if (found->empty()) return exchange->answer(no_job());  // forgotten meanwhile
     exchange->answer(verdict_response(found->front()));
   });

@@ -39,6 +39,7 @@ class DurableApi {
   void delete_batch(const ExchangePtr& exchange, const std::string& id);
 
  private:
+  void take_over(const std::vector<SessionRow>& sessions);
   DurableRequest request_of(const Exchange& exchange, std::string id) const;
   void keep(const ExchangePtr& exchange, DurableRequest arrival, std::string_view place);
   void find(const ExchangePtr& exchange, const std::string& id, Response missing,

@@ -112,7 +112,7 @@ void JobStream::abandon() {
 }
 
 void JobStream::end_if_done() {
-  if (!under_way_.empty() || abandoned_ || !exchange_->open() || !is_at_end()) return;
+  if (!under_way_.empty() || abandoned_ || !exchange_->open() || !is_at_end() || !settle()) return;
   write_end();
   exchange_->end();
   if (auto over = std::exchange(over_, nullptr)) over(shared_from_this());

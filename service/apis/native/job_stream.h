@@ -33,6 +33,8 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
   virtual bool take_next() = 0;
   // No job is under way. Is there nothing more to come?
   virtual bool is_at_end() const = 0;
+  // Does what has to be done before the last lines. False: it is under way; then calls feed().
+  virtual bool settle() { return true; }
   virtual void write_end() {}    // the last lines
   virtual void lose_client() {}  // it is gone before the end
 

@@ -53,6 +53,68 @@ std::string SessionKeeper::begin(Making making, const runtime::Job& job, const F
   return finished.step->node;
 }
 
+void SessionKeeper::open(std::unique_ptr<SessionJournal> journal,
+                         const std::vector<SessionRow>& earlier, sys::Milliseconds since) {
+  journal_ = std::move(journal);
+  for (const SessionRow& row : earlier) {
+    if (row.steps.back().when_ms < since.count()) {
+      journal_->end(row.id, nullptr);
+      continue;
+    }
+    auto restored = restore(row, "the service has been started again since");
+    if (!restored) {
+      book_.note_lost(row.id, row.tenant,
+                      "its first step cannot be read any more: " + restored.error().text());
+      continue;
+    }
+    auto& [session, steps] = *restored;
+    const sys::Nanoseconds now = sys::monotonic_now();
+    free(book_.begin(std::move(session), std::move(steps.front()), now));
+    for (size_t i = 1; i < steps.size(); ++i) free(book_.add(row.id, std::move(steps[i]), now));
+  }
+}
+
+bool SessionKeeper::is_durable(const std::string& node) const {
+  const Session* session = journal_ ? book_.session_of(node) : nullptr;
+  return session && session->is_replayable;
+}
+
+void SessionKeeper::when_written(const std::vector<std::string>& nodes, Written then) {
+  std::vector<const SessionStep*> steps;
+  std::vector<std::string> written;
+  const Session* session = nullptr;
+  for (const std::string& node : nodes) {
+    if (!is_durable(node)) continue;
+    session = book_.session_of(node);
+    for (const SessionStep* step : book_.unwritten_before(node)) {
+      steps.push_back(step);
+      written.push_back(step->node);
+    }
+  }
+  if (steps.empty()) return then(true);
+  Written told = [this, alive = std::weak_ptr(alive_), nodes, written = std::move(written),
+                  id = session->id, then = std::move(then)](LedgerWriter::Made made) {
+    if (alive.expired()) return;
+    if (made && *made) {
+      for (const std::string& node : written) book_.note_written(node);
+    } else {
+      take_back(id, nodes);
+    }
+    then(std::move(made));
+  };
+  journal_->keep(*session, steps, std::move(told));
+}
+
+void SessionKeeper::take_back(const std::string& session, const std::vector<std::string>& nodes) {
+  const std::string why = "it could not be written to the disk";
+  for (const std::string& node : nodes) {
+    const SessionStep* step = book_.step_of(node);
+    if (!step) continue;
+    if (step->parent.empty()) return free({book_.end(session, why)});
+    take_out(book_.session_of(node)->tenant, node, why);
+  }
+}
+
 std::string SessionKeeper::keep(Making making, const Finished& finished) {
   if (!finished.step || !finished.step->kept) return "";
   const std::string session = making.session, tenant = making.tenant;
@@ -71,10 +133,14 @@ void SessionKeeper::forget(const std::string& tenant, const std::string& node) {
   if (!node.empty()) parts_.engine.forget_nodes(tenant, {node});
 }
 
-void SessionKeeper::take_out(const std::string& tenant, const std::string& node) {
+void SessionKeeper::take_out(const std::string& tenant, const std::string& node,
+                             const std::string& why) {
   const SessionStep* step = book_.step_of(node);
   const std::string state = step ? step->state() : node;
-  book_.take_out(node, "node \"" + node + "\" is gone: the request that tried it did not keep it");
+  const bool was_durable = is_durable(node);
+  book_.take_out(node, "node \"" + node + "\" is gone: " + why);
+  if (was_durable)
+    book_.has_node(node) ? journal_->note_deleted(node, nullptr) : journal_->take_out(node);
   forget(tenant, state);
 }
 
@@ -83,8 +149,10 @@ void SessionKeeper::leave_out(const std::string& tenant, const std::string& node
   forget(tenant, node);
 }
 
-void SessionKeeper::delete_node(const SessionBook::Place& place) {
-  delete_again(place.session->tenant, std::string(place.step->node));
+void SessionKeeper::delete_node(const SessionBook::Place& place, Written then) {
+  const std::string node = place.step->node;
+  delete_again(place.session->tenant, node);
+  is_durable(node) ? journal_->note_deleted(node, std::move(then)) : then(true);
 }
 
 std::string SessionKeeper::why_deleted(const std::string& node) {
@@ -110,8 +178,8 @@ void SessionKeeper::note_ended(const std::string& session, Dispatcher::Ticket ti
   if (running->second.empty()) running_.erase(running);
 }
 
-void SessionKeeper::end(const std::string& session) {
-  free({book_.end(session)});
+void SessionKeeper::end(const std::string& session, const Written& then) {
+  release(book_.end(session), then);
   const auto running = running_.find(session);
   if (running == running_.end()) return;
   const auto tickets = running->second;  // one that is withdrawn takes itself out
@@ -120,8 +188,14 @@ void SessionKeeper::end(const std::string& session) {
 
 void SessionKeeper::end_idle() { free(book_.end_idle(sys::monotonic_now())); }
 
+void SessionKeeper::release(const SessionBook::Freed& freed, Written then) {
+  parts_.engine.forget_nodes(freed.tenant, freed.nodes);
+  if (journal_ && freed.was_replayable) return journal_->end(freed.session, std::move(then));
+  if (then) then(true);
+}
+
 void SessionKeeper::free(const std::vector<SessionBook::Freed>& freed) {
-  for (const SessionBook::Freed& each : freed) parts_.engine.forget_nodes(each.tenant, each.nodes);
+  for (const SessionBook::Freed& each : freed) release(each, nullptr);
 }
 
 // The engine may be another process, which answers when it comes to it.

@@ -101,18 +101,21 @@ void SessionReplays::go_on(const ReplayPtr& replay) {
   if (!step->parent.empty() && !parent) return refuse(replay, "its log is not whole");
   struct Reading {
     std::string body, at;
-    std::shared_ptr<const runtime::JobDefaults> defaults;
+    std::shared_ptr<const runtime::JobDefaults> defaults, under;
     sys::Result<ReadStep> step{ReadStep{}};
   };
   auto reading = std::make_shared<Reading>();
   reading->body = step->body;
   reading->at = replay->at = parent ? parent->state() : "";
-  reading->defaults = book.session_of(step->node)->defaults;
+  const Session& session = *book.session_of(step->node);
+  reading->defaults = session.defaults;
+  reading->under = session.under;
   runtime::run_aside(
       context_.loop,
       [reading, of_service = &context_.options.defaults] {
         reading->step = reading->at.empty()
-                            ? read_beginning(reading->body, *of_service)
+                            ? read_beginning(reading->body,
+                                             reading->under ? *reading->under : *of_service)
                             : read_step(reading->body, *reading->defaults, reading->at);
       },
       [this, weak = std::weak_ptr(replay), reading] {

@@ -50,7 +50,7 @@ const Operations<SessionsApi>& SessionsApi::operations() {
              {200, 404, 410, 429}),
        &SessionsApi::get_session},
       {about(Method::kDelete, kSession, "End a session, and free its nodes.", "", "SessionEnded",
-             {200, 404, 410}),
+             {200, 404, 410, 507}),
        &SessionsApi::delete_session},
       {about(Method::kPost, "/v1/nodes/{node}/run",
              "Run a step at a node. Answers with its result and where it led.", "Step",
@@ -64,7 +64,7 @@ const Operations<SessionsApi>& SessionsApi::operations() {
              {200, 404, 410}),
        &SessionsApi::get_log},
       {about(Method::kDelete, "/v1/nodes/{node}", "Free a node. Those behind it stay.", "",
-             "NodeFreed", {200, 404, 410}),
+             "NodeFreed", {200, 404, 410, 507}),
        &SessionsApi::delete_node},
   };
   return all;
@@ -171,9 +171,18 @@ void SessionsApi::begin(const ExchangePtr& exchange, Arrival<ReadStep>& arrival)
            const std::string node = keeper_.begin(making, *fields, finished);
            if (finished.expired) return exchange->answer(expired());
            if (node.empty()) return exchange->answer(no_beginning(finished));
-           exchange->answer({.body = fmt::format("{{\"session\":\"{}\",\"node\":\"{}\"}}\n",
-                                                 making.session, node)});
+           Response begun{.body = fmt::format("{{\"session\":\"{}\",\"node\":\"{}\"}}\n",
+                                              making.session, node)};
+           answer_when_written(exchange, node, std::move(begun));
          });
+}
+
+void SessionsApi::answer_when_written(const ExchangePtr& exchange, const std::string& node,
+                                      Response response) {
+  auto kept = std::make_shared<Response>(std::move(response));
+  keeper_.when_written({node}, [exchange, kept](const LedgerWriter::Made& made) {
+    exchange->answer(made && *made ? std::move(*kept) : unwritten_response(made));
+  });
 }
 
 // Withdraws the job when its client is gone, or its session ends.
@@ -278,9 +287,11 @@ void SessionsApi::end_run(const ExchangePtr& exchange, const ArrivalPtr<ReadStep
   const bool is_refused = finished.label == "BadJob" && !finished.step;
   const bool was_kept = finished.step && finished.step->kept;
   std::string node = is_refused ? parent : keeper_.keep(std::move(begun.making), finished);
+  const bool is_new = !is_refused && !node.empty();
   if (node.empty() && !was_kept) node = parent;
   Response response{.body = step_result(node, parent, begun.replayed, finished.json) + "\n",
                     .held = std::move(finished.held)};
+  if (is_new) return answer_when_written(exchange, node, std::move(response));
   if (!is_refused) return exchange->answer(std::move(response));
   run_again(exchange, arrival, std::move(begun), std::move(response));
 }
@@ -396,21 +407,30 @@ void SessionsApi::get_session(const ExchangePtr& exchange, const std::string& id
   });
 }
 
+namespace {
+
+SessionKeeper::Written answering(const ExchangePtr& exchange, std::string body) {
+  return [exchange, body = std::move(body)](const LedgerWriter::Made& made) {
+    exchange->answer(made ? Response{.body = body} : unwritten_response(made));
+  };
+}
+
+}  // namespace
+
 void SessionsApi::delete_session(const ExchangePtr& exchange, const std::string& id) {
   if (!session_of(exchange, id)) return;
-  keeper_.end(id);
+  keeper_.end(id, answering(exchange, fmt::format("{{\"session\":\"{}\",\"ended\":true}}\n", id)));
   const auto streams = streams_;
   for (const auto& stream : streams) {
     if (static_cast<const TryStream&>(*stream).session() == id) stream->withdraw_all();
   }
-  exchange->answer({.body = fmt::format("{{\"session\":\"{}\",\"ended\":true}}\n", id)});
 }
 
 void SessionsApi::delete_node(const ExchangePtr& exchange, const std::string& node) {
   const auto place = place_of(exchange, node, Needs::kState);
   if (!place) return;
-  keeper_.delete_node(*place);
-  exchange->answer({.body = fmt::format("{{\"node\":\"{}\",\"freed\":true}}\n", node)});
+  keeper_.delete_node(
+      *place, answering(exchange, fmt::format("{{\"node\":\"{}\",\"freed\":true}}\n", node)));
 }
 
 }  // namespace service

@@ -74,6 +74,8 @@ class SessionsApi {
   void submit(const ExchangePtr& exchange, const std::string& session, runtime::Job job,
               std::optional<sys::Milliseconds> patience, Amend amend,
               std::function<void(Finished)> told);
+  // Where nodes are kept on the disk: when this one is there.
+  void answer_when_written(const ExchangePtr& exchange, const std::string& node, Response response);
   // How a step was begun.
   struct Begun {
     Making making;

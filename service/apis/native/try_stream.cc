@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "service/sessions/session_answers.h"
+
 namespace service {
 
 namespace {
@@ -135,11 +137,30 @@ void TryStream::tell(Branch branch, std::string why_no_score) {
         std::move(branch.finished.held));
 }
 
+// All at once, so that a service that is killed before its summary has kept none.
+bool TryStream::settle() {
+  if (writing_ != Writing::kNot) return writing_ == Writing::kDone;
+  writing_ = Writing::kUnderWay;
+  std::vector<std::string> nodes;
+  for (const Tried& tried : selection_.kept()) nodes.push_back(tried.node);
+  auto is_here = std::make_shared<bool>(true);
+  keeper_.when_written(nodes, [self = self<TryStream>(), is_here](LedgerWriter::Made made) {
+    self->writing_ = Writing::kDone;
+    self->written_ = std::move(made);
+    if (!*is_here) self->feed();
+  });
+  *is_here = false;
+  return writing_ == Writing::kDone;
+}
+
 void TryStream::write(const std::string& line, std::shared_ptr<void> held) {
   exchange_->write(line + "\n", std::move(held));
 }
 
-void TryStream::write_end() { write(summary_of(selection_, has_score())); }
+void TryStream::write_end() {
+  if (written_ && *written_) return write(summary_of(selection_, has_score()));
+  exchange_->write(unwritten_response(written_).body);
+}
 
 void TryStream::lose_client() {
   for (const Branch& branch : to_score_) forget(branch);

@@ -40,6 +40,7 @@ class TryStream : public JobStream {
 
   bool take_next() override;
   bool is_at_end() const override;
+  bool settle() override;
   void write_end() override;
   void lose_client() override;
   bool submit_step();
@@ -55,6 +56,9 @@ class TryStream : public JobStream {
   const Plan plan_;
   Selection selection_;
   size_t next_ = 0;
+  enum class Writing : uint8_t { kNot, kUnderWay, kDone };
+  Writing writing_ = Writing::kNot;  // the nodes that are kept, to the disk
+  sys::Result<bool> written_ = true;
   std::deque<Branch> to_score_;
 };
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 import host
 import zygo
-from sessions.client import SessionTestCase
+from serve import Service
+from sessions.client import ApiTestCase, ServiceTestCase, SessionTestCase
 
 SEED = int(os.environ.get("ZYGO_SEED", "0")) or 20261127
 STEPS = int(os.environ.get("ZYGO_STEPS", "152"))
@@ -85,6 +87,22 @@ main({steps!r})
 """
 
 
+def plan(chance: random.Random, nodes: list[str], number: int) -> tuple[str, str]:
+    """The next step: where it is run, and its source."""
+    parent = chance.choice(nodes[-12:] if chance.random() < 0.7 else nodes)
+    return parent, chance.choice(LOST) if chance.random() < 0.08 else chance.choice(CHANGES).format(n=number)
+
+
+def limits_of(source: str) -> dict[str, object]:
+    return {"limits": {"cpu_ms": 200}} if source in LOST else {}
+
+
+def in_one_process(test: ServiceTestCase, sources: list[str]) -> str:
+    straight = test.service.run(STRAIGHT.format(steps=[*sources, "log.flush()\n" + LOOK]))
+    test.assertLabel(straight, "OK")
+    return str(straight["stdout"]["text"].strip())
+
+
 class Trees(SessionTestCase):
     options = ("--nodes-memory", "8G")
 
@@ -94,12 +112,8 @@ class Trees(SessionTestCase):
         if cells:
             host.kill_and_await(chance.choice(sorted(cells)))
 
-    def plan(self, chance: random.Random, nodes: list[str], number: int) -> tuple[str, str]:
-        parent = chance.choice(nodes[-12:] if chance.random() < 0.7 else nodes)
-        return parent, chance.choice(LOST) if chance.random() < 0.08 else chance.choice(CHANGES).format(n=number)
-
     def change(self, parent: str, source: str) -> zygo.Result:
-        return self.step(parent, source, **({"limits": {"cpu_ms": 200}} if source in LOST else {}))
+        return self.step(parent, source, **limits_of(source))
 
     def test_each_node_is_what_a_run_of_its_steps_is(self) -> None:
         chance = random.Random(SEED)
@@ -108,7 +122,7 @@ class Trees(SessionTestCase):
             for first in range(0, STEPS, AT_ONCE):
                 if chance.random() < 0.16:
                     self.kill_a_cell(chance)
-                plans = [self.plan(chance, list(log), number) for number in range(first, first + AT_ONCE)]
+                plans = [plan(chance, list(log), number) for number in range(first, first + AT_ONCE)]
                 for (parent, source), result in zip(plans, side_by_side.map(lambda plan: self.change(*plan), plans)):
                     if source in LOST:
                         self.assertEqual((result["session"]["kept"], result["session"]["node"]), (False, parent), result)
@@ -117,10 +131,49 @@ class Trees(SessionTestCase):
                     log[result["session"]["node"]] = [*log[parent], source]
         for node in chance.sample(list(log), min(len(log), 40)):
             with self.subTest(steps=log[node][1:]):
-                kept = self.value(node, "log.flush()\n" + LOOK)
-                straight = self.service.run(STRAIGHT.format(steps=[*log[node], "log.flush()\n" + LOOK]))
-                self.assertLabel(straight, "OK")
-                self.assertEqual(kept, straight["stdout"]["text"].strip())
+                self.assertEqual(self.value(node, "log.flush()\n" + LOOK), in_one_process(self, log[node]))
+
+
+class OverRestarts(ApiTestCase):
+    """Of a durable session: templates and the service are killed between its steps."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """The test starts its services itself."""
+
+    def start(self) -> None:
+        self.service = Service("--durable", str(self.database), "--log", "off", "--workers", "2")
+        self.addCleanup(self.service.stop)
+
+    def disturb(self, chance: random.Random) -> None:
+        if chance.random() < 0.5:
+            self.service.stop(signal.SIGKILL)
+            self.start()
+            return
+        for template in host.templates_of(self.service.process.pid):
+            host.kill_and_await(template)
+
+    def test_each_node_is_what_a_run_of_its_steps_is(self) -> None:
+        self.database = self.folder() / "ledger.db"
+        self.start()
+        chance = random.Random(SEED)
+        _, root = self.begin(source=FIRST)
+        log = {root: [FIRST]}
+        for number in range(STEPS // 4):
+            if number % 8 == 5:
+                self.disturb(chance)
+            parent, source = plan(chance, list(log), number)
+            result = self.run_at(parent, source, **limits_of(source))
+            if source in LOST:
+                self.assertEqual(result["node"], parent)
+            else:
+                log[result["node"]] = [*log[parent], source]
+        self.service.stop(signal.SIGKILL)
+        self.start()
+
+        for node in chance.sample(list(log), min(len(log), 8)):
+            with self.subTest(steps=log[node][1:]):
+                self.assertEqual(self.value(node, "log.flush()\n" + LOOK), in_one_process(self, log[node]))
 
 
 if __name__ == "__main__":

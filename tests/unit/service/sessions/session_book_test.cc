@@ -131,6 +131,23 @@ TEST_CASE("a node that was put back has the state of then, and another when it g
   CHECK_FALSE(book.put_back("n-a", "n-3", 7));
 }
 
+TEST_CASE("what is not written yet goes back to the last that is", "[sessions]") {
+  SessionBook book({});
+  begin(book, "a", "ann");
+  book.add("s-a", step_at("n-b", "n-a"), minutes(1));
+  book.add("s-a", step_at("n-c", "n-b"), minutes(1));
+  const auto unwritten = [&book] {
+    std::vector<std::string> nodes;
+    for (const SessionStep* step : book.unwritten_before("n-c")) nodes.push_back(step->node);
+    return nodes;
+  };
+  CHECK(unwritten() == std::vector<std::string>{"n-a", "n-b", "n-c"});
+  book.note_written("n-a");
+  CHECK(unwritten() == std::vector<std::string>{"n-b", "n-c"});
+  book.note_written("n-c");
+  CHECK(unwritten().empty());
+}
+
 TEST_CASE("a tenant's sessions make its own go, the least recently used first", "[sessions]") {
   SessionBook book({.most_steps = 10'000, .most_bytes = 40'000});  // 20,000 are hers
   begin(book, "a", "ann", minutes(1), 2000);

@@ -174,7 +174,10 @@ class RemoteSession(SessionWay):
         if status != 200:
             raise RuntimeLost(f"{self._service._url}: {message_of(status, content)}")
         *lines, last = content.splitlines()
-        kept = {one["node"] for one in json.loads(last)["summary"]["kept"]}
+        told = json.loads(last)
+        if "summary" not in told:  # its nodes could not be written to the disk, and are gone
+            raise RuntimeLost(f"{self._service._url}: {message_of(status, last)}")
+        kept = {one["node"] for one in told["summary"]["kept"]}
         for line in lines:
             self._settle(tickets[json.loads(line)["index"]], line, kept)
 
