@@ -93,6 +93,19 @@ class Machinery(support.OnEmbedded, unittest.TestCase):
 
         self.assertFalse(found.passed, found)
 
+    @support.needs_pytest
+    def test_no_plugin_takes_part_that_is_installed(self) -> None:
+        """Such as anyio's, which asks every function for its `hypothesis`."""
+        plugin = "def pytest_collection_modifyitems(items): del items[:]\n"
+        files = {"taker.py": plugin, "taker-1.dist-info/METADATA": "Name: taker\nVersion: 1\n",
+                 "taker-1.dist-info/entry_points.txt": "[pytest11]\ntaker = taker\n"}
+
+        found = self.run_tests("def f(x): return x\n", {"test_it.py": "import program\ndef test_it(): assert program.f(1) == 1\n"},
+                               framework="pytest", files=files)
+
+        self.assertTrue(found.passed, found)
+        self.assertEqual(len(found.tests), 1, found)
+
     def test_an_object_without_a_text_does_not_end_the_tests(self) -> None:
         program = """
             import sys

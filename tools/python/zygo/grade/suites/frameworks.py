@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import unittest
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -128,6 +129,8 @@ class _Plugin:
 def run_pytest(files: Sequence[str], report: Report) -> None:
     import pytest
 
+    # Plugins of whatever is installed beside it ask the program for what they look for.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     pytest.main(["-p", "no:cacheprovider", "-p", "no:faulthandler", "-qq", "--tb=no", "--no-summary", "--rootdir=.",
                  "--capture=no", "--", *files], plugins=[_Plugin(report, (AssertionError, pytest.fail.Exception))])
 
