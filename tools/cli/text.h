@@ -1,23 +1,19 @@
 #pragma once
-// Text for people: hostile bytes made harmless, colour where a terminal wants it. Pure, but for
-// style_for() and terminal_width(), which ask about a descriptor.
+// Text for people on a terminal, or wherever it goes: colour where that wants it, and hostile bytes
+// made harmless.
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "runtime/values/shown_text.h"
+
 namespace cli {
 
-enum class Lines { kKeep, kEscape };
-
-// Makes text safe for a terminal. Control characters (C0, DEL, C1), bidirectional overrides and
-// bytes that are not UTF-8 become visible escapes: "\x1b", "\u202e", "\xff". Newlines and tabs stay
-// with Lines::kKeep; everything else that moves a cursor, "\r" included, is escaped.
-std::string escape_controls(std::string_view bytes, Lines lines);
-
-// At most `columns` characters, the last one "…" when something was cut. Counts code points.
-std::string clip(std::string_view text, size_t columns);
-size_t columns_of(std::string_view text);
+using runtime::clip;
+using runtime::columns_of;
+using runtime::escape_controls;
+using runtime::Lines;
 
 enum class Colour { kNone, kGreen, kYellow, kRed, kBold };
 
