@@ -2,12 +2,12 @@
 // prints, in any pieces. What is taken is well formed; nothing that is printed is lost.
 
 #include "runtime/values/utf8.h"
+#include "service/jupyter/answers.h"
+#include "service/jupyter/markers.h"
+#include "service/jupyter/tree_magics.h"
 #include "tests/fuzz/input.h"
-#include "tools/cli/kernel/answers.h"
 #include "tools/cli/kernel/connection_file.h"
-#include "tools/cli/kernel/markers.h"
-#include "tools/cli/kernel/message.h"
-#include "tools/cli/kernel/tree_magics.h"
+#include "tools/cli/kernel/wire.h"
 
 namespace {
 
@@ -45,28 +45,28 @@ bool has_text(const nlohmann::json& object, const char* name) {
 // Whatever the interpreter says, clients get the protocol's form.
 void check_form(const nlohmann::json& said) {
   for (const char* type : {"display_data", "update_display_data", "execute_result"}) {
-    const auto content = cli::output_of(type, said, 1);
+    const auto content = service::jupyter::output_of(type, said, 1);
     VERIFY(content && content->at("data").is_object() && content->at("metadata").is_object());
   }
-  const nlohmann::json ending = cli::ending_of(said);
+  const nlohmann::json ending = service::jupyter::ending_of(said);
   VERIFY(ending.at("status") == "ok" ? ending.at("payload").is_array()
                                      : has_text(ending, "ename") && has_text(ending, "evalue"));
   for (const char* function : {"complete", "inspect", "is_complete"})
-    VERIFY(has_text(cli::answer_of(function, said), "status"));
+    VERIFY(has_text(service::jupyter::answer_of(function, said), "status"));
 }
 
 void check_output(fuzz::Input input) {
   std::string printed, expected;
   size_t said = 0;
-  cli::Markers markers("w", {[&](std::string text) {
-                               VERIFY(!text.empty() && runtime::is_utf8(text));
-                               printed += text;
-                             },
-                             [&](const nlohmann::json& object) {
-                               VERIFY(object.is_object());
-                               check_form(object);
-                               ++said;
-                             }});
+  service::jupyter::Markers markers("w", {[&](std::string text) {
+                                            VERIFY(!text.empty() && runtime::is_utf8(text));
+                                            printed += text;
+                                          },
+                                          [&](const nlohmann::json& object) {
+                                            VERIFY(object.is_object());
+                                            check_form(object);
+                                            ++said;
+                                          }});
   while (!input.empty()) {
     const std::string piece = input.text();
     expected += piece;
@@ -85,7 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_file(text);
   check_message({data, size});
   check_output({data, size});
-  cli::StepTree tree;
-  if (const auto magic = cli::tree_magic_of(text)) (void)cli::perform(*magic, tree);
+  service::StepTree tree;
+  if (const auto magic = service::jupyter::tree_magic_of(text))
+    (void)service::jupyter::perform(*magic, tree);
   return 0;
 }

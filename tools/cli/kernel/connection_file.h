@@ -3,16 +3,16 @@
 // messages. Pure.
 
 #include <array>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "sandbox/sys/result.h"
+#include "service/jupyter/channels.h"
 
 namespace cli {
 
-enum class Channel : uint8_t { kShell, kIopub, kStdin, kControl, kHeartbeat };
-inline constexpr size_t kChannels = 5;
+using service::jupyter::Channel;
+using service::jupyter::kChannels;
 
 struct ConnectionFile {
   std::array<std::string, kChannels> endpoints;  // as ZeroMQ writes them

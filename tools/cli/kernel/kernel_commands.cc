@@ -11,10 +11,14 @@
 
 #include "runtime/host/proc.h"
 #include "sandbox/sys/file.h"
-#include "tools/cli/kernel/kernel.h"
+#include "tools/cli/kernel/kernel_loop.h"
 #include "tools/cli/kernel/kernel_spec.h"
 #include "tools/cli/refusal.h"
 #include "tools/cli/run/run_job.h"
+
+#ifndef ZYGO_VERSION
+#define ZYGO_VERSION "0"
+#endif
 
 namespace cli {
 namespace {
@@ -114,8 +118,8 @@ int kernel_run_command(const CommandLine& line, const Parts& parts) {
   std::vector<int> ends;
   if (parts.stop) ends.push_back(parts.stop->fd());
   if (*parent) ends.push_back(parent->get());
-  Kernel kernel(
-      {**engine, std::get<runtime::Job>(std::move(job)), **sockets, file->key, std::move(ends)});
+  EngineCells cells(**engine, std::get<runtime::Job>(std::move(job)));
+  KernelLoop kernel({cells, **sockets, file->key, std::move(ends), ZYGO_VERSION});
   const sys::Result<void> ran = kernel.run();
   return ran ? kExitOk : refuse("kernel run", {ran.error().text(), kExitSandbox});
 }

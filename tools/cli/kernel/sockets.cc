@@ -83,12 +83,11 @@ void Sockets::answer_heartbeats() {
     send(Channel::kHeartbeat, *beat);
 }
 
-void Sockets::wait(std::vector<Watched>& others, bool takes_shell) {
+void Sockets::wait(std::vector<Watched>& others) {
   std::vector<zmq_pollitem_t> items;
   for (const Channel channel :
-       {Channel::kControl, Channel::kStdin, Channel::kHeartbeat, Channel::kShell}) {
-    if (channel != Channel::kShell || takes_shell) items.push_back({at(channel), 0, ZMQ_POLLIN, 0});
-  }
+       {Channel::kControl, Channel::kStdin, Channel::kHeartbeat, Channel::kShell})
+    items.push_back({at(channel), 0, ZMQ_POLLIN, 0});
   const size_t before = items.size();
   for (const Watched& other : others) {
     if (other.fd >= 0) items.push_back({nullptr, other.fd, other.events, 0});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/cli/kernel/connection_file.h"
-#include "tools/cli/kernel/message.h"
+#include "tools/cli/kernel/wire.h"
 #include "tools/cli/kernel/zmq_library.h"
 
 namespace cli {
@@ -29,9 +29,8 @@ class Sockets {
     short events = 0;
     bool ready = false;
   };
-  // Until a channel has a message, which receive() tells, or one of `others` is ready. Shell is
-  // looked at only where `takes_shell`.
-  void wait(std::vector<Watched>& others, bool takes_shell);
+  // Until a channel has a message, which receive() tells, or one of `others` is ready.
+  void wait(std::vector<Watched>& others);
 
  private:
   explicit Sockets(const ZmqLibrary& zmq) : zmq_(zmq) {}

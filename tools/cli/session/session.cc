@@ -11,11 +11,11 @@
 #include "runtime/json/result/result_json.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/file.h"
+#include "service/sessions/step_tree.h"
 #include "tools/cli/refusal.h"
 #include "tools/cli/run/run_job.h"
 #include "tools/cli/run/verdict_text.h"
 #include "tools/cli/session/console.h"
-#include "tools/cli/session/step_tree.h"
 #include "tools/cli/session/stepper.h"
 #include "tools/cli/text.h"
 
@@ -197,7 +197,7 @@ class Session {
   const CommonOptions& common_;
   Console console_;
   const StopSignals* stop_;
-  StepTree tree_;
+  service::StepTree tree_;
   bool has_failed_ = false;
 };
 

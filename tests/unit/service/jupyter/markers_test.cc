@@ -1,15 +1,16 @@
-#include "tools/cli/kernel/markers.h"
+#include "service/jupyter/markers.h"
 
 #include <catch2/catch.hpp>
 
+namespace service::jupyter {
 namespace {
 
 // What came, in one line: what was said in brackets.
 struct Heard {
   std::string text;
-  cli::Markers markers{"word",
-                       {[this](std::string printed) { text += printed; },
-                        [this](const nlohmann::json& said) { text += '[' + said.dump() + ']'; }}};
+  Markers markers{"word",
+                  {[this](std::string printed) { text += printed; },
+                   [this](const nlohmann::json& said) { text += '[' + said.dump() + ']'; }}};
 };
 
 std::string heard(std::string_view bytes, size_t piece) {
@@ -51,7 +52,7 @@ TEST_CASE("something said that is no object is dropped", "[jupyter]") {
 
 TEST_CASE("text of bytes that begin markers is printed at once", "[jupyter]") {
   size_t pieces = 0;
-  cli::Markers markers("word", {[&pieces](const std::string&) { ++pieces; }, {}});
+  Markers markers("word", {[&pieces](const std::string&) { ++pieces; }, {}});
   markers.take(std::string(100'000, '\x1e') + "a");
   CHECK(pieces == 1);
 }
@@ -64,7 +65,7 @@ TEST_CASE("what is said can be written again, however deep it is", "[jupyter]") 
 }
 
 TEST_CASE("a character in two pieces is one, and a broken one is replaced", "[jupyter]") {
-  cli::Characters characters;
+  Characters characters;
   CHECK(characters.take("a\xc3") == "a");
   CHECK(characters.take("\xa4\xff") == "\xc3\xa4\xef\xbf\xbd");
   CHECK(characters.take("\xc3").empty());
@@ -80,3 +81,5 @@ TEST_CASE("many things said in one piece are all heard, in their order", "[jupyt
   CHECK(heard(bytes + "end", bytes.size() + 3) == expected + "end");
   CHECK(heard(bytes + "end", 7) == expected + "end");
 }
+
+}  // namespace service::jupyter

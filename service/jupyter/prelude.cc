@@ -1,8 +1,8 @@
-#include "tools/cli/kernel/prelude.h"
+#include "service/jupyter/prelude.h"
 
 #include <fmt/format.h>
 
-namespace cli {
+namespace service::jupyter {
 
 using nlohmann::json;
 
@@ -58,4 +58,4 @@ std::string prelude_call(std::string_view function, const json& request) {
   return fmt::format("__import__('zygo_kernel.run').run.{}({})\n", function, literal_of(request));
 }
 
-}  // namespace cli
+}  // namespace service::jupyter

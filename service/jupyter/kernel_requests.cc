@@ -1,17 +1,11 @@
 #include <fmt/format.h>
 
-#include "runtime/values/value.h"
-#include "tools/cli/kernel/answers.h"
-#include "tools/cli/kernel/kernel.h"
-#include "tools/cli/kernel/prelude.h"
-#include "tools/cli/kernel/tree_magics.h"
-#include "tools/cli/run/verdict_text.h"
+#include "service/jupyter/answers.h"
+#include "service/jupyter/kernel.h"
+#include "service/jupyter/prelude.h"
+#include "service/jupyter/tree_magics.h"
 
-#ifndef ZYGO_VERSION
-#define ZYGO_VERSION "0"
-#endif
-
-namespace cli {
+namespace service::jupyter {
 
 using nlohmann::json;
 
@@ -32,18 +26,15 @@ json object_of(const json& content, const char* name) {
 
 bool is_blank(std::string_view code) { return code.find_first_not_of(" \t\r\n") == code.npos; }
 
-bool was_kept(const runtime::JobResult& result) { return result.step && result.step->kept; }
-
 // Of a cell whose interpreter could not tell it.
-json error_of(const runtime::JobResult& result) {
-  if (result.exception && was_kept(result))
-    return {{"ename", result.exception->type},
-            {"evalue", result.exception->message},
-            {"traceback", {result.exception->traceback}}};
-  const bool is_cancelled = result.verdict.outcome == runtime::Outcome::kCancelled;
-  const std::string name = is_cancelled ? "KeyboardInterrupt" : result.verdict.label();
-  std::string words = is_cancelled ? "the cell was ended" : verdict_line(result, Style{});
-  if (!was_kept(result)) words += kAsBefore;
+json error_of(const CellEnd& end) {
+  if (end.exception && end.was_kept())
+    return {{"ename", end.exception->type},
+            {"evalue", end.exception->message},
+            {"traceback", {end.exception->traceback}}};
+  const std::string name = end.is_cancelled ? "KeyboardInterrupt" : end.label;
+  std::string words = end.is_cancelled ? "the cell was ended" : end.verdict;
+  if (!end.was_kept() && !end.is_lost) words += kAsBefore;
   return error_of(name, words);
 }
 
@@ -58,46 +49,38 @@ json Kernel::kernel_info() const {
                          {"codemirror_mode", {{"name", "ipython"}, {"version", 3}}},
                          {"nbconvert_exporter", "python"}};
   return {{"status", "ok"},
-          {"protocol_version", "5.3"},
+          {"protocol_version", kProtocol},
           {"implementation", "zygo"},
-          {"implementation_version", ZYGO_VERSION},
+          {"implementation_version", parts_.version},
           {"language_info", language},
           {"banner", fmt::format("zygo {}: Python {} in a sandbox; %undo, %branch and %tree move "
                                  "between the states of this session",
-                                 ZYGO_VERSION, python_version_)},
+                                 parts_.version, python_version_)},
           {"debugger", false},
           {"help_links", json::array()}};
 }
 
 void Kernel::begin(std::unique_ptr<Work> work, const std::string& source) {
-  runtime::Job job = parts_.common;
-  job.id = fmt::format("cell-{}", ++jobs_);
-  job.source = source;
-  const std::string& node = tree_.node().empty() ? first_node_ : tree_.node();
-  job.session = node.empty() ? runtime::kNewSession : node;
-  job.keep = work->is_first || (work->is_cell && !is_blank(work->code));
   Work* const raw = work.get();
   raw->out = std::make_unique<Markers>(
       word_, Markers::Sink{[this, raw](std::string text) {
                              if (raw->is_cell) show(raw->request, "stdout", std::move(text));
                            },
                            [this, raw](json said) { say(*raw, std::move(said)); }});
-  auto run = CellRun::start(parts_.engine, std::move(job));
-  if (!run) {
-    if (work->is_first) broken_ = run.error().text();
-    fail(work->channel, work->request, error_of("SandboxError", run.error().text()),
-         work->stops_others);
-    return publish_status("idle", work->request);
+  const bool keep = work->is_first || (work->is_cell && !is_blank(work->code));
+  auto run = parts_.cells.start({tree_.node().empty() ? first_node_ : tree_.node(), source, keep});
+  if (run) {
+    raw->run = std::move(run).value();
+    work_ = std::move(work);
+    return;
   }
-  raw->run = std::move(run).value();
-  work_ = std::move(work);
-}
-
-void Kernel::begin_first() {
-  auto work = std::make_unique<Work>();
-  work->is_first = true;
-  begin(std::move(work), prelude_step(word_));
-  if (!work_) is_ending_ = true;
+  if (work->is_first) {
+    broken_ = run.error().text();
+    return;
+  }
+  fail(work->channel, work->request, error_of("SandboxError", run.error().text()),
+       work->stops_others);
+  publish_status("idle", work->request);
 }
 
 void Kernel::begin_execute(Channel channel, Message request) {
@@ -111,6 +94,7 @@ void Kernel::begin_execute(Channel channel, Message request) {
   work->is_noted =
       !work->is_silent && flag_of(content, "store_history", true) && !is_blank(work->code);
   if (work->is_noted) history_.add(++count_, work->code);
+  if (work->is_noted && request.held) held_.push_back(request.held);
   work->count = count_;
   json execute = {{"code", work->code},
                   {"count", count_},
@@ -176,9 +160,9 @@ void Kernel::ask(Work& work, const json& said) {
       "input_request", work.request,
       {{"prompt", text_of(said, "prompt")}, {"password", flag_of(said, "password", false)}});
   message.identities = work.request.identities;
-  if (!work.asked.empty()) asked_before_.insert(work.asked);
+  forget_question(work);
   work.asked = text_of(message.header, "msg_id");
-  parts_.sockets.send(Channel::kStdin, write_message(message, parts_.key));
+  parts_.clients.send(Channel::kStdin, message);
 }
 
 void Kernel::show(const Message& parent, const char* stream, std::string text) {
@@ -194,37 +178,31 @@ void Kernel::fail(Channel channel, const Message& request, json error, bool stop
   error["payload"] = json::array();
   error["user_expressions"] = json::object();
   reply(channel, request, std::move(error));
-  abort(others);
+  for (const Message& cell : others) abort(cell);
 }
 
-void Kernel::finish(Work& work, const runtime::JobResult& result) {
-  if (work.is_first) {
-    if (was_kept(result)) first_node_ = result.step->node;
-    if (first_node_.empty())
-      broken_ = "the interpreter did not begin: " + verdict_line(result, Style{});
-    is_ending_ = !broken_.empty();
-    return;
-  }
-  work.is_cell ? finish_cell(work, result) : finish_question(work);
+void Kernel::finish(Work& work, const CellEnd& end) {
+  if (!work.is_first) return work.is_cell ? finish_cell(work, end) : finish_question(work);
+  first_node_ = end.node;
+  if (first_node_.empty()) broken_ = "the interpreter did not begin: " + end.verdict;
+  is_ending_ = !broken_.empty();
 }
 
 // A cell without a number is no step: what it does belongs to the one before it.
-void Kernel::take_place(const Work& work, const runtime::JobResult& result) {
-  const std::string& node = result.step->node;
-  if (work.is_noted) return tree_.move_on(tree_.add(node, work.code, result.verdict.label()));
-  const std::string before = tree_.amend(node);
-  if (!before.empty()) parts_.engine.forget_nodes(parts_.common.tenant, {before});
+void Kernel::take_place(const Work& work, const CellEnd& end) {
+  if (work.is_noted) return tree_.move_on(tree_.add(end.node, work.code, end.label));
+  const std::string before = tree_.amend(end.node);
+  if (!before.empty()) parts_.cells.forget(before);
 }
 
-void Kernel::finish_cell(Work& work, const runtime::JobResult& result) {
-  if (was_kept(result)) {
-    take_place(work, result);
-  } else if (work.done && result.step && !is_blank(work.code)) {
-    show(work.request, "stderr",
-         fmt::format("zygo: not kept: {}{}\n", result.step->why_not, kAsBefore));
+void Kernel::finish_cell(Work& work, const CellEnd& end) {
+  if (end.was_kept()) {
+    take_place(work, end);
+  } else if (work.done && !end.why_not.empty() && !is_blank(work.code)) {
+    show(work.request, "stderr", fmt::format("zygo: not kept: {}{}\n", end.why_not, kAsBefore));
   }
-  const bool is_fine = result.verdict.ok() && work.done;
-  json ending = is_fine ? ending_of(*work.done) : error_of(result);
+  const bool is_fine = end.is_fine && work.done;
+  json ending = is_fine ? ending_of(*work.done) : error_of(end);
   if (text_of(ending, "status") != "ok")
     return fail(work.channel, work.request, std::move(ending), work.stops_others);
   ending["execution_count"] = work.count;
@@ -241,29 +219,28 @@ void Kernel::finish_question(const Work& work) {
 
 // Cells that were sent before their client could know of an error.
 std::vector<Message> Kernel::take_cells() {
+  parts_.clients.gather();
   std::vector<Message> cells;
-  while (const auto frames = parts_.sockets.receive(Channel::kShell)) {
-    sys::Result<Message> message = read_message(*frames, parts_.key);
-    if (!message) continue;
-    if (message->type() == "execute_request")
-      cells.push_back(std::move(message).value());
+  std::deque<Message> others;
+  for (Message& message : waiting_) {
+    if (message.type() == "execute_request")
+      cells.push_back(std::move(message));
     else
-      waiting_.push_back(std::move(message).value());
+      others.push_back(std::move(message));
   }
+  waiting_ = std::move(others);
   return cells;
 }
 
-void Kernel::abort(const std::vector<Message>& cells) {
-  for (const Message& cell : cells) {
-    publish_status("busy", cell);
-    reply(Channel::kShell, cell,
-          {{"status", "aborted"},
-           {"execution_count", count_},
-           {"ename", ""},
-           {"evalue", ""},
-           {"traceback", json::array()}});
-    publish_status("idle", cell);
-  }
+void Kernel::abort(const Message& cell) {
+  publish_status("busy", cell);
+  reply(Channel::kShell, cell,
+        {{"status", "aborted"},
+         {"execution_count", count_},
+         {"ename", ""},
+         {"evalue", ""},
+         {"traceback", json::array()}});
+  publish_status("idle", cell);
 }
 
-}  // namespace cli
+}  // namespace service::jupyter

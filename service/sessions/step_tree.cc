@@ -1,13 +1,13 @@
-#include "tools/cli/session/step_tree.h"
+#include "service/sessions/step_tree.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "tools/cli/text.h"
+#include "runtime/values/shown_text.h"
 
-namespace cli {
+namespace service {
 
 size_t StepTree::add(std::string node, std::string_view source, std::string_view label) {
   steps_.push_back({place_, std::move(node), std::string(source), std::string(label)});
@@ -49,6 +49,9 @@ std::string StepTree::begin_branch(std::string_view name) {
   const bool is_number = name.find_first_not_of("0123456789") == name.npos;
   if (name.empty() || is_number || name.find(' ') != name.npos)
     return "a branch has a name, which is one word and no number";
+  constexpr size_t kLongest = 100, kMost = 1000;
+  if (name.size() > kLongest) return fmt::format("a name has at most {} bytes", kLongest);
+  if (branches_.size() >= kMost) return fmt::format("there are {} branches already", kMost);
   if (branches_.contains(name)) return fmt::format("there is a branch \"{}\" already", name);
   branch_ = name;
   branches_.emplace(branch_, place_);
@@ -90,8 +93,9 @@ std::string drawing_of(const StepTree& tree) {
                         row.number);
     if (row.number == 0) text += "  the beginning";
     if (row.number != 0)
-      text +=
-          "  " + clip(escape_controls(line, Lines::kEscape) + (has_more ? " ..." : ""), kColumns);
+      text += "  " + runtime::clip(runtime::escape_controls(line, runtime::Lines::kEscape) +
+                                       (has_more ? " ..." : ""),
+                                   kColumns);
     if (!row.label.empty() && row.label != "OK") text += "  " + row.label;
     if (!row.branches.empty()) text += "  (" + row.branches + ")";
     text += '\n';
@@ -113,4 +117,4 @@ std::string json_of(const StepTree& tree) {
          "\n";
 }
 
-}  // namespace cli
+}  // namespace service

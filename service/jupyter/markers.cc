@@ -1,4 +1,4 @@
-#include "tools/cli/kernel/markers.h"
+#include "service/jupyter/markers.h"
 
 #include <charconv>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "runtime/values/utf8.h"
 #include "service/apis/parsed.h"
 
-namespace cli {
+namespace service::jupyter {
 
 namespace {
 constexpr size_t kMostDigits = 10;
@@ -68,4 +68,4 @@ std::string Characters::take(std::string_view bytes) {
 
 std::string Characters::end() { return runtime::repaired_utf8(std::exchange(held_, {})); }
 
-}  // namespace cli
+}  // namespace service::jupyter

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace cli {
+namespace service {
 
 class StepTree {
  public:
@@ -55,4 +55,4 @@ class StepTree {
 std::string drawing_of(const StepTree& tree);
 std::string json_of(const StepTree& tree);
 
-}  // namespace cli
+}  // namespace service

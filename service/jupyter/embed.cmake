@@ -7,10 +7,10 @@ foreach(module IN LISTS modules)
   file(READ "${module}" text)
   string(APPEND entries "    {\"${name}\", R\"module(${text})module\"},\n")
 endforeach()
-file(WRITE "${OUTPUT}" "// Made by embed.cmake from tools/cli/kernel/prelude.
-#include \"tools/cli/kernel/prelude.h\"
+file(WRITE "${OUTPUT}" "// Made by embed.cmake from service/jupyter/prelude.
+#include \"service/jupyter/prelude.h\"
 
-namespace cli {
+namespace service::jupyter {
 
 std::span<const PreludeModule> prelude_modules() {
   static constexpr PreludeModule kModules[] = {
@@ -18,5 +18,5 @@ ${entries}  };
   return kModules;
 }
 
-}  // namespace cli
+}  // namespace service::jupyter
 ")

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-namespace cli {
+namespace service::jupyter {
 
 class History {
  public:
   void add(int64_t count, std::string code) { cells_.push_back({count, std::move(code)}); }
-  // The answer to a history_request.
+  // The answer to a history_request: of what is asked for the newest, within bounds.
   nlohmann::json answer(const nlohmann::json& request) const;
 
  private:
@@ -19,9 +19,9 @@ class History {
     int64_t count;
     std::string code;
   };
-  std::vector<Cell> found(const nlohmann::json& request) const;
+  std::vector<const Cell*> found(const nlohmann::json& request) const;
 
   std::vector<Cell> cells_;
 };
 
-}  // namespace cli
+}  // namespace service::jupyter

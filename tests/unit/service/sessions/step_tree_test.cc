@@ -1,8 +1,8 @@
-#include "tools/cli/session/step_tree.h"
+#include "service/sessions/step_tree.h"
 
 #include <catch2/catch.hpp>
 
-namespace cli {
+namespace service {
 namespace {
 
 void step(StepTree& tree, const std::string& source, const std::string& label = "OK") {
@@ -72,6 +72,7 @@ TEST_CASE("a branch has a name of its own", "[session]") {
   StepTree tree;
   CHECK(tree.begin_branch("") == "a branch has a name, which is one word and no number");
   CHECK(tree.begin_branch("12") == tree.begin_branch("two words"));
+  CHECK(tree.begin_branch(std::string(101, 'b')) == "a name has at most 100 bytes");
   CHECK(tree.begin_branch("main") == "there is a branch \"main\" already");
 }
 
@@ -96,4 +97,4 @@ TEST_CASE("a tree is drawn with its place, its branches and what failed", "[sess
         "\"branches\":\"main\"}]}\n");
 }
 
-}  // namespace cli
+}  // namespace service

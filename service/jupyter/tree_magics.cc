@@ -1,4 +1,4 @@
-#include "tools/cli/kernel/tree_magics.h"
+#include "service/jupyter/tree_magics.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-namespace cli {
+namespace service::jupyter {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTreeMagics{"undo", "branch", "go", "tree"};
@@ -60,4 +60,4 @@ TreeAnswer perform(const TreeMagic& magic, StepTree& tree) {
   return answer;
 }
 
-}  // namespace cli
+}  // namespace service::jupyter

@@ -1,4 +1,4 @@
-#include "tools/cli/kernel/message.h"
+#include "tools/cli/kernel/wire.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
@@ -13,6 +13,7 @@
 namespace cli {
 
 using nlohmann::json;
+using service::jupyter::Message;
 
 namespace {
 
@@ -28,8 +29,6 @@ bool is_same(std::string_view one, std::string_view other) {
 }
 
 }  // namespace
-
-std::string Message::type() const { return text_of(header, "msg_type"); }
 
 std::string signature_of(std::string_view key, const std::vector<std::string_view>& parts) {
   std::string text;
@@ -70,21 +69,6 @@ Frames write_message(const Message& message, std::string_view key) {
   frames.push_back(signature_of(key, {parts.begin(), parts.end()}));
   frames.insert(frames.end(), parts.begin(), parts.end());
   return frames;
-}
-
-std::string text_of(const json& content, const char* name) {
-  const auto found = content.find(name);
-  return found != content.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-bool flag_of(const json& content, const char* name, bool otherwise) {
-  const auto found = content.find(name);
-  return found != content.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-
-int64_t number_of(const json& content, const char* name, int64_t otherwise) {
-  const auto found = content.find(name);
-  return found != content.end() && found->is_number_integer() ? found->get<int64_t>() : otherwise;
 }
 
 }  // namespace cli

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cli {
+namespace service::jupyter {
 
 class Markers {
  public:
@@ -46,4 +46,4 @@ class Characters {
   std::string held_;
 };
 
-}  // namespace cli
+}  // namespace service::jupyter

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cli {
+namespace service::jupyter {
 
 // The content of a message of this type about a cell's output (display_data, update_display_data,
 // execute_result, clear_output); none: there is no such type. `count`: the cell's number.
@@ -20,4 +20,4 @@ nlohmann::json ending_of(const nlohmann::json& said);
 // The answer to a question by its function: "complete", "inspect", "is_complete".
 nlohmann::json answer_of(std::string_view function, const nlohmann::json& said);
 
-}  // namespace cli
+}  // namespace service::jupyter

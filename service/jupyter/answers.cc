@@ -1,12 +1,12 @@
-#include "tools/cli/kernel/answers.h"
+#include "service/jupyter/answers.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "tools/cli/kernel/message.h"
+#include "service/jupyter/message.h"
 
-namespace cli {
+namespace service::jupyter {
 
 using nlohmann::json;
 
@@ -117,4 +117,4 @@ json answer_of(std::string_view function, const json& said) {
   return answer;
 }
 
-}  // namespace cli
+}  // namespace service::jupyter

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "tools/cli/session/step_tree.h"
+#include "service/sessions/step_tree.h"
 
-namespace cli {
+namespace service::jupyter {
 
 struct TreeMagic {
   std::string name, argument;  // "undo", "2"
@@ -22,4 +22,4 @@ struct TreeAnswer {
 };
 TreeAnswer perform(const TreeMagic& magic, StepTree& tree);
 
-}  // namespace cli
+}  // namespace service::jupyter

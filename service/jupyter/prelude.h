@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace cli {
+namespace service::jupyter {
 
 struct PreludeModule {
   std::string_view name, text;
@@ -19,4 +19,4 @@ std::string prelude_step(const std::string& word);
 // A call of a function of prelude/run.py.
 std::string prelude_call(std::string_view function, const nlohmann::json& request);
 
-}  // namespace cli
+}  // namespace service::jupyter
