@@ -160,7 +160,7 @@ void Service::add_apis() {
   const auto add = [this](std::unique_ptr<Api> made) {
     Api& api = *apis_.emplace_back(std::move(made));
     router_.add(api.routes());
-    if (!api.token_header().empty()) guard_.accept_token_in(std::string(api.token_header()));
+    guard_.accept_token_in(api.token_places());
   };
   for (const KnownApi* known : options_.apis) add(known->make(context, options_.api_options));
   for (const ApiMaker& make : options_.parts) add(make(context));

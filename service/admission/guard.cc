@@ -2,9 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "service/http/handshake.h"
 
 namespace service {
+
+namespace {
+
+bool has_prefix(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() &&
+         std::ranges::equal(text.substr(0, lower.size()), lower, [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+         });
+}
+
+}  // namespace
 
 // A page in somebody's browser may send requests to this host, too.
 bool Guard::is_welcome(const Request& request) const {
@@ -12,19 +25,29 @@ bool Guard::is_welcome(const Request& request) const {
          (rules_.page && is_own_page(request));
 }
 
-const std::string* Guard::token_in_header(const Request& request) const {
-  for (const std::string& name : token_headers_) {
-    if (const std::string* given = request.header(name)) return given;
+std::optional<std::string> Guard::token_in(const Request& request) const {
+  if (const std::string* authorization = request.header("authorization")) {
+    for (const TokenPlaces& places : token_places_) {
+      const std::string scheme = places.scheme + ' ';
+      if (!places.scheme.empty() && has_prefix(*authorization, scheme))
+        return std::string(trimmed(std::string_view(*authorization).substr(scheme.size())));
+    }
+    return std::nullopt;
   }
-  return nullptr;
+  if (std::optional<std::string> offered = offered_token(request)) return offered;
+  for (const TokenPlaces& places : token_places_) {
+    const std::string* given = places.header.empty() ? nullptr : request.header(places.header);
+    if (!given && !places.parameter.empty()) given = request.query_value(places.parameter);
+    if (given) return *given;
+  }
+  return std::nullopt;
 }
 
 const Tokens::Holder* Guard::holder_of(const Request& request) const {
-  if (const std::string* given = request.header("authorization")) return rules_.tokens.find(*given);
-  if (const std::optional<std::string> offered = offered_token(request))
-    return rules_.tokens.find("Bearer " + *offered);
-  const std::string* given = token_in_header(request);
-  return given ? rules_.tokens.find("Bearer " + *given) : nullptr;
+  if (const std::optional<std::string> given = token_in(request))
+    return rules_.tokens.find("Bearer " + *given);
+  const std::string* authorization = request.header("authorization");
+  return authorization ? rules_.tokens.find(*authorization) : nullptr;
 }
 
 bool Guard::admit_without_tokens(Exchange& exchange) const {
@@ -45,8 +68,7 @@ bool Guard::admit(Exchange& exchange, Scope scope) const {
   const Request& request = exchange.request;
   const Tokens::Holder* holder = holder_of(request);
   if (!holder) {
-    const bool given =
-        request.header("authorization") || offered_token(request) || token_in_header(request);
+    const bool given = request.header("authorization") || token_in(request);
     Response response =
         error_response(401, "token", given ? "the token is not known" : "expected a bearer token");
     response.headers.emplace_back("WWW-Authenticate", "Bearer");

@@ -3,6 +3,7 @@
 // client shows a token, or, where the service has none, comes by a name and from a page that it
 // knows. Borrows what it reads, which a reload may change. Loop thread only.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,13 @@
 #include "service/http/exchange.h"
 
 namespace service {
+
+// Where a client may bring its token, but for "Authorization: Bearer TOKEN". Empty: nowhere else.
+struct TokenPlaces {
+  std::string header = {};     // its name, in lower case
+  std::string scheme = {};     // of Authorization, in lower case
+  std::string parameter = {};  // of the query
+};
 
 class Guard {
  public:
@@ -23,8 +31,7 @@ class Guard {
   };
   explicit Guard(Rules rules) : rules_(rules) {}
 
-  // The name of a header, in lower case, in which a client may bring its token, too.
-  void accept_token_in(std::string header) { token_headers_.push_back(std::move(header)); }
+  void accept_token_in(TokenPlaces places) { token_places_.push_back(std::move(places)); }
 
   // Answers the request itself, and returns false, if it may not be served.
   bool admit(Exchange& exchange, Scope scope) const;
@@ -35,10 +42,11 @@ class Guard {
 
  private:
   bool admit_without_tokens(Exchange& exchange) const;
-  const std::string* token_in_header(const Request& request) const;
+  // One that it brings otherwise than as "Authorization: Bearer".
+  std::optional<std::string> token_in(const Request& request) const;
 
   const Rules rules_;
-  std::vector<std::string> token_headers_;
+  std::vector<TokenPlaces> token_places_;
 };
 
 }  // namespace service

@@ -72,8 +72,8 @@ class Api {
   virtual bool takes(const ExchangePtr& /*exchange*/, const std::function<void()>& /*here*/) {
     return false;
   }
-  // The name of a header, in lower case, that brings a client's token; empty: none.
-  virtual std::string_view token_header() const { return ""; }
+  // Where its clients put their token, beside the usual places.
+  virtual TokenPlaces token_places() const { return {}; }
   // The service ends: nothing new is taken. It ends when nothing is_busy() any more, or its grace
   // is over; whoever was busy calls ApiContext::rested.
   virtual void begin_end() {}

@@ -11,7 +11,7 @@ class DifyApi : public Api {
   explicit DifyApi(const ApiContext& context) : context_(context) {}
 
   Routes routes() override;
-  std::string_view token_header() const override { return "x-api-key"; }
+  TokenPlaces token_places() const override { return {.header = "x-api-key"}; }
 
  private:
   void run(const ExchangePtr& exchange);

@@ -14,7 +14,7 @@ class E2bApi : public Api {
   explicit E2bApi(const ApiContext& context);
 
   Routes routes() override;
-  std::string_view token_header() const override { return "x-api-key"; }
+  TokenPlaces token_places() const override { return {.header = "x-api-key"}; }
   std::optional<Response> answer_without_route(const Request& request) const override;
 
  private:

@@ -22,7 +22,7 @@ class Judge0Api : public Api {
   Judge0Api(const ApiContext& context, SubmissionStore::Limits limits);
 
   Routes routes() override;
-  std::string_view token_header() const override { return "x-auth-token"; }
+  TokenPlaces token_places() const override { return {.header = "x-auth-token"}; }
 
  private:
   struct Started {

@@ -15,7 +15,7 @@ class LibreChatApi : public Api {
   LibreChatApi(const ApiContext& context, FileStore::Limits limits);
 
   Routes routes() override;
-  std::string_view token_header() const override { return "x-api-key"; }
+  TokenPlaces token_places() const override { return {.header = "x-api-key"}; }
   std::optional<Response> answer_without_route(const Request& request) const override;
 
  private:
