@@ -3,6 +3,7 @@
 #include "service/apis/dify/api.h"
 #include "service/apis/e2b/api.h"
 #include "service/apis/judge0/api.h"
+#include "service/apis/jupyter/api.h"
 #include "service/apis/librechat/api.h"
 #include "service/apis/mcp/api.h"
 #include "service/apis/nemo/api.h"
@@ -38,6 +39,7 @@ constexpr KnownApi kKnown[] = {
     {librechat::LibreChatApi::kName, make_librechat, "/mnt/data"},
     {mcp::McpApi::kName, make<mcp::McpApi>},
     {judge0::Judge0Api::kName, make_with<judge0::Judge0Api, &ApiOptions::judge0>},
+    {jupyter::JupyterApi::kName, make<jupyter::JupyterApi>},
     {e2b::E2bApi::kName, make<e2b::E2bApi>, "/home/user", true},
 };
 

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import host
+from apis.jupyter_client import Kernel
 from apis.mcp_client import HttpClient
 from serve import Service, ask_on
 from zygo import PATIENCE, ZygoTestCase
@@ -148,7 +149,32 @@ class E2b(User):
         assert answer.status == 204, answer.body
 
 
-KINDS: tuple[Callable[..., User], ...] = (Native, Mcp, E2b)
+class Jupyter(User):
+    """As E2b; a cell goes on when its client has left."""
+
+    late = E2b.late
+
+    def begin(self) -> None:
+        self.kernel = Kernel(self.service, self.token)
+
+    def run(self, source: str) -> tuple[str, str | None]:
+        cell = self.kernel.run(source)
+        if cell.status == "aborted" or (cell.error and any(words in cell.error[1] for words in PASSING)):
+            return "Cancelled", None
+        return cell.error[0] if cell.error else "OK", cell.value
+
+    def leave(self, source: str) -> None:
+        message = self.kernel.execute("import time; print('begun', flush=True); time.sleep(30)")
+        while not self.kernel.cells[message].stdout and not self.kernel.cells[message].is_over():
+            self.kernel.take_next()
+        self.kernel.connect()
+        assert self.kernel.at("POST", "/interrupt").status == 204
+
+    def end(self) -> None:
+        self.kernel.end()
+
+
+KINDS: tuple[Callable[..., User], ...] = (Native, Mcp, E2b, Jupyter)
 
 
 class MixedSessions(ZygoTestCase):
@@ -161,7 +187,7 @@ class MixedSessions(ZygoTestCase):
         defaults = self.enterContext(tempfile.NamedTemporaryFile("w", prefix="behaviour-defaults-", suffix=".json"))
         defaults.write('{"limits": {"cpu_ms": 400}}')
         defaults.flush()
-        self.service = Service("--api", "mcp", "--api", "e2b", "--log", "off", "--grace", "100ms", "--tokens", tokens.name,
+        self.service = Service("--api", "mcp", "--api", "e2b", "--api", "jupyter", "--log", "off", "--grace", "100ms", "--tokens", tokens.name,
                                "--defaults", defaults.name, "--nodes-memory", "1G")
         self.addCleanup(lambda: self.assertEqual(before.leftovers(), []))
         self.addCleanup(self.service.stop)
@@ -215,9 +241,11 @@ class MixedSessions(ZygoTestCase):
             for move in range(MOVES):
                 self.move(user, chance, number * 100 + move)
                 self.look(user)
-            user.end()
         except Exception as error:  # of a thread, for the test
             self.wrong.append(f"{type(user).__name__} {number}: {type(error).__name__}: {error}")
+        finally:
+            if user:
+                user.end()
 
     def begun(self, begin: Callable[[], User]) -> User:
         """A session whose first step was killed has not begun."""

@@ -56,6 +56,8 @@ NOT_RUN = {
     ("docs/install.md", "tools/package image"): "needs docker; test_packed_image.py makes a small one, tools/package --check image runs it",
     ("docs/jupyter.md", "zygo kernel install                  # for this user; --prefix /usr/local for all"):
         "needs JupyterLab; test_kernel.py installs it and executes a notebook",
+    ("docs/jupyter.md", "zygo serve --api jupyter --tokens FILE --listen 0.0.0.0:8000"):
+        "needs JupyterLab; test_jupyter_clients.py has its server do the same",
     ("docs/isolate.md", 'ln -s "$(command -v zygo)" /usr/local/bin/isolate'): "changes the host",
 }
 

@@ -2,6 +2,7 @@
 // prints, in any pieces. What is taken is well formed; nothing that is printed is lost.
 
 #include "runtime/values/utf8.h"
+#include "service/apis/jupyter/protocol.h"
 #include "service/jupyter/answers.h"
 #include "service/jupyter/markers.h"
 #include "service/jupyter/tree_magics.h"
@@ -36,6 +37,23 @@ void check_message(fuzz::Input input) {
   VERIFY(!message->type().empty());
   const auto again = cli::read_message(cli::write_message(*message, "other"), "other");
   VERIFY(again && again->type() == message->type());
+}
+
+// Of a client of the service, in both forms.
+void check_channel_message(std::string_view bytes) {
+  namespace jupyter = service::jupyter;
+  for (const auto& read :
+       {jupyter::read_channel_message(bytes), jupyter::read_binary_message(bytes)}) {
+    if (!read) continue;
+    VERIFY(!read->message.type().empty() && read->channel != jupyter::Channel::kIopub);
+    const std::string text = jupyter::write_channel_message(read->channel, read->message);
+    const std::string binary = jupyter::write_binary_message(read->channel, read->message);
+    for (const auto& again :
+         {jupyter::read_channel_message(text), jupyter::read_binary_message(binary)})
+      VERIFY(again && again->message.header == read->message.header);
+  }
+  const auto start = jupyter::read_start(bytes);
+  if (const auto* refused = std::get_if<service::Response>(&start)) VERIFY(refused->status == 400);
 }
 
 bool has_text(const nlohmann::json& object, const char* name) {
@@ -83,6 +101,7 @@ void check_output(fuzz::Input input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_file(text);
+  check_channel_message(text);
   check_message({data, size});
   check_output({data, size});
   service::StepTree tree;
