@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMost = 1000, kMostOfClient = 64;
 constexpr size_t kLongestName = 200;
-// Of a kernel that nobody is connected to.
+// A kernel that nobody is connected to ends when it was not used for as long.
 constexpr sys::Nanoseconds kIdle = std::chrono::minutes(30);
 
 // As a Jupyter server has them.
@@ -167,7 +167,7 @@ void JupyterApi::attach(const ExchangePtr& exchange, const KernelPtr& kernel) {
   auto shaken = shake_hands(exchange->request, kBinary);
   if (auto* refused = std::get_if<Response>(&shaken)) return exchange->answer(std::move(*refused));
   const auto& headers = std::get<Headers>(shaken);
-  // Who comes again is told what it asked before.
+  // A client that comes again with its session gets the replies to its earlier requests.
   const std::string* named = exchange->request.query_value("session_id");
   const bool is_named = named && !named->empty() && named->size() <= kLongestName;
   std::string session = is_named ? "session " + *named : std::to_string(++last_socket_);

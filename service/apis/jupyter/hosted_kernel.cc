@@ -31,7 +31,7 @@ void HostedKernel::perform(std::function<void()> what) {
   is_working_ = false;
 }
 
-// What became of what was just done.
+// Looks at the kernel after each thing that it was told: it may have ended, begun, or come to rest.
 void HostedKernel::settle() {
   if (is_over_) return;
   if (kernel_->is_ending() && kernel_->is_restart()) {
@@ -57,7 +57,8 @@ void HostedKernel::start(Then then) {
   perform([this] { begin_anew(); });
 }
 
-// What the old one is withdrawn from may ask for this one.
+// The new kernel is in place before the old one goes: clients that are answered when the old step
+// is withdrawn may ask for it at once.
 void HostedKernel::begin_anew() {
   auto cells = std::make_unique<SessionCells>(parts_.cells);
   auto kernel = std::make_unique<Kernel>(Kernel::Parts{*cells, *this, parts_.version});
@@ -120,7 +121,7 @@ KernelModel HostedKernel::model() const {
   return model;
 }
 
-// What a cell writes waits for whoever is slowest.
+// The slowest client decides: output waits for it.
 bool HostedKernel::has_room() const {
   return std::ranges::all_of(sockets_, [](const auto& each) { return each->has_room(); });
 }

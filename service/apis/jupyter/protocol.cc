@@ -65,8 +65,8 @@ std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// What clients look for in the header of what they are told; all of it goes with each message about
-// the request. Nothing: it is too long.
+// The fields that clients look for in the header of an answer. Each message about the request
+// repeats them, so they are short. Nothing: one of them is too long.
 std::optional<json> short_header(const json& said) {
   constexpr size_t kLongest = 200;
   json header = json::object();

@@ -14,7 +14,7 @@ namespace service::jupyter {
 
 using Refusal = ForeignSessions::Refusal;
 
-// Of all steps. One of them may end when nobody is there for it any more.
+// The steps share it, because one of them may end when its kernel has gone.
 struct SessionCells::House {
   const Parts parts;
   std::string session = {};  // empty: none has begun

@@ -39,7 +39,7 @@ void check_message(fuzz::Input input) {
   VERIFY(again && again->type() == message->type());
 }
 
-// Of a client of the service, in both forms.
+// Checks what a client of the service sends, in both forms.
 void check_channel_message(std::string_view bytes) {
   namespace jupyter = service::jupyter;
   for (const auto& read :
