@@ -12,6 +12,7 @@
 #include "shim/python/audit.h"
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/setup.h"
+#include "shim/python/threads.h"
 
 namespace shim {
 namespace {
@@ -95,19 +96,6 @@ Ending end(const Answer& answer, Stage stage, std::string_view source, AnswerKin
   return {AnswerKind::kException, size, 1};
 }
 
-bool has_grown(PyObject* list, Py_ssize_t length) {
-  return list && PyList_Check(list) && PyList_Size(list) != length;
-}
-
-// Where no thread runs and nobody asked to be called, there is nothing that waiting would do.
-bool threads_need_joining() {
-  const InterpreterRefs& k = refs();
-  Ref running = call(k.count_threads);
-  const long count = running ? PyLong_AsLong(running.get()) : -1;
-  PyErr_Clear();
-  return count != 0 || has_grown(k.threading_callbacks, k.threading_callback_count);
-}
-
 // Flushes the stream that the program calls sys.stdout now, unless it is ours.
 void flush_current(const char* name, PyObject* ours) {
   Ref stream = Ref::share(PySys_GetObject(name));
@@ -189,37 +177,6 @@ void finish(const Answer& answer, const Ending& ending) {
   _exit(ending.code);
 }
 
-// What an executor keeps for later work (concurrent.futures.thread) ends when it is told to.
-static bool is_of_executor(PyObject* thread) {
-  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "concurrent.futures.thread");
-  Ref queues = module ? attribute(module, "_threads_queues") : Ref();
-  const bool is_in = queues && PySequence_Contains(queues.get(), thread) == 1;
-  PyErr_Clear();
-  return is_in;
-}
-
-// True: it was one that a program's end waits for.
-static bool join(PyObject* thread) {
-  Ref is_daemon = attribute(thread, "daemon");
-  const bool waits = is_daemon && PyObject_IsTrue(is_daemon.get()) == 0 &&
-                     thread != refs().main_thread && !is_of_executor(thread);
-  if (waits) Ref::steal(PyObject_CallMethod(thread, "join", nullptr));
-  PyErr_Clear();
-  return waits;
-}
-
-static void join_threads() {
-  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
-  for (bool has_waited = module && threads_need_joining(); has_waited;) {
-    has_waited = false;
-    Ref threads = Ref::steal(PyObject_CallMethod(module, "enumerate", nullptr));
-    PyErr_Clear();
-    if (!threads || !PyList_Check(threads.get())) return;
-    for (Py_ssize_t i = 0; i < PyList_Size(threads.get()); ++i)
-      has_waited = join(PyList_GetItem(threads.get(), i)) || has_waited;
-  }
-}
-
 // Nobody else can see such a timer (setitimer(2)).
 static bool has_timer() {
   for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
@@ -231,7 +188,7 @@ static bool has_timer() {
 }
 
 void rest(const Answer& answer, const Ending& ending) {
-  join_threads();
+  end_threads();
   flush_everything();
   answer.space.region->header.has_timer = has_timer();
   write_answer(answer, ending);

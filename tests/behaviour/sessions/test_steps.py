@@ -150,6 +150,15 @@ os.mkdir('shut', 0o500)
                              "threads = [threading.Thread(target=work) for _ in range(3)]\nfor each in threads: each.start()")
         self.assertEqual(self.value(node, "done"), [1, 1, 1])
 
+    def test_threads_are_gone_before_their_step_is_kept(self) -> None:
+        """A deep stack takes the kernel long to free, after Python has said that the thread has ended."""
+        code = ("import sys, threading\nthreading.stack_size(256 << 20)\nsys.setrecursionlimit(1_000_000)\n"
+                "def deep(n):\n  return n and next(map(deep, [n - 1]))\n"
+                "thread = threading.Thread(target=deep, args=(100_000,))\nthread.start()\n")
+        for joined in ("", "thread.join()"):
+            with self.subTest(joined=joined):
+                self.assertEqual(self.value(self.node("", code + joined), "thread.is_alive()"), False)
+
     def test_surroundings(self) -> None:
         node = self.node("", "import os, signal\nos.mkdir('d'); os.chdir('d'); os.umask(0o27); os.environ['A'] = 'b'\n"
                              "caught = []\nsignal.signal(signal.SIGUSR1, lambda *a: caught.append(1))\n"
