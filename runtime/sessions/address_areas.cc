@@ -116,7 +116,8 @@ std::optional<AreaChange> change_of(const AddressArea* before, const AddressArea
     if (before->protection == now->protection) return std::nullopt;
     change.kind = AreaKind::kProtection;
   } else if (is_anonymous(*now)) {
-    change.kind = now->path == kHeap ? AreaKind::kHeap : AreaKind::kAnonymous;
+    // What was there before, an image, would stay where brk(2) alone puts the heap back.
+    change.kind = now->path == kHeap && !before ? AreaKind::kHeap : AreaKind::kAnonymous;
   } else {
     change.kind = AreaKind::kFile;
     change.offset = now->offset + (begin - now->begin);
@@ -169,14 +170,6 @@ void append_unwritten(const std::vector<AddressArea>& now, std::vector<AreaChang
   }
 }
 
-uint64_t end_of_heap(const std::vector<AddressArea>& areas) {
-  uint64_t end = 0;
-  for (const AddressArea& area : areas) {
-    if (area.path == kHeap) end = area.end;
-  }
-  return end;
-}
-
 }  // namespace
 
 std::optional<std::vector<AddressArea>> parse_maps(std::string_view text) {
@@ -197,6 +190,14 @@ bool is_no_state(const AddressArea& area) {
       area.path.starts_with('[') && area.path != kHeap && !area.path.starts_with(kAnonymous);
   return is_kernels ||
          (area.end > shim::state::kAnswerAddress && area.begin < shim::state::kEndOfOurs);
+}
+
+uint64_t end_of_heap(const std::vector<AddressArea>& areas, uint64_t start) {
+  uint64_t end = start;
+  for (const AddressArea& area : areas) {
+    if (area.begin <= end && end < area.end) end = area.end;
+  }
+  return end;
 }
 
 AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now,
@@ -229,7 +230,6 @@ AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector
   if (meets_ours) result.cannot = "an area where zygo has its own";
   if (meets_what_restores(before, now)) result.cannot = "a stack that it has changed";
   append_unwritten(now, result.changes);
-  if (end_of_heap(before) != end_of_heap(now)) result.brk = end_of_heap(now);
   return result;
 }
 

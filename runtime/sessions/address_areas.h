@@ -40,9 +40,12 @@ struct AreaChange {
 
 struct AreaChanges {
   std::vector<AreaChange> changes;
-  uint64_t brk = 0;    // what it has to become; 0: it stays
   std::string cannot;  // be kept, in words; empty: all can
 };
+
+// Where brk(2) is, up to the end of its page: the kernel tells that to nobody, and names only a
+// part of the heap. `start`: where the heap begins; it has no gaps, and one behind it.
+uint64_t end_of_heap(const std::vector<AddressArea>& areas, uint64_t start);
 
 // What makes areas like `before` into areas like `now`, in the order of addresses; kUnwritten, for
 // all of a process's own that a page may lie in, come last.

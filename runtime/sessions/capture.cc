@@ -102,7 +102,7 @@ class Capture {
         return std::string("a mapping of a file that it cannot name");
       file_.areas.push_back(area);
     }
-    file_.header.brk = changes.brk;
+    file_.header.brk = end_of_heap(now, TRY(process_.start_of_heap()));
     auto own = TRY(process_.own_pages(now, order_.room.most_bytes + bytes_shared_at_most()));
     if (!own.are_all) return std::string(kTooLarge);
     file_.runs = std::move(own.runs);

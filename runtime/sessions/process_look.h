@@ -51,6 +51,7 @@ class RestingProcess {
   sys::Result<Stillness> stillness() const;
 
   sys::Result<std::vector<AddressArea>> areas() const;
+  sys::Result<uint64_t> start_of_heap() const;
   // Those that are its own: written to since its template made its image, present or swapped. Those
   // outside of `areas` are left out, and all behind so many bytes.
   struct OwnPages {

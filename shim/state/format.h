@@ -32,7 +32,7 @@ struct Name {
 struct Header {
   uint64_t magic = kMagic;
   uint64_t bytes = 0;  // of the whole file
-  uint64_t brk = 0;    // brk(2); 0: the template's
+  uint64_t brk = 0;    // brk(2)
   uint32_t areas = 0, runs = 0, entries = 0, descriptors = 0;
   uint32_t name_bytes = 0;
   uint32_t umask = 0;
@@ -42,9 +42,10 @@ struct Header {
   uint64_t file_bytes[kMostFiles] = {};  // of its own, and then of the others
 };
 
-// A difference between the areas of the process and those of the template. kHeap is one that
-// brk(2) has made already. kUnwritten, behind the others: what runs do not cover of its pages is as
-// its file has it, or zero, whatever the process that restores it has inherited there.
+// A difference between the areas of the process and those of the template. kHeap is one where that
+// has none, which brk(2) has made already. kUnwritten, behind the others: what runs do not cover of
+// its pages is as its file has it, or zero, whatever the process that restores it has inherited
+// there.
 enum class AreaKind : uint32_t { kNone, kAnonymous, kHeap, kFile, kProtection, kUnwritten };
 struct Area {
   uint64_t begin = 0, end = 0;

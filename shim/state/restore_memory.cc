@@ -135,7 +135,7 @@ int restore_run(const Run& run, Source& source) {
 
 int put_memory() {
   const long brk = static_cast<long>(header().brk);
-  if (brk != 0 && call(SYS_brk, brk) != brk) return ENOMEM;
+  if (call(SYS_brk, brk) != brk) return ENOMEM;
   for (uint32_t i = 0; i < header().areas; ++i) {
     if (const int error = restore_area(areas()[i]); error != 0) return error;
   }

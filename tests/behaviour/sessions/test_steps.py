@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import platform
+import random
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from sessions.client import SessionTestCase
+
+BRK = 12 if platform.machine() == "x86_64" else 214  # brk(2), for syscall(2)
 
 
 class Steps(SessionTestCase):
@@ -179,6 +183,25 @@ os.mkdir('shut', 0o500)
         self.assertEqual(found[0][0], 5)
         if "--level" in self.options:
             self.assertEqual(found[0], [5, True, True, True, True])
+
+    def test_the_heap_ends_where_its_allocator_takes_it_to_end(self) -> None:
+        """Whoever puts a state back has a heap of its own by then: brk(2) is a part of each state, wherever it is."""
+        chance = random.Random(21)
+        where = ("import ctypes\nlibrary = ctypes.CDLL(None)\nlibrary.sbrk.restype = ctypes.c_void_p\nlibrary.syscall.restype = ctypes.c_long\n"
+                 f"kept = {{}}\ndef where():\n  return library.sbrk(0) - library.syscall({BRK}, 0)\n")
+        node = self.node("", where + "big = [bytes(4000 + i % 100) for i in range(20_000)]\ndel big")
+        for _ in range(12):
+            sizes = [chance.choice((100, 600, 4000, 40_000, 100_000, 200_000)) for _ in range(chance.randrange(1, 40))]
+            step = [f"kept[{i}] = [bytes({size} + i % 9) for i in range({2_000_000 // size})]" if chance.random() < 0.5 else f"kept.pop({i}, 0)"
+                    for i, size in enumerate(sizes)]
+            with self.subTest(step=step):
+                node = self.keep(node, "\n".join(["found = where()", *step]))["session"]["node"]
+                self.assertEqual(self.value(node, "[found, where(), sum(any(each) for some in kept.values() if some for each in some)]"), [0, 0, 0])
+
+    def test_memory_that_was_never_written_is_zero(self) -> None:
+        """A heap that shrinks and grows again within a step is not the template's any more."""
+        node = self.node("", "big = [bytes(4000 + i % 100) for i in range(20_000)]\ndel big\nzeros = [bytes(100_000) for i in range(80)]")
+        self.assertEqual(self.value(node, "[sum(map(any, zeros)), sum(map(any, [bytes(100_000) for i in range(80)]))]"), [0, 0])
 
     def test_extensions_loaded_in_the_middle(self) -> None:
         node = self.node("", "import sqlite3\ndb = sqlite3.connect(':memory:')\ndb.execute('create table t (x)')",

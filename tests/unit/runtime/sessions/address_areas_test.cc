@@ -67,7 +67,6 @@ TEST_CASE("nothing has to be done where nothing differs", "[areas]") {
   CHECK(found.changes[0].begin == 0x20000);
   CHECK(found.changes[0].end == 0x30000);
   CHECK(found.changes[1].begin == 0x50000);
-  CHECK(changes(kBefore).brk == 0);
 }
 
 TEST_CASE("a new area, one that is gone, and one that may be written no more", "[areas]") {
@@ -87,9 +86,32 @@ TEST_CASE("a heap that has grown grows again", "[areas]") {
       "10000-20000 r-xp 00000000 00:01 5   /memfd:image (deleted)\n"
       "20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
       "50000-70000 rw-p 00000000 00:00 0   [heap]\n");
-  CHECK(found.brk == 0x70000);
   REQUIRE(kinds_of(found) == std::vector{AreaKind::kHeap});
   CHECK(found.changes[0].begin == 0x60000);
+}
+
+TEST_CASE("a heap in the place of an image is no image", "[areas]") {
+  const AreaChanges found = changes(
+      "10000-20000 r-xp 00000000 00:01 5   /memfd:image (deleted)\n"
+      "20000-28000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
+      "28000-38000 rw-p 00000000 00:00 0   [heap]\n"
+      "50000-60000 rw-p 00000000 00:00 0   [heap]\n");
+  REQUIRE(kinds_of(found) == std::vector{AreaKind::kAnonymous, AreaKind::kHeap});
+  CHECK(found.changes[0].begin == 0x28000);
+  CHECK(found.changes[0].end == 0x30000);
+}
+
+TEST_CASE("a heap ends before its first gap, whatever it is made of", "[areas]") {
+  const auto areas = parse_maps(
+                         "20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
+                         "30000-38000 r--p 00010000 00:01 5   /memfd:image (deleted)\n"
+                         "38000-40000 rw-p 00000000 00:00 0   [heap]\n"
+                         "50000-60000 rw-p 00000000 00:00 0\n")
+                         .value();
+  CHECK(end_of_heap(areas, 0x21230) == 0x40000);
+  CHECK(end_of_heap(areas, 0x50000) == 0x60000);
+  CHECK(end_of_heap(areas, 0x48000) == 0x48000);  // it has nothing yet
+  CHECK(end_of_heap(areas, 0x40000) == 0x40000);
 }
 
 TEST_CASE("a library that was loaded is mapped from its file", "[areas]") {
