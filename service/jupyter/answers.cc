@@ -28,9 +28,11 @@ json texts_in(const json& said, const char* name) {
 
 // A value by MIME type: text, and for types of JSON any value.
 json data_in(const json& said) {
+  constexpr size_t kMostTypes = 100;
   json data = json::object();
   const json values = object_in(said, "data");
   for (const auto& [type, value] : values.items()) {
+    if (data.size() >= kMostTypes) break;
     const bool is_json = type == "application/json" || type.ends_with("+json");
     if (value.is_string() || is_json) data[type] = value;
   }

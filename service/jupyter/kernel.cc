@@ -32,7 +32,7 @@ void Kernel::begin() {
   publish_status("starting", {});
   auto work = std::make_unique<Work>();
   work->is_first = true;
-  begin(std::move(work), prelude_step(word_));
+  begin(std::move(work), prelude_step(word_, Host::kNotebook));
   if (!work_) is_ending_ = true;
 }
 
@@ -112,20 +112,18 @@ void Kernel::interrupt() {
 // and no room for it.
 bool Kernel::pass_on(Work& work) {
   constexpr size_t kPiece = size_t{32} << 10;
-  const auto piece_of = [](std::string& text) {
-    std::string piece = text.substr(0, kPiece);
-    text.erase(0, piece.size());
-    return piece;
-  };
-  runtime::LiveIo::News& news = work.news;
-  const auto is_empty = [&news] { return news.out.empty() && news.err.empty(); };
+  const auto is_empty = [&work] { return work.new_out.is_empty() && work.new_err.is_empty(); };
   for (;;) {
-    if (is_empty()) news = work.run->take();
+    if (is_empty()) {
+      runtime::LiveIo::News news = work.run->take();
+      work.new_out.put(std::move(news.out));
+      work.new_err.put(std::move(news.err));
+    }
     if (is_empty()) return true;
     if (!parts_.clients.has_room()) return false;
-    const std::string err = piece_of(news.err);
+    const std::string_view err = work.new_err.take(kPiece);
     if (work.is_cell) show(work.request, "stderr", work.err.take(err));
-    work.out->take(piece_of(news.out));
+    work.out->take(work.new_out.take(kPiece));
   }
 }
 

@@ -61,7 +61,7 @@ class Kernel {
     std::unique_ptr<CellRun> run;
     std::unique_ptr<Markers> out;
     Characters err;
-    runtime::LiveIo::News news;  // what it wrote, and clients had no room for yet
+    Waiting new_out, new_err;  // what it wrote, and clients had no room for yet
     std::optional<CellEnd> end;
     std::optional<Json> done;  // what the prelude says at its end
   };

@@ -25,13 +25,24 @@ Markers::Seen Markers::look(size_t at) {
   const size_t known = std::min(here.size(), start_.size());
   if (here.compare(0, known, start_, 0, known) != 0) return Seen::kText;
   if (known < start_.size()) return Seen::kPart;
-  const std::string_view number = here.substr(start_.size(), kMostDigits + 1);
+  more_follow_ = here.size() > start_.size() && here[start_.size()] == '+';
+  const std::string_view number =
+      here.substr(start_.size() + (more_follow_ ? 1 : 0), kMostDigits + 1);
   const char* const end = number.data() + number.size();
   const auto read = std::from_chars(number.data(), end, said_size_);
   if (read.ptr == end && number.size() <= kMostDigits) return Seen::kPart;
   if (read.ec != std::errc() || read.ptr == end || *read.ptr != ':') return Seen::kText;
   said_at_ = static_cast<size_t>(read.ptr - here.data()) + 1;
   return here.size() - said_at_ < said_size_ ? Seen::kPart : Seen::kWhole;
+}
+
+// The program may have written it by itself: a tree of any depth could not be written again.
+void Markers::hear(std::string_view piece) {
+  if (more_follow_ || !said_.empty()) said_ += piece;
+  if (more_follow_) return;
+  nlohmann::json said = service::parsed(said_.empty() ? piece : said_, kDeepest);
+  said_ = {};
+  if (said.is_object()) sink_.said(std::move(said));
 }
 
 void Markers::take(std::string_view bytes) {
@@ -46,17 +57,19 @@ void Markers::take(std::string_view bytes) {
     }
     print(at);
     if (seen == Seen::kPart) return;
-    // The program may have written it by itself: a tree of any depth could not be written again.
-    nlohmann::json said =
-        service::parsed(std::string_view(held_).substr(at + said_at_, said_size_), kDeepest);
+    const std::string_view piece = std::string_view(held_).substr(at + said_at_, said_size_);
     at = taken_ = at + said_at_ + said_size_;
-    if (said.is_object()) sink_.said(std::move(said));
+    hear(piece);
   }
   const std::string_view rest = std::string_view(held_).substr(taken_);
   print(taken_ + runtime::whole_characters(rest));
 }
 
-void Markers::end() { print(held_.size()); }
+void Markers::end() {
+  const size_t begun = held_.find(start_, taken_);
+  const bool is_whole = begun == held_.npos || look(begun) == Seen::kText;
+  print(is_whole ? held_.size() : begun);
+}
 
 std::string Characters::take(std::string_view bytes) {
   held_ += bytes;

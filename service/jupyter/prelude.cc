@@ -10,7 +10,7 @@ namespace {
 
 // The modules are loaded by an importer of their own, which stays in the interpreter.
 constexpr std::string_view kLoader = R"(
-def __zygo_begin(texts, word, names):
+def __zygo_begin(texts, word, is_notebook, names):
     import sys
     from importlib.machinery import ModuleSpec
 
@@ -28,7 +28,7 @@ def __zygo_begin(texts, word, names):
 
     sys.meta_path.insert(0, Modules())
     from zygo_kernel import run
-    run.begin(word, names)
+    run.begin(word, names, is_notebook)
 
 )";
 
@@ -40,7 +40,7 @@ std::string literal_of(const json& value) {
 
 }  // namespace
 
-std::string prelude_step(const std::string& word) {
+std::string prelude_step(const std::string& word, Host host) {
   json texts = {{"zygo_kernel", ""}};
   for (const PreludeModule& module : prelude_modules()) {
     const std::string name(module.name);
@@ -49,9 +49,9 @@ std::string prelude_step(const std::string& word) {
   texts["IPython"] =
       "from IPython.display import display\n\n\ndef get_ipython():\n    return None\n";
   return fmt::format(
-      "{}__import__('json'); __zygo_begin(__import__('json').loads({}), '{}', "
+      "{}__import__('json'); __zygo_begin(__import__('json').loads({}), '{}', {}, "
       "globals())\ndel __zygo_begin\n",
-      kLoader, literal_of(texts), word);
+      kLoader, literal_of(texts), word, host == Host::kNotebook ? "True" : "False");
 }
 
 std::string prelude_call(std::string_view function, const json& request) {

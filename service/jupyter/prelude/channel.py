@@ -3,6 +3,7 @@
 import base64
 import builtins
 import contextlib
+import io
 import json
 import os
 import pprint
@@ -16,16 +17,19 @@ FORMATS = {"_repr_html_": "text/html", "_repr_markdown_": "text/markdown", "_rep
            "_repr_pdf_": "application/pdf"}
 WIDTH = 79
 MOST_TEXT = 1 << 18
+MOST_VALUES = 400_000  # in one object
+PIECE = 3072  # with what is around it less than PIPE_BUF: others' writes come between two pieces, and not within one
 
 word = b""
-stdout = sys.stdout
+out = open(1, "wb", buffering=0, closefd=False)  # the cells may close sys.stdout
 may_ask = False
+tells_data = False  # what values are, beside how they look (prelude.h)
 
 
-def begin(its_word):
-    global word
-    word = its_word.encode()
-    stdout.reconfigure(line_buffering=True)
+def begin(its_word, data_too):
+    global word, tells_data
+    word, tells_data = its_word.encode(), data_too
+    sys.stdout.reconfigure(line_buffering=True)
     sys.stdin = EmptyInput()
     builtins.input = ask
     import getpass
@@ -33,11 +37,22 @@ def begin(its_word):
 
 
 def flush():
-    for stream in (sys.stdout, sys.stderr, stdout):
+    for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except Exception:  # the cells may have put anything there
             pass
+
+
+def mend():
+    """A stream that an earlier cell has closed, by a wrapper of its own perhaps, would be closed for ever."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        try:
+            getattr(sys, name).write("")
+        except Exception:
+            file = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+            setattr(sys, name, file)
+            setattr(sys, f"__{name}__", file)
 
 
 def say(kind, **content):
@@ -46,11 +61,20 @@ def say(kind, **content):
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=str)
     except Exception:  # of the cell's own values
+        text = None
+    if text is None or text.count(",") > MOST_VALUES:
         text = json.dumps(without_json(content), ensure_ascii=False, default=str)
     data = text.encode("utf-8", "replace")
+    pieces = [data[at:at + PIECE] for at in range(0, len(data), PIECE)]
     with whole():
-        stdout.buffer.write(b"\x1e" + word + b":%d:" % len(data) + data)
-        stdout.buffer.flush()
+        for piece in pieces[:-1]:
+            write(b"\x1e" + word + b":+%d:" % len(piece) + piece)
+        write(b"\x1e" + word + b":%d:" % len(pieces[-1]) + pieces[-1])
+
+
+def write(data):
+    while data:
+        data = data[out.write(data):]
 
 
 @contextlib.contextmanager
@@ -74,27 +98,13 @@ def without_json(content):
     return {**content, "data": data, "metadata": {}} if "data" in content else {"say": content["say"]}
 
 
-class EmptyInput:
+class EmptyInput(io.TextIOWrapper):
     """Standard input is the kernel's: a cell asks by input()."""
 
-    encoding, errors, closed, name = "utf-8", "strict", False, "<stdin>"
+    name = "<stdin>"
 
-    def read(self, *size):
-        return ""
-
-    readline = read
-
-    def readlines(self, *hint):
-        return []
-
-    def __iter__(self):
-        return iter(())
-
-    def isatty(self):
-        return False
-
-    def readable(self):
-        return True
+    def __init__(self):
+        super().__init__(io.BytesIO(), encoding="utf-8")
 
     def fileno(self):
         return 0
@@ -169,9 +179,12 @@ def bundle_of(value):
         except Exception:
             pass
         if isinstance(made, tuple) and len(made) == 2:
-            metadata.update(made[1])
+            metadata.update(made[1] if isinstance(made[1], dict) else {})
             made = made[0]
-        for kind, one in (made or {}).items():
+        for kind, one in (made if isinstance(made, dict) else {}).items():
             add(kind, one, data, metadata) if isinstance(one, (str, bytes)) else data.update({kind: one})
     data.setdefault("text/plain", text_of(value))
+    if tells_data:
+        from zygo_kernel import data as ours
+        data.update(ours.told_of(value))
     return data, metadata

@@ -8,7 +8,15 @@ WIDTH = 75
 CONTEXT = 2
 MOST_FRAMES = 30
 MOST_CHAIN = 6
+MOST_TEXT = 1 << 18
+NO_NETWORK = "there is no network in a sandbox"
 CELLS = ("Cell In[", "<cell ", "<timed>", "<captured>")  # names of their code
+
+
+def begin(is_notebook):
+    global RED, GREEN, BLUE, PLAIN
+    if not is_notebook:  # whoever reads it has no terminal
+        RED = GREEN = BLUE = PLAIN = ""
 
 
 class UsageError(Exception):
@@ -131,5 +139,24 @@ def traceback_of(error):
     return lines
 
 
+def lacks_network(error):
+    """Whether it comes from a call of the module socket that was refused, or from one that resolves a name."""
+    seen = []
+    while error is not None and not any(error is one for one in seen):
+        seen.append(error)
+        frames = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__)]
+        if isinstance(error, OSError) and frames[-1:] == ["socket"]:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def shortened(text):
+    return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + "..."
+
+
 def told(error):
-    return {"ename": type(error).__name__, "evalue": safe_text(error), "traceback": traceback_of(error)}
+    words = safe_text(error)
+    if lacks_network(error):
+        words += f" ({NO_NETWORK})"
+    return {"ename": type(error).__name__, "evalue": shortened(words), "traceback": list(map(shortened, traceback_of(error)))}

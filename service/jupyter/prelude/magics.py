@@ -12,13 +12,16 @@ from zygo_kernel import channel, errors
 
 names = {}  # of the cells
 PR_SET_CHILD_SUBREAPER = 36
-STATES = ("branch", "go", "tree", "undo")  # the kernel's own
-HERE = "zygo: a cell has no network; modules come with the template: zygo kernel install --preload, --python or --image"
+states = ("branch", "go", "tree", "undo")  # a notebook's own, which its kernel answers
+HERE = "there is no network, so packages cannot be installed: modules come with the template (--preload, --python, --image)"
+INSTALLS = re.compile(r"\s*((\S*python3?\S*\s+-m\s+)?(pip3?|conda|mamba|uv)|apt|apt-get)\b.*\binstall\b")
 
 
-def begin(its_names):
-    global names
+def begin(its_names, is_notebook):
+    global names, states
     names = its_names
+    if not is_notebook:
+        states = ()
     builtins.__zygo_magic__ = line_magic
     builtins.__zygo_cell_magic__ = cell_magic
     builtins.__zygo_shell__ = shell
@@ -69,6 +72,8 @@ def run_program(arguments, input=None, **options):
 
 
 def shell(command):
+    if INSTALLS.match(command):
+        no_packages(command)
     program, _ = run_program(["sh", "-c", expanded(command)])
     names["_exit_code"] = program.returncode if program.returncode >= 0 else 128 - program.returncode
 
@@ -80,12 +85,12 @@ def capture(command):
 
 
 def known():
-    lines = sorted(["%" + name for name in LINES] + ["%" + name for name in STATES])
+    lines = sorted(["%" + name for name in LINES] + ["%" + name for name in states])
     return "known are " + ", ".join(lines + sorted("%%" + name for name in CELLS))
 
 
 def line_magic(name, rest):
-    if name in STATES:
+    if name in states:
         raise errors.UsageError(f"%{name} stands alone in its cell")
     if name not in LINES:
         raise errors.UsageError(f"Line magic function `%{name}` not found; {known()}")
@@ -149,10 +154,10 @@ def matplotlib(rest):
     from zygo_kernel import figures
     if rest not in ("", "inline", "agg", "Agg", "auto"):
         raise errors.UsageError(f"%matplotlib {rest}: pictures are always inline here")
-    os.environ["MPLBACKEND"] = figures.BACKEND
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
-        pyplot.switch_backend(figures.BACKEND)
+    os.environ["MPLBACKEND"] = "Agg"
+    loaded = sys.modules.get("matplotlib")
+    if loaded is not None:
+        figures.use_ours(loaded)
 
 
 def no_packages(rest):

@@ -7,7 +7,7 @@ import json
 import linecache
 import sys
 
-from zygo_kernel import channel, errors, figures, magics, transform
+from zygo_kernel import channel, data, errors, figures, magics, transform
 
 CO_COROUTINE = 0x80
 AWAITING = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -18,11 +18,12 @@ future = 0  # what they said from __future__
 has_result = False
 
 
-def begin(word, its_names):
+def begin(word, its_names, is_notebook):
     global names
     names = its_names
-    channel.begin(word)
-    magics.begin(names)
+    channel.begin(word, not is_notebook)
+    errors.begin(is_notebook)
+    magics.begin(names, is_notebook)
     figures.begin()
     builtins.__zygo_help__ = page
     from IPython.display import display
@@ -72,16 +73,16 @@ def show_result(value, count, is_noted):
     own = getattr(type(value), "_ipython_display_", None)
     if own is not None:
         return own(value)
-    data, metadata = channel.bundle_of(value)
-    channel.say("execute_result", data=data, metadata=metadata, execution_count=count)
+    shown, metadata = channel.bundle_of(value)
+    channel.say("execute_result", data=shown, metadata=metadata, execution_count=count)
 
 
 def expressions(wanted):
     made = {}
     for name, text in wanted.items():
         try:
-            data, metadata = channel.bundle_of(eval(text, names))
-            made[name] = {"status": "ok", "data": data, "metadata": metadata}
+            shown, metadata = channel.bundle_of(eval(text, names))
+            made[name] = {"status": "ok", "data": shown, "metadata": metadata}
         except Exception as error:
             made[name] = {"status": "error", **errors.told(error)}
     return made
@@ -92,6 +93,8 @@ def cell(text):
     code, count = request["code"], request["count"]
     channel.may_ask = request["may_ask"]
     pages.clear()
+    channel.mend()
+    data.room = data.MOST_OF_CELL
     name = f"Cell In[{count}]" if request["noted"] else "<cell without a number>"
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     if request["noted"] and isinstance(names.get("In"), list):

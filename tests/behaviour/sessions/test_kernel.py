@@ -342,6 +342,9 @@ class Pictures(KernelTestCase):
         self.assertEqual([m["content"]["data"]["image/png"][:8] for m in shown if m["msg_type"] == "display_data"], ["iVBORw0K"])
         shown = self.fine("figure = plt.figure(); plt.plot([2, 1]); plt.show(); print('after')")
         self.assertEqual([m["msg_type"] for m in shown], ["display_data", "stream"])
+        shown = self.fine("plt.title('$x^2$')\nformula = 1;")  # whose fonts matplotlib keeps open
+        self.assertEqual([m["msg_type"] for m in shown], ["display_data"])
+        self.assertEqual(self.value("formula"), "1")
 
 
 class Life(unittest.TestCase):

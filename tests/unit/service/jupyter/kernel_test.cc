@@ -81,7 +81,7 @@ class Fixture {
     kernel.begin();
     word_ = cells.current->order.source;
     // The first step's source ends with its call of the loader: ..., 'WORD', globals())
-    const size_t end = word_.rfind("', globals()");
+    const size_t end = word_.rfind("', True, globals()");
     word_ = word_.substr(word_.rfind('\'', end - 1) + 1);
     word_.resize(word_.find('\''));
     end_step({.node = "first", .label = "OK", .is_fine = true});

@@ -38,12 +38,34 @@ TEST_CASE("what only looks like something said is printed", "[jupyter]") {
   }
 }
 
-TEST_CASE("something said that never ends is printed at the end", "[jupyter]") {
-  Heard all;
-  all.markers.take("a\x1eword:9:{\"b\"");
-  CHECK(all.text == "a");
-  all.markers.end();
-  CHECK(all.text == "a\x1eword:9:{\"b\"");
+TEST_CASE("something said that never ends is dropped at the end", "[jupyter]") {
+  for (const std::string begun :
+       {"\x1eword:9:{\"b\"", "\x1eword:+2:{}", "\x1eword:", "\x1eword:9"}) {
+    Heard all;
+    all.markers.take("a" + begun);
+    CHECK(all.text == "a");
+    all.markers.end();
+    CHECK(all.text == "a");
+  }
+}
+
+TEST_CASE("what others print comes between the pieces of what is said", "[jupyter]") {
+  const std::string bytes = "\x1eword:+3:{\"bx\x1eword:+1:\"y\x1eword:3::1}z\x1eword:2:{}";
+  for (size_t piece = 1; piece <= bytes.size(); ++piece)
+    CHECK(heard(bytes, piece) == "xy[{\"b\":1}]z[{}]");
+}
+
+TEST_CASE("what waits is taken in pieces, in its order", "[jupyter]") {
+  Waiting waiting;
+  CHECK(waiting.is_empty());
+  waiting.put("abcd");
+  CHECK(waiting.take(3) == "abc");
+  waiting.put("ef");
+  CHECK(waiting.take(2) == "de");
+  CHECK_FALSE(waiting.is_empty());
+  CHECK(waiting.take(9) == "f");
+  CHECK(waiting.is_empty());
+  CHECK(waiting.take(1).empty());
 }
 
 TEST_CASE("something said that is no object is dropped", "[jupyter]") {
