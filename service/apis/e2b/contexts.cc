@@ -132,7 +132,8 @@ void Contexts::begin_afresh(const ExchangePtr& exchange, const Renewal& wish,
   };
   parts_.context.foreign_sessions.begin(
       ForeignSessions::Caller::of(exchange, kName),
-      beginning_of(sandbox->base, sandbox->env, parts_.context.defaults), std::move(told));
+      fields_of({sandbox->base, sandbox->word, sandbox->env}, parts_.context.defaults),
+      std::move(told));
 }
 
 void Contexts::create(const ExchangePtr& exchange, const std::string&) {

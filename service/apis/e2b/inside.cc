@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "service/apis/e2b/records.h"
+#include "service/apis/e2b/code_run.h"
 #include "service/apis/results.h"
+#include "service/jupyter/prelude.h"
 
 namespace service::e2b {
 
@@ -15,6 +16,8 @@ namespace {
 
 // Beyond the bytes of a file: what is said of them.
 constexpr uint64_t kBeyondContent = 1 << 20;
+// Of what code prints and shows: pictures are a part of it.
+constexpr sys::Bytes kMostShown{16 << 20};
 
 RpcError too_many_wait() {
   return {"resource_exhausted", "too many requests wait for this sandbox already", 429};
@@ -28,6 +31,16 @@ Dispatcher::Words if_kept(Dispatcher::Words words, Response (*refused)(const Rpc
     if (loss) return refused(*loss);
     return response;
   };
+}
+
+// A step of the session that runs this code as a cell.
+std::string source_of_cell(const std::string& code, unsigned count) {
+  return jupyter::prelude_call("cell", {{"code", code},
+                                        {"count", count},
+                                        {"silent", false},
+                                        {"noted", true},
+                                        {"may_ask", false},
+                                        {"expressions", nlohmann::json::object()}});
 }
 
 // The sandbox was killed: its client sees the connection break, as it does there.
@@ -102,46 +115,55 @@ void Inside::run_code(const ExchangePtr& exchange, Sandbox& sandbox, ReadCode re
   Context* context = context_of(exchange, sandbox, execution.context);
   if (!context) return;
   settle(sandbox, *context);
-  Steps::Task task = code_task(exchange, std::move(execution), sandbox.id, context->id);
+  Steps::Task task = code_task(exchange, std::move(execution), sandbox, context->id);
   if (!parts_.steps.change(sandbox, context->id, std::move(task)))
     exchange->answer(with_retry(refusal(429, too_many_wait().message), 1));
 }
 
 Steps::Task Inside::code_task(const ExchangePtr& exchange, Execution execution,
-                              const std::string& sandbox, const std::string& context) {
+                              const Sandbox& sandbox, const std::string& context) {
   Steps::Task task;
   task.exchange = exchange;
   task.note = line_of({{"source", "# E2B: code"}});
-  auto code = std::make_shared<const std::string>(std::move(execution.code));
   const nlohmann::json env = texts_of(execution.env);
-  task.fill = [code, env = std::move(execution.env)](runtime::Job& job) {
-    job.source = *code;
-    job.env = env;
-  };
-  task.words = [code](const runtime::JobResult& result) {
-    return Response{.body = records_of(result, *code)};
-  };
-  auto begun = std::make_shared<bool>(false);
-  task.begun = [this, exchange, sandbox, context, begun] {
-    *begun = true;
-    Sandbox* of = parts_.store.find(sandbox);
+  auto run = std::make_shared<CodeRun>(exchange, parts_.context.loop, sandbox.word);
+  const auto count = [this, id = sandbox.id, context] {
+    Sandbox* of = parts_.store.find(id);
     Context* in = of ? of->context(context) : nullptr;
-    exchange->begin({.body = count_record(in ? ++in->executions : 1), .type = "application/json"});
+    return in ? in->executions + 1 : 1;
   };
-  task.told = [this, exchange, sandbox, context, env, begun](Outcome outcome) {
-    if (!parts_.store.find(sandbox)) return break_off(exchange);
+  auto ended = std::make_shared<CodeRun::Ended>();
+  task.fill = [run, count, ended, execution = std::move(execution)](runtime::Job& job) mutable {
+    job.source = source_of_cell(execution.code, count());
+    job.env = std::move(execution.env);
+    job.limits.out = std::max(job.limits.out, kMostShown);
+    job.policy.refusals = runtime::Refusals::kOverlooked;  // an error for the code
+    auto live = run->open();
+    ended->is_live = live.ok();
+    if (live) job.live = std::move(live).value();
+  };
+  task.words = [ended](const runtime::JobResult& result) {
+    ended->end = code_end(result);
+    if (!ended->is_live) ended->rest = {.out = result.out.bytes, .err = result.err.bytes};
+    return Response{};
+  };
+  task.begun = [this, run, count, id = sandbox.id, context] {
+    const unsigned executions = count();
+    Sandbox* of = parts_.store.find(id);
+    if (Context* in = of ? of->context(context) : nullptr) in->executions = executions;
+    run->begin(executions);
+  };
+  task.told = [this, exchange, id = sandbox.id, context, env, run, ended](Outcome outcome) {
+    if (!parts_.store.find(id)) return break_off(exchange);
     if (const auto* no = std::get_if<ForeignSessions::Refusal>(&outcome)) {
-      const Response refused = files_refusal(note_refusal(sandbox, context, *no));
-      if (!*begun) return exchange->answer(plain(refused.status, no->why));
-      exchange->write(error_record("NotRun", no->why));
-      return exchange->end();
+      const Response refused = files_refusal(note_refusal(id, context, *no));
+      if (!run->has_begun()) return exchange->answer(plain(refused.status, no->why));
+      return run->end({.end = {error_record("NotRun", no->why)}}, nullptr);
     }
     auto& ran = std::get<ForeignSessions::Ran>(outcome);
-    if (ran.kept) restore(sandbox, context, env);
-    exchange->write(ran.finished.response ? std::move(ran.finished.response->body)
-                                          : error_record(ran.finished.label, "withdrawn"),
-                    std::move(ran.finished.held));
-    exchange->end();
+    if (ran.kept) restore(id, context, env);
+    if (!ran.finished.response) ended->end.error = error_record(ran.finished.label, "withdrawn");
+    run->end(std::move(*ended), std::move(ran.finished.held));
   };
   return task;
 }

@@ -41,8 +41,8 @@ class Inside {
   void write_read(const ExchangePtr& exchange, Sandbox& sandbox, ReadFiles read);
   void run_command(const ExchangePtr& exchange, Sandbox& sandbox, ReadCommand read);
 
-  Steps::Task code_task(const ExchangePtr& exchange, Execution execution,
-                        const std::string& sandbox, const std::string& context);
+  Steps::Task code_task(const ExchangePtr& exchange, Execution execution, const Sandbox& sandbox,
+                        const std::string& context);
   // An order in the usual context, which is answered by `words`, or where it cannot be done by
   // `refused`.
   using Refused = Response (*)(const RpcError& error);

@@ -7,14 +7,16 @@
 #include "service/apis/e2b/request.h"
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"
+#include "service/jupyter/prelude.h"
 
 namespace service::e2b {
 
 namespace {
 
-// The modules of envd.py, so that no later step has to import them.
-constexpr const char* kBeginning =
+// The modules of envd.py, so that no later step has to import them, and where shells say they are.
+const std::string kModules =
     "import datetime, json, os, re, shutil, stat, subprocess, tarfile\n"
+    "if os.path.isdir('/home/user'): os.environ.setdefault('PWD', '/home/user')\n"
     "del datetime, json, os, re, shutil, stat, subprocess, tarfile\n";
 // As long as the SDKs wait for code and commands, if nothing is said.
 constexpr sys::Milliseconds kUsualWait{60'000};
@@ -27,16 +29,17 @@ std::string template_of(const std::string& asked, const runtime::JobDefaults& de
 }
 
 // The operator's own profile counts; if there is none, sandboxes may start programs.
-std::string beginning_of(const std::string& template_name, const nlohmann::json& env,
-                         const runtime::JobDefaults& defaults) {
+std::string fields_of(const Beginning& beginning, const runtime::JobDefaults& defaults) {
   const runtime::Limits& limits = defaults.job.limits;
-  nlohmann::ordered_json fields = {{"template", template_name},
-                                   {"source", kBeginning},
+  const std::string source =
+      kModules + jupyter::prelude_step(beginning.word, jupyter::Host::kInterpreter);
+  nlohmann::ordered_json fields = {{"template", beginning.template_name},
+                                   {"source", source},
                                    {"limits",
                                     {{"wall_ms", std::max(limits.wall, kUsualWait).count()},
                                      {"cpu_ms", std::max(limits.cpu, kUsualWait).count()}}}};
   if (!defaults.job.policy.has_profile) fields["policy"] = {{"profile", "subprocess"}};
-  if (!env.empty()) fields["env"] = nlohmann::ordered_json(env);
+  if (!beginning.env.empty()) fields["env"] = nlohmann::ordered_json(beginning.env);
   return line_of(fields);
 }
 

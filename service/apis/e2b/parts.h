@@ -34,8 +34,12 @@ inline std::string new_id(char kind) {
 // E2B's own templates are the service's usual Python.
 std::string template_of(const std::string& asked, const runtime::JobDefaults& defaults);
 // The first step of a session of a sandbox, as JSON.
-std::string beginning_of(const std::string& template_name, const nlohmann::json& env,
-                         const runtime::JobDefaults& defaults);
+struct Beginning {
+  std::string template_name;  // zygo's
+  std::string word;           // the sandbox's
+  nlohmann::json env;
+};
+std::string fields_of(const Beginning& beginning, const runtime::JobDefaults& defaults);
 
 // A step that obeys this order; who waits for it, and what it is told, is left open.
 Steps::Task task_of(const Order& order);

@@ -77,10 +77,10 @@ void Sandboxes::create(const ExchangePtr& exchange, const std::string&) {
   Snapshot* of = parts_.store.snapshot(owner_of(*exchange), creation.template_id);
   if (of) return begin_from(exchange, creation, *of);
   const runtime::JobDefaults& defaults = parts_.context.defaults;
-  const std::string fields =
-      beginning_of(template_of(creation.template_id, defaults), texts_of(creation.env), defaults);
-  auto told = [this, exchange,
-               creation](std::variant<ForeignSessions::Begun, ForeignSessions::Refusal> is) {
+  const Beginning beginning{template_of(creation.template_id, defaults), new_id('w') + new_id('w'),
+                            texts_of(creation.env)};
+  auto told = [this, exchange, creation,
+               beginning](std::variant<ForeignSessions::Begun, ForeignSessions::Refusal> is) {
     if (const auto* no = std::get_if<ForeignSessions::Refusal>(&is)) {
       return exchange->answer(with_retry(refusal(no->status, no->why), no->retry_after));
     }
@@ -91,11 +91,13 @@ void Sandboxes::create(const ExchangePtr& exchange, const std::string&) {
       return exchange->answer(refusal(429, why));
     }
     const State first{session, node};
-    const Sandbox& made = begin(*exchange, creation, first, first);
+    Sandbox& made = begin(*exchange, creation, first, first);
+    made.base = beginning.template_name;
+    made.word = beginning.word;
     exchange->answer({.status = 201, .body = line_of(access_to(made))});
   };
-  parts_.context.foreign_sessions.begin(ForeignSessions::Caller::of(exchange, kName), fields,
-                                        std::move(told));
+  parts_.context.foreign_sessions.begin(ForeignSessions::Caller::of(exchange, kName),
+                                        fields_of(beginning, defaults), std::move(told));
 }
 
 // A step tells whether the state is there.
@@ -103,6 +105,7 @@ void Sandboxes::begin_from(const ExchangePtr& exchange, const Creation& creation
   of.used = sys::time_since_1970();
   Sandbox& made = begin(*exchange, creation, of.first, of.state);
   made.base = of.base;
+  made.word = of.word;
   made.env = of.env;
   for (const auto& [name, value] : creation.env) made.env[name] = value;
   for (const auto& [name, value] : of.leftovers.items())
@@ -141,7 +144,6 @@ Sandbox& Sandboxes::begin(const Exchange& exchange, const Creation& creation, St
                   .owner = owner_of(exchange),
                   .client = exchange.client};
   sandbox.template_id = creation.template_id.empty() ? "base" : creation.template_id;
-  sandbox.base = template_of(creation.template_id, parts_.context.defaults);
   sandbox.metadata = creation.metadata;
   sandbox.env = texts_of(creation.env);
   sandbox.first = std::move(first);
@@ -298,6 +300,7 @@ void Sandboxes::take_snapshot(const ExchangePtr& exchange, const std::string& id
                     .client = sandbox->client,
                     .sandbox = sandbox->id,
                     .base = sandbox->base,
+                    .word = sandbox->word,
                     .env = sandbox->env,
                     .leftovers = sandbox->usual().leftovers,
                     .first = sandbox->first,

@@ -38,6 +38,7 @@ struct Sandbox {
   std::string client = {};       // whom the queue and the tenants take its steps for
   std::string template_id = {};  // as its client calls it
   std::string base = {};         // zygo's template
+  std::string word = {};         // that its interpreter marks what it says with (Markers)
   nlohmann::json metadata = nlohmann::json::object();
   nlohmann::json env = nlohmann::json::object();  // that its code has from its beginning
   // With nothing but its variables of the environment: where contexts begin. Of a session of its
@@ -55,8 +56,8 @@ struct Sandbox {
 
 struct Snapshot {
   std::string id = {}, name = {}, owner = {}, client = {};
-  std::string sandbox = {};  // that it was taken of
-  std::string base = {};     // as a sandbox has it
+  std::string sandbox = {};          // that it was taken of
+  std::string base = {}, word = {};  // as a sandbox has them
   nlohmann::json env = nlohmann::json::object();
   nlohmann::json leftovers = nlohmann::json::object();  // as the context has them
   State first = {}, state = {};

@@ -87,9 +87,11 @@ class Code(E2bCase):
         sandbox = self.create()
         told = self.run_code(sandbox, "x = 1\nimport socket\nsocket.create_connection(('127.0.0.1', 1))")
 
-        self.assertEqual(told.error["name"], "UnsafeCode")
+        self.assertEqual(told.error["name"], "PermissionError")
         self.assertIn("there is no network", told.error["value"])
-        self.assertEqual(self.run_code(sandbox, "'x' in globals()").text, "False")
+        self.assertEqual(self.run_code(sandbox, "x").text, "1")
+        for code in ("import urllib.request\nurllib.request.urlopen('http://example.com')", "import socket\nsocket.getaddrinfo('example.com', 80)"):
+            self.assertIn("there is no network", self.run_code(sandbox, code).error["value"], code)
 
     def test_requests_that_come_at_once_are_run_in_turn(self) -> None:
         sandbox = self.create()

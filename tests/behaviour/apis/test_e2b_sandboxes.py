@@ -161,12 +161,12 @@ class Sandboxes(E2bCase):
 
 
 class Bounded(E2bCase):
-    options = ("--nodes-memory", "32M")
+    options = ("--nodes-memory", "64M")
 
     def crowd(self, sandbox: dict[str, Any] | None = None) -> None:
         """So many states that those which nobody uses have to go. `sandbox`: one that is used."""
         for _ in range(30):
-            made = self.ask("POST", "/v1/sessions", {"source": "x = bytes(range(256)) * 4000"})
+            made = self.ask("POST", "/v1/sessions", {"source": "x = bytes(range(256)) * 8000"})
             self.assertEqual(made.status, 200, made.body)
             if sandbox:
                 self.assertEqual(self.run_code(sandbox, "1").text, "1")
@@ -201,7 +201,7 @@ class Bounded(E2bCase):
     def test_what_cannot_be_kept_was_not_written(self) -> None:
         sandbox = self.create()
 
-        answer = self.inside(sandbox, "POST", "/files?path=big", os.urandom(20 << 20), Content_Type="application/octet-stream")
+        answer = self.inside(sandbox, "POST", "/files?path=big", os.urandom(30 << 20), Content_Type="application/octet-stream")
 
         self.assertEqual(answer.status, 507, answer.body)
         self.assertEqual(self.inside(sandbox, "GET", "/files?path=big").status, 404)
