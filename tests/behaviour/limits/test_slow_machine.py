@@ -6,6 +6,8 @@ is stolen from each CPU, and lost to disks, than goes by.
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import re
 import subprocess
@@ -52,6 +54,41 @@ def cold_file() -> Path:
                 forget(path)
                 return path
     raise unittest.SkipTest("no file under /usr/share can be read from a disk")
+
+
+class KeptInMemory:
+    """From when somebody has read the file: there are kernels that take away within seconds what nobody uses (mincore(2), mlock(2))."""
+
+    def __init__(self, path: Path) -> None:
+        self.size = path.stat().st_size
+        self.library = ctypes.CDLL(None, use_errno=True)
+        self.library.mmap.restype = ctypes.c_void_p
+        with open(path, "rb") as file:
+            self.at = ctypes.c_void_p(self.library.mmap(None, ctypes.c_size_t(self.size), mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(),
+                                                        ctypes.c_long(0)))
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.work)
+
+    def is_there(self) -> bool:
+        pages = (ctypes.c_ubyte * -(-self.size // mmap.PAGESIZE))()
+        if self.library.mincore(self.at, ctypes.c_size_t(self.size), pages) != 0:
+            raise OSError(ctypes.get_errno(), "mincore")
+        return all(page & 1 for page in pages)
+
+    def work(self) -> None:
+        while not self.ended.wait(0.005):
+            if self.is_there():
+                self.library.mlock(self.at, ctypes.c_size_t(self.size))
+                return
+
+    def __enter__(self) -> KeptInMemory:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+        self.library.munmap(self.at, ctypes.c_size_t(self.size))
 
 
 class SlowMachine:
@@ -110,9 +147,11 @@ class ASlowMachine(ZygoTestCase):
 
     def test_has_a_job_judged_anew_that_read_a_disk_and_was_late(self) -> None:
         """The second run finds the file in memory."""
-        source = f"import time\nopen({str(cold_file())!r}, 'rb').read()\ntime.sleep(60)\n"
+        path = cold_file()
+        source = f"import time\nopen({str(path)!r}, 'rb').read()\ntime.sleep(60)\n"
 
-        result = self.results(job("reads", source, ASLEEP_MS))["reads"]
+        with KeptInMemory(path):
+            result = self.results(job("reads", source, ASLEEP_MS))["reads"]
 
         self.assertEqual((result["label"], result["usage"].get("reruns")), ("TimeoutException", 1), brief(result))
         self.assertNotIn("slowed_by", result["detail"])
