@@ -116,7 +116,7 @@ std::optional<AreaChange> change_of(const AddressArea* before, const AddressArea
     if (before->protection == now->protection) return std::nullopt;
     change.kind = AreaKind::kProtection;
   } else if (is_anonymous(*now)) {
-    // What was there before, an image, would stay where brk(2) alone puts the heap back.
+    // brk(2) alone would leave the image that was there before in its place.
     change.kind = now->path == kHeap && !before ? AreaKind::kHeap : AreaKind::kAnonymous;
   } else {
     change.kind = AreaKind::kFile;

@@ -1,5 +1,5 @@
 #pragma once
-// What a cell says to its kernel travels in its standard output, in pieces that each are written at
+// A cell speaks to its kernel through its standard output, in pieces that each are written at
 // once: a byte 0x1E, a word that only they know, ":", a "+" where more pieces follow, the length of
 // this one, ":", and the bytes. All of them are a JSON object. Markers takes it out of what is
 // printed. Pure.
@@ -42,7 +42,7 @@ class Markers {
   size_t taken_ = 0;         // of its front: printed or said; dropped once for all that came
 };
 
-// What waits to be taken, from its front, in pieces.
+// Text that waits to be taken, from its front, in pieces.
 class Waiting {
  public:
   bool is_empty() const { return at_ == text_.size(); }

@@ -15,7 +15,7 @@ struct PreludeModule {
 };
 std::span<const PreludeModule> prelude_modules();  // made by embed.cmake
 
-// What a value is, beside how it looks; types of JSON.
+// Types of JSON that tell what a value is, beside how it looks.
 inline constexpr std::string_view kChart = "application/vnd.zygo.chart+json";  // E2B's charts
 inline constexpr std::string_view kData = "application/vnd.zygo.data+json";    // columns by name
 

@@ -10,7 +10,7 @@
 namespace shim {
 namespace {
 
-// What an executor keeps for later work (concurrent.futures.thread) ends when it is told to.
+// Threads that an executor keeps for later work (concurrent.futures.thread) end when it tells them.
 bool is_of_executor(PyObject* thread) {
   PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "concurrent.futures.thread");
   Ref queues = module ? attribute(module, "_threads_queues") : Ref();

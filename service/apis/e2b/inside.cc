@@ -16,7 +16,7 @@ namespace {
 
 // Beyond the bytes of a file: what is said of them.
 constexpr uint64_t kBeyondContent = 1 << 20;
-// Of what code prints and shows: pictures are a part of it.
+// A bound for what code prints and shows: pictures are a part of it.
 constexpr sys::Bytes kMostShown{16 << 20};
 
 RpcError too_many_wait() {

@@ -1,6 +1,6 @@
 #pragma once
-// What an execution of code says and leads to, as E2B's code interpreter tells it: an object of
-// JSON a line. Pure.
+// The records of an execution of code, as E2B's code interpreter tells them: an object of JSON a
+// line. Pure.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,8 +28,8 @@ struct CodeEnd {
 };
 CodeEnd code_end(const runtime::JobResult& result);
 
-// What comes last. `said`: how the interpreter says that it ended, as jupyter::ending_of has it;
-// null: it has not said it. Empty: nothing is to be told.
+// The record that comes last. `said`: how the interpreter says that it ended, as jupyter::ending_of
+// has it; null: it has not said it. Empty: nothing is to be told.
 std::string last_record(const CodeEnd& end, const std::optional<nlohmann::json>& said);
 
 }  // namespace service::e2b
