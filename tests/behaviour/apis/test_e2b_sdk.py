@@ -6,18 +6,15 @@ import json
 import shutil
 import socket
 import subprocess
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
 import npm
 import zygo
+from npm import NpmTestCase
 from serve import Service
-from zygo import ZygoTestCase
 
-SKIPPED = 77  # What ctest takes for a skipped test.
 PROXY = zygo.CHECKOUT / "service/apis/e2b/nginx.conf"
 AROUND_THE_SITE = """
 daemon off;
@@ -37,7 +34,7 @@ NAMES = zygo.CHECKOUT / "tests/data/e2b/names.cjs"
 PROGRAM = zygo.CHECKOUT / "tests/data/e2b/sdk.mjs"
 
 
-class Sdk(ZygoTestCase):
+class Sdk(NpmTestCase):
     packages = ("e2b@2.51.0", "@e2b/code-interpreter@2.8.0")
     options: tuple[str, ...] = ()
     forks, snapshot, killed, no_file = ["43", "42"], "42", [True, False, False], "FileNotFoundError"
@@ -46,19 +43,10 @@ class Sdk(ZygoTestCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        folder = tempfile.TemporaryDirectory(prefix="behaviour-e2b-sdk-")
-        cls.addClassCleanup(folder.cleanup)
-        place = Path(folder.name)
-        if why := npm.install(place, *cls.packages):
-            print(f"SKIPPED: {why}", file=sys.stderr)
-            sys.exit(SKIPPED)
-        service = Service("--api", "e2b", "--log", "off", *cls.options, ZYGO_HOME=str(place / "home"))
+        service = Service("--api", "e2b", "--log", "off", *cls.options, ZYGO_HOME=str(cls.place / "home"))
         cls.addClassCleanup(service.stop)
-        shutil.copy(PROGRAM, place)
-        ended = npm.run(place, "node", PROGRAM.name, E2B_API_KEY="e2b_00", **cls.variables(service, place))
-        if ended.returncode:
-            raise AssertionError(f"{ended.stdout}\n{ended.stderr}")
-        cls.told = json.loads(ended.stdout)
+        shutil.copy(PROGRAM, cls.place)
+        cls.told = json.loads(cls.output_of("node", PROGRAM.name, E2B_API_KEY="e2b_00", **cls.variables(service, cls.place)))
 
     @classmethod
     def variables(cls, service: Service, _place: Path) -> dict[str, str]:
@@ -132,7 +120,4 @@ class ByNames(Sdk):
 
 
 if __name__ == "__main__":
-    if lack := npm.missing():
-        print(f"SKIPPED: {lack}", file=sys.stderr)
-        sys.exit(SKIPPED)
-    unittest.main()
+    npm.main()

@@ -5,46 +5,32 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 from typing import Any
 
 import npm
 import zygo
+from npm import NpmTestCase
 from serve import Service
-from zygo import ZygoTestCase
 
-SKIPPED = 77  # What ctest takes for a skipped test.
 PROGRAM = zygo.CHECKOUT / "tests/data/mcp/client.mjs"
-PACKAGES = ("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/inspector-cli@0.15.0")
 TOOLS = ["read_file", "run_program", "run_python", "try_many", "undo", "write_file"]
 
 
-class Clients(ZygoTestCase):
-    place: Path
+class Clients(NpmTestCase):
+    packages = ("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/inspector-cli@0.15.0")
     service: Service
     url: str
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        folder = tempfile.TemporaryDirectory(prefix="behaviour-mcp-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.place = Path(folder.name)
-        if why := npm.install(cls.place, *PACKAGES):
-            print(f"SKIPPED: {why}", file=sys.stderr)
-            sys.exit(SKIPPED)
         shutil.copy(PROGRAM, cls.place)
         cls.service = Service("--api", "mcp", "--log", "off")
         cls.addClassCleanup(cls.service.stop)
         cls.url = f"http://127.0.0.1:{cls.service.port}/mcp"
 
     def do(self, *command: str) -> Any:
-        ended = npm.run(self.place, *command)
-        self.assertEqual(ended.returncode, 0, f"{' '.join(command)}:\n{ended.stdout}\n{ended.stderr}")
-        return json.loads(ended.stdout)
+        return json.loads(self.output_of(*command))
 
     def check(self, seen: dict[str, Any]) -> None:
         self.assertEqual(sorted(seen.pop("tools")), TOOLS)
@@ -76,7 +62,4 @@ class Clients(ZygoTestCase):
 
 
 if __name__ == "__main__":
-    if lack := npm.missing():
-        print(f"SKIPPED: {lack}", file=sys.stderr)
-        sys.exit(SKIPPED)
-    unittest.main()
+    npm.main()

@@ -15,17 +15,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-import unittest
 from pathlib import Path
 
 import npm
 import zygo
+from npm import NpmTestCase
 from serve import Service
-from zygo import ZygoTestCase
 
-SKIPPED = 77  # What ctest takes for a skipped test.
 PROGRAM = zygo.CHECKOUT / "tests/data/jupyter/client.mjs"
-PACKAGES = ("@jupyterlab/services@7.6.6",)
 WAIT = 120
 
 SEEN = {
@@ -99,25 +96,17 @@ class Server:
             raise
 
 
-class Clients(ZygoTestCase):
-    place: Path
+class Clients(NpmTestCase):
+    packages = ("@jupyterlab/services@7.6.6",)
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        folder = tempfile.TemporaryDirectory(prefix="behaviour-jupyter-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.place = Path(folder.name)
-        if why := npm.install(cls.place, *PACKAGES):
-            print(f"SKIPPED: {why}", file=sys.stderr)
-            sys.exit(SKIPPED)
         shutil.copy(PROGRAM, cls.place)
 
     def check(self, url: str, token: str, kernel: str) -> None:
-        ended = npm.run(self.place, "node", PROGRAM.name, url, token, kernel)
-        self.assertEqual(ended.returncode, 0, f"{ended.stdout}\n{ended.stderr}")
         self.maxDiff = None
-        self.assertEqual(json.loads(ended.stdout), SEEN)
+        self.assertEqual(json.loads(self.output_of("node", PROGRAM.name, url, token, kernel)), SEEN)
 
     def check_through_server(self, kernel: str, gateway: str = "") -> None:
         with tempfile.TemporaryDirectory(prefix="behaviour-jupyter-") as folder:
@@ -148,18 +137,15 @@ class Clients(ZygoTestCase):
 
 
 def missing() -> str | None:
-    """What this host lacks, if anything."""
+    """What this host lacks beside node and npm, if anything."""
     if not shutil.which("jupyter-server"):
         return "no jupyter-server in PATH (apt-get install --no-install-recommends jupyter-server)"
     try:
         ctypes.CDLL("libzmq.so.5")
     except OSError as lack:
         return f"{lack} (apt-get install libzmq5)"
-    return npm.missing()
+    return None
 
 
 if __name__ == "__main__":
-    if lack := missing():
-        print(f"SKIPPED: {lack}", file=sys.stderr)
-        sys.exit(SKIPPED)
-    unittest.main()
+    npm.main(missing())
