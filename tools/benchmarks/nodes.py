@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from .system import HostLacks, process_tree
 
 # shim/state/format.h
-HEADER = struct.Struct("<8s16xII32x")
+HEADER = struct.Struct("<8s16xII104x")
 MAGIC = b"zygnode1"
-AREA_BYTES, RUN = 56, struct.Struct("<8xQ8x8x")
+AREA_BYTES, RUN = 56, struct.Struct("<8xQ12xI")
 PAGE_BYTES = 4096
 
 
@@ -46,7 +46,8 @@ def nodes_of(root: int) -> Nodes:
 def _pages(path: str) -> int:
     with open(path, "rb") as file:
         magic, areas, runs = HEADER.unpack(file.read(HEADER.size))
-        if magic != MAGIC:
-            raise HostLacks(f"{path} is a node of another format than this checkout's")
         file.seek(HEADER.size + areas * AREA_BYTES)
-        return sum(pages for (pages,) in RUN.iter_unpack(file.read(runs * RUN.size)))
+        own = sum(pages for pages, node in RUN.iter_unpack(file.read(runs * RUN.size)) if node == 0)
+        if magic != MAGIC or own * PAGE_BYTES > os.fstat(file.fileno()).st_size:
+            raise HostLacks(f"{path} is a node of another format than this checkout's")
+        return own
