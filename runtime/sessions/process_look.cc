@@ -14,6 +14,7 @@
 #include <array>
 #include <charconv>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -52,6 +53,18 @@ std::optional<uint64_t> number_of(std::string_view text, std::string_view name, 
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+// One that waits because it is blocked, and that its program would notice.
+bool has_signal(std::string_view status) {
+  constexpr auto bit = [](int signal) { return uint64_t{1} << (signal - 1); };
+  constexpr uint64_t kUsuallyIgnored = bit(SIGCHLD) | bit(SIGCONT) | bit(SIGURG) | bit(SIGWINCH);
+  const auto mask = [status](std::string_view name) {
+    return number_of(status, name, 16).value_or(0);
+  };
+  const uint64_t waiting = mask("SigPnd:") | mask("ShdPnd:");
+  const uint64_t ignored = mask("SigIgn:") | (kUsuallyIgnored & ~mask("SigCgt:"));
+  return (waiting & ~ignored) != 0;
 }
 
 // Devices that every image has, by their numbers (Documentation/admin-guide/devices.txt).
@@ -117,6 +130,8 @@ Stillness RestingProcess::stillness_of(std::string_view status) const {
     found.lacks = "a second thread";
   else if (!value_of(status, "State:").starts_with("\tT"))
     found.lacks = "a process that went on";
+  else if (has_signal(status))
+    found.lacks = "a signal that waits";
   else if (timers.ok() && !timers->empty())
     found.lacks = "a timer";
   else if (are_unseen)

@@ -11,6 +11,7 @@
 
 #include "shim/python/audit.h"
 #include "shim/python/interpreter_refs.h"
+#include "shim/python/process_state.h"
 #include "shim/python/setup.h"
 #include "shim/python/threads.h"
 
@@ -190,6 +191,7 @@ static bool has_timer() {
 void rest(const Answer& answer, const Ending& ending) {
   end_threads();
   flush_everything();
+  note_process_state();
   answer.space.region->header.has_timer = has_timer();
   write_answer(answer, ending);
   if (getpid() == answer.owner) ::kill(answer.owner, SIGSTOP);

@@ -28,7 +28,5 @@ Ending run_script(const Request& request, const Answer& answer);
 Ending run_calls(const Request& request, const Answer& answer);  // a step's, too
 Ending run_step(const Request& request, const Answer& answer);
 Ending run_shell(const Request& request, const Answer& answer);
-// At the begin of a step that goes on from a node. False with an exception set.
-bool take_up_signals();
 
 }  // namespace shim

@@ -10,6 +10,7 @@
 #include "shim/python/ending.h"
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
+#include "shim/python/process_state.h"
 #include "shim/python/ref.h"
 #include "shim/python/setup.h"
 
@@ -20,8 +21,7 @@ bool is_step(const Request& request) { return request.mode >= Mode::kStep; }
 
 // What a job finds is made for it, but in a step that goes on from others: that has it all.
 bool make_surroundings(const Request& request, const AnswerSpace& space) {
-  if (space.goes_on)
-    return name_next_step() && take_up_signals() && take_up_surroundings(request, space.home);
+  if (space.goes_on) return name_next_step() && take_up_surroundings(request, space.home);
   return reseed() && set_surroundings(request, space.home);
 }
 
@@ -38,7 +38,13 @@ Ending run_in(Request& request, const Answer& answer) {
   }
 }
 
+// However soon the step ends, the next one goes on from what it has.
+void take_up(const AnswerSpace& space) {
+  if (space.goes_on) take_up_process_state();
+}
+
 Ending run(Request& request, const Answer& answer) {
+  if (is_step(request)) take_up(answer.space);
   if (request.fixed && zygo_fixed_begin) {
     zygo_fixed_begin(&*request.fixed);
     reseed_by_job();

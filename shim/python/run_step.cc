@@ -2,9 +2,6 @@
 // its last expression is its answer, as an interactive interpreter shows it, and at its end the
 // process rests.
 
-#include <unistd.h>
-
-#include <csignal>
 #include <string>
 
 #include "shim/python/interpreter_refs.h"
@@ -17,7 +14,6 @@ namespace {
 
 constexpr long kOnlyTree = 0x400;          // PyCF_ONLY_AST
 constexpr Py_ssize_t kMostText = 1 << 18;  // characters of a repr() that are kept
-constexpr int kLastSignal = 64;
 
 // An object may show itself in these ways (IPython's display protocol); text is what repr() says.
 struct Format {
@@ -128,24 +124,6 @@ bool write_value(PyObject* value, PyObject* shown, const Answer& answer, Ending&
 }
 
 }  // namespace
-
-// The interpreter has the handlers of the steps before in its memory, the kernel has not. That of
-// SIGSYS is ours (sigsys_reporter.h) unless the program has set one.
-bool take_up_signals() {
-  Ref module = Ref::steal(PyImport_ImportModule("_signal"));
-  Ref usual = module ? attribute(module.get(), "SIG_DFL") : Ref();
-  for (int number = 1; usual && number <= kLastSignal; ++number) {
-    if (number == SIGKILL || number == SIGSTOP) continue;
-    Ref handler = Ref::steal(PyObject_CallMethod(module.get(), "getsignal", "i", number));
-    const bool is_pythons = handler && handler.get() != Py_None;
-    const bool is_ours =
-        number == SIGSYS && handler && PyObject_RichCompareBool(handler.get(), usual.get(), Py_EQ);
-    if (is_pythons && !is_ours)
-      Ref::steal(PyObject_CallMethod(module.get(), "signal", "iO", number, handler.get()));
-    PyErr_Clear();  // a number that is no signal here
-  }
-  return static_cast<bool>(usual);
-}
 
 Ending run_step(const Request& request, const Answer& answer) {
   Parts parts = compile_step(request.source);
