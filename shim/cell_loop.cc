@@ -163,6 +163,7 @@ bool tell_of_rest(const Cell& cell, const JobOrder& job, pid_t forked, Ending& e
   JobRests words;
   words.nonce = job.nonce;
   words.has_timer = cell.answer->header.has_timer != 0;
+  words.end_of_heap = cell.answer->header.end_of_heap;
   return sys::send_message(kFdSocket, sys::bytes_of(words)).ok();
 }
 

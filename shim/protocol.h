@@ -189,7 +189,9 @@ struct JobHeld {
 struct JobRests {
   uint64_t tag = 9;
   uint64_t nonce = 0;
-  uint32_t has_timer = 0;  // by the program's own word
+  // By the program's own word; AnswerHeader.
+  uint64_t end_of_heap = 0;
+  uint32_t has_timer = 0;
   uint32_t unused = 0;
 };
 

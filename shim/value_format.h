@@ -92,10 +92,11 @@ struct AnswerHeader {
   uint64_t nonce;
   AnswerKind kind;
   uint32_t size;  // bytes of payload behind the header
-  // Of a step that rests: the exit code that it would have ended with, and whether an interval
-  // timer is set.
+  // Of a step that rests: the exit code that it would have ended with, whether an interval timer is
+  // set, and brk(2).
   int32_t code;
   uint32_t has_timer;
+  uint64_t end_of_heap;
 };
 
 // Where the program was when it last did something an audit hook names ("open", "os.system",

@@ -170,7 +170,7 @@ void Cell::on_socket() {
   if (const auto* rests = std::get_if<shim::JobRests>(&*frame)) {
     const bool counts = life_.heeds(rests->nonce == nonce_);
     const bool is_over = order_.job && order_.job->is_step() && !clock_.is_doomed();
-    if (counts && is_over && clock_.may_hold()) on_rests(rests->has_timer != 0);
+    if (counts && is_over && clock_.may_hold()) on_rests(*rests);
     return;
   }
   if (!life_.on_ready()) return on_exit();

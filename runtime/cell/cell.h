@@ -205,7 +205,7 @@ class Cell : public CellHandle {
   void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
   struct Capturing;  // a step that rests is being looked at
   std::array<FileNumber, 3> streams() const;
-  void on_rests(bool has_timer);
+  void on_rests(const shim::JobRests& rests);
   void on_captured(Capturing& capturing);
   void release();
   void collect_outputs_of(const Job& job);

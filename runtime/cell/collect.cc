@@ -87,11 +87,11 @@ std::array<FileNumber, 3> Cell::streams() const {
 
 // The step is over, and its process does nothing more. It is looked at beside the loop, as how long
 // that takes is of the program's making; no deadline holds meanwhile.
-void Cell::on_rests(bool has_timer) {
+void Cell::on_rests(const shim::JobRests& rests) {
   clock_.hold();
   stand_back(false);
   auto errand = std::make_shared<Capturing>();
-  if (has_timer) errand->captured.why_not = "a timer";
+  if (rests.has_timer) errand->captured.why_not = "a timer";
   // Who is left beside it would have no deadline.
   if (plan_.shape.runs_programs() && family().size() != 1)
     errand->captured.why_not = "a child process";
@@ -109,6 +109,7 @@ void Cell::on_rests(bool has_timer) {
   order.streams = given_;
   order.most_descriptors = open_files_;
   order.request_bytes = order_.request.size();
+  order.end_of_heap = rests.end_of_heap;
   if (order_.job->node) order.from = order_.job->node->state;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
   order.room = order_.room;

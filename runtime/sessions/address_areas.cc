@@ -9,6 +9,7 @@
 namespace runtime {
 
 using shim::state::AreaKind;
+using shim::state::kPageBytes;
 
 namespace {
 
@@ -200,9 +201,16 @@ uint64_t end_of_heap(const std::vector<AddressArea>& areas, uint64_t start) {
   return end;
 }
 
+uint64_t end_of_heap(const std::vector<AddressArea>& before, const std::vector<AddressArea>& areas,
+                     uint64_t start, uint64_t said) {
+  const uint64_t most = end_of_heap(areas, start);
+  return end_of_heap(before, start) <= said && said <= most ? said : most;
+}
+
 AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now,
-                       uint64_t request_bytes) {
-  std::vector<uint64_t> borders;
+                       uint64_t brk, uint64_t request_bytes) {
+  const uint64_t heap_end = (brk + kPageBytes - 1) / kPageBytes * kPageBytes;
+  std::vector<uint64_t> borders{heap_end};
   for (const auto* side : {&before, &now}) {
     for (const AddressArea& area : *side) borders.insert(borders.end(), {area.begin, area.end});
   }
@@ -215,6 +223,9 @@ AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector
     const AddressArea* is = second.at(borders[i]);
     if ((was && is_no_state(*was)) || (is && is_no_state(*is))) continue;
     auto change = change_of(was, is, borders[i], borders[i + 1]);
+    // A mapping behind the heap is one area with it where both have the same flags.
+    if (change && change->kind == AreaKind::kHeap && borders[i] >= heap_end)
+      change->kind = AreaKind::kAnonymous;
     if (!change) continue;
     // What puts a node back is among it.
     if (was && (was->protection & PROT_EXEC)) result.cannot = "code of its template that it moved";

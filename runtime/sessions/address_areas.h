@@ -43,14 +43,19 @@ struct AreaChanges {
   std::string cannot;  // be kept, in words; empty: all can
 };
 
-// Where brk(2) is, up to the end of its page: the kernel tells that to nobody, and names only a
-// part of the heap. `start`: where the heap begins; it has no gaps, and one behind it.
+// Where brk(2) is, which the kernel tells to nobody else. `start`: where the heap begins; it has no
+// gaps, so without another word all up to the first gap is the heap.
 uint64_t end_of_heap(const std::vector<AddressArea>& areas, uint64_t start);
+// As the process itself says, where that can be. What lies behind may be no part of its template's
+// heap, as brk(2) would take that away.
+uint64_t end_of_heap(const std::vector<AddressArea>& before, const std::vector<AddressArea>& areas,
+                     uint64_t start, uint64_t said);
 
 // What makes areas like `before` into areas like `now`, in the order of addresses; kUnwritten, for
 // all of a process's own that a page may lie in, come last.
-// `request_bytes`: of what a step was told, which lies in an area of ours.
+// `brk`: where the heap ends. `request_bytes`: of what a step was told, which lies in an area of
+// ours.
 AreaChanges changes_of(const std::vector<AddressArea>& before, const std::vector<AddressArea>& now,
-                       uint64_t request_bytes = 0);
+                       uint64_t brk, uint64_t request_bytes = 0);
 
 }  // namespace runtime

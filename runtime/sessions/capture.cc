@@ -91,7 +91,9 @@ class Capture {
   Result<std::string> take_memory() {
     const RestingProcess parent = TRY(RestingProcess::look_at(order_.forked_from));
     const std::vector<AddressArea> now = TRY(process_.areas());
-    AreaChanges changes = changes_of(TRY(parent.areas()), now, order_.request_bytes);
+    const std::vector<AddressArea> before = TRY(parent.areas());
+    file_.header.brk = end_of_heap(before, now, TRY(process_.start_of_heap()), order_.end_of_heap);
+    AreaChanges changes = changes_of(before, now, file_.header.brk, order_.request_bytes);
     if (has_ended(order_))
       return std::string("a process that ended");  // another may have its number
     if (!changes.cannot.empty()) return changes.cannot;
@@ -102,7 +104,6 @@ class Capture {
         return std::string("a mapping of a file that it cannot name");
       file_.areas.push_back(area);
     }
-    file_.header.brk = end_of_heap(now, TRY(process_.start_of_heap()));
     auto own = TRY(process_.own_pages(now, order_.room.most_bytes + bytes_shared_at_most()));
     if (!own.are_all) return std::string(kTooLarge);
     file_.runs = std::move(own.runs);

@@ -23,6 +23,7 @@ struct CaptureOrder {
   std::array<FileNumber, 3> streams;       // that the step was given as its first descriptors
   uint64_t most_descriptors = 0;           // that it may have
   uint64_t request_bytes = 0;              // of what it was told
+  uint64_t end_of_heap = 0;                // brk(2), by the program's own word
   std::shared_ptr<const NodeState> from;   // the state that it went on from; null: none
   ScratchBounds bounds;
   NodeRoom room;

@@ -1,5 +1,6 @@
 #include "shim/python/ending.h"
 
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -192,7 +193,9 @@ void rest(const Answer& answer, const Ending& ending) {
   end_threads();
   flush_everything();
   note_process_state();
-  answer.space.region->header.has_timer = has_timer();
+  AnswerHeader& header = answer.space.region->header;
+  header.has_timer = has_timer();
+  header.end_of_heap = static_cast<uint64_t>(::syscall(SYS_brk, 0));
   write_answer(answer, ending);
   if (getpid() == answer.owner) ::kill(answer.owner, SIGSTOP);
   _exit(ending.code);

@@ -15,10 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto now = runtime::parse_maps(text.substr(std::min(half + 1, text.size())));
   if (!before || !now) return 0;
   using shim::state::AreaKind;
-  for (const runtime::AreaChange& each : runtime::changes_of(*now, *now).changes)
+  constexpr uint64_t kSaid = 0x60000;
+  const uint64_t start = now->empty() ? 0 : now->front().begin;
+  const uint64_t brk = end_of_heap(*before, *now, start, kSaid);
+  VERIFY(start <= brk && (brk == kSaid || now->empty() || brk <= now->back().end));
+  for (const runtime::AreaChange& each : runtime::changes_of(*now, *now, brk).changes)
     VERIFY(each.kind == AreaKind::kUnwritten);
 
-  const runtime::AreaChanges found = runtime::changes_of(*before, *now);
+  const runtime::AreaChanges found = runtime::changes_of(*before, *now, brk);
   uint64_t end = 0;
   bool are_differences = true;
   for (const runtime::AreaChange& each : found.changes) {

@@ -9,6 +9,8 @@ namespace {
 
 using shim::state::AreaKind;
 
+constexpr uint64_t kPage = shim::state::kPageBytes;
+
 constexpr std::string_view kBefore =
     "10000-20000 r-xp 00000000 00:01 5                          /memfd:image (deleted)\n"
     "20000-30000 rw-p 00010000 00:01 5                          /memfd:image (deleted)\n"
@@ -16,8 +18,9 @@ constexpr std::string_view kBefore =
     "6f1000000000-6f1000010000 rw-s 00000000 00:01 9            /memfd:answer (deleted)\n"
     "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0            [stack]\n";
 
-AreaChanges changes(std::string_view now, std::string_view before = kBefore) {
-  return changes_of(parse_maps(before).value(), parse_maps(now).value());
+AreaChanges changes(std::string_view now, std::string_view before = kBefore,
+                    uint64_t brk = ~kPage) {
+  return changes_of(parse_maps(before).value(), parse_maps(now).value(), brk);
 }
 
 // Without what is the same in all: the areas that hold nothing before runs are put there.
@@ -112,6 +115,32 @@ TEST_CASE("a heap ends before its first gap, whatever it is made of", "[areas]")
   CHECK(end_of_heap(areas, 0x50000) == 0x60000);
   CHECK(end_of_heap(areas, 0x48000) == 0x48000);  // it has nothing yet
   CHECK(end_of_heap(areas, 0x40000) == 0x40000);
+}
+
+TEST_CASE("a heap ends where its process says, if that can be", "[areas]") {
+  const auto areas = parse_maps(
+                         "20000-40000 rw-p 00000000 00:00 0   [heap]\n"
+                         "50000-60000 rw-p 00000000 00:00 0\n")
+                         .value();
+  const auto before = parse_maps("20000-28000 rw-p 00000000 00:00 0   [heap]\n").value();
+  CHECK(end_of_heap(before, areas, 0x20000, 0x28010) == 0x28010);
+  CHECK(end_of_heap(before, areas, 0x20000, 0x28000) == 0x28000);
+  CHECK(end_of_heap(before, areas, 0x20000, 0x40000) == 0x40000);
+  // Behind that last one lie pages of the template.
+  for (const uint64_t lie : {0x1ffffu, 0x40001u, 0x58000u, 0x27fffu})
+    CHECK(end_of_heap(before, areas, 0x20000, lie) == 0x40000);
+}
+
+TEST_CASE("a mapping behind the heap is none of it, though it looks like it", "[areas]") {
+  const AreaChanges found = changes(
+      "10000-20000 r-xp 00000000 00:01 5   /memfd:image (deleted)\n"
+      "20000-30000 rw-p 00010000 00:01 5   /memfd:image (deleted)\n"
+      "50000-80000 rw-p 00000000 00:00 0   [heap]\n",
+      kBefore, 0x70010);
+  REQUIRE(kinds_of(found) == std::vector{AreaKind::kHeap, AreaKind::kAnonymous});
+  CHECK(found.changes[0].end == 0x71000);
+  CHECK(found.changes[1].begin == 0x71000);
+  CHECK(found.changes[1].end == 0x80000);
 }
 
 TEST_CASE("a library that was loaded is mapped from its file", "[areas]") {
