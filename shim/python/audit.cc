@@ -13,7 +13,7 @@ namespace shim {
 namespace {
 
 AnswerRegion* noted_region = nullptr;
-bool wrote_files = false;
+bool wrote_files = false, has_started_thread = false;
 
 // Events of `os` that change nothing outside the process.
 constexpr std::string_view kHarmless[] = {
@@ -81,7 +81,9 @@ int program_line() {
 }
 
 int on_event(const char* event, PyObject* arguments, void* /*data*/) {
-  if (!noted_region || !is_sensitive(event, arguments)) return 0;
+  if (!noted_region) return 0;
+  if (std::string_view(event) == "_thread.start_new_thread") has_started_thread = true;
+  if (!is_sensitive(event, arguments)) return 0;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   AuditNote& note = noted_region->note;
@@ -99,11 +101,14 @@ bool add_audit_hook() { return PySys_AddAuditHook(on_event, nullptr) == 0; }
 
 void start_audit(AnswerRegion* region, bool goes_on) {
   wrote_files = wrote_files && goes_on;
+  has_started_thread = false;
   noted_region = region;
 }
 
 void stop_audit() { noted_region = nullptr; }
 
 bool opened_for_writing() { return wrote_files; }
+
+bool started_thread() { return has_started_thread; }
 
 }  // namespace shim

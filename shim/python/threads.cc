@@ -1,10 +1,13 @@
 #include "shim/python/threads.h"
 
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <ctime>
 
+#include "shim/python/audit.h"
 #include "shim/python/interpreter_refs.h"
 
 namespace shim {
@@ -40,6 +43,45 @@ void join_all(PyObject* threading) {
   }
 }
 
+// Nothing tells of the end of a thread that is detached, so the kernel is asked again, and again.
+// The interpreter is left to others meanwhile, as what a thread keeps for itself is freed when it
+// counts as ended already.
+class Patience {
+ public:
+  explicit Patience(long milliseconds) {
+    ::clock_gettime(CLOCK_MONOTONIC, &end_);
+    end_.tv_nsec += milliseconds % 1000 * 1'000'000;
+    end_.tv_sec += milliseconds / 1000 + end_.tv_nsec / kSecond;
+    end_.tv_nsec %= kSecond;
+  }
+  // False: it is over.
+  bool wait() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > end_.tv_sec || (now.tv_sec == end_.tv_sec && now.tv_nsec >= end_.tv_nsec))
+      return false;
+    PyThreadState* own = PyEval_SaveThread();
+    ::nanosleep(&pause_, nullptr);
+    PyEval_RestoreThread(own);
+    if (pause_.tv_nsec < kLongest) pause_.tv_nsec *= 2;
+    return true;
+  }
+
+ private:
+  static constexpr long kSecond = 1'000'000'000, kLongest = 2'000'000;
+  timespec end_{}, pause_{0, 20'000};
+};
+
+// The kernel refuses this call to a process that has another thread, and else does nothing
+// (unshare(2)). False: it may not be asked, as by Docker's own filter.
+bool wait_until_alone(Patience& patience) {
+  int error = 0;
+  do {
+    error = ::unshare(CLONE_THREAD) < 0 ? errno : 0;
+  } while (error == EINVAL && patience.wait());
+  return error == 0 || error == EINVAL;
+}
+
 // 0: it runs, or never did.
 long id_of_ended(PyObject* thread) {
   Ref is_alive = Ref::steal(PyObject_CallMethod(thread, "is_alive", nullptr));
@@ -50,36 +92,37 @@ long id_of_ended(PyObject* thread) {
   return number;
 }
 
-// tgkill(2) finds a thread until the kernel has taken it off its process.
-bool kernel_has(long thread) { return ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0; }
-
-// Nothing tells of the end of a thread that is detached, so the kernel is asked again. The end
-// bounds it where another thread, which goes on, has got the number.
-void wait_until_gone(long thread, const timespec& end) {
-  constexpr timespec kShortly{0, 20'000};
-  timespec now{};
-  while (kernel_has(thread)) {
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec)) return;
-    ::nanosleep(&kShortly, nullptr);
-  }
+// tgkill(2) finds a thread until the kernel has taken it off its process. Another, which goes on,
+// may have got the number.
+void wait_until_gone(long thread, Patience& patience) {
+  while (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 && patience.wait()) continue;
 }
 
-void wait_for_ended(PyObject* threading) {
-  Ref known = attribute(threading, "_dangling");  // all of which somebody still has the object
+// Those whose objects somebody still has; null: of none but the main thread.
+Ref known_threads(PyObject* threading) {
+  Ref known = attribute(threading, "_dangling");
   Ref references = known ? attribute(known.get(), "data") : Ref();
   const bool has_others = references && PyObject_Size(references.get()) > 1;
   Ref threads = has_others ? Ref::steal(PySequence_List(known.get())) : Ref();
   PyErr_Clear();
+  return threads;
+}
+
+void wait_for_known(PyObject* threading, Patience& patience) {
+  Ref threads = known_threads(threading);
   if (!threads) return;
-  timespec end{};
-  ::clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_sec += 1;
   for (Py_ssize_t i = 0; i < PyList_Size(threads.get()); ++i) {
     PyObject* thread = PyList_GetItem(threads.get(), i);
     const long id = thread == refs().main_thread ? 0 : id_of_ended(thread);
-    if (id > 0) wait_until_gone(id, end);
+    if (id > 0) wait_until_gone(id, patience);
   }
+}
+
+long count_running() {
+  Ref running = call(refs().count_threads);
+  const long count = running ? PyLong_AsLong(running.get()) : -1;
+  PyErr_Clear();
+  return count;
 }
 
 }  // namespace
@@ -90,18 +133,20 @@ bool has_grown(PyObject* list, Py_ssize_t length) {
 
 bool threads_need_joining() {
   const InterpreterRefs& k = refs();
-  Ref running = call(k.count_threads);
-  const long count = running ? PyLong_AsLong(running.get()) : -1;
-  PyErr_Clear();
-  return count != 0 || has_grown(k.threading_callbacks, k.threading_callback_count);
+  return count_running() != 0 || has_grown(k.threading_callbacks, k.threading_callback_count);
 }
 
 void end_threads() {
   PyObject* threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
-  if (!threading) return;
   Ref held = Ref::share(threading);
-  join_all(threading);
-  wait_for_ended(threading);
+  if (held) join_all(threading);
+  // Other libraries' threads go on: they are not waited for where there is no other.
+  const bool may_end = started_thread() || (held && known_threads(threading));
+  if (!may_end) return;
+  Patience until_they_count_as_ended(20), until_they_have(1000);
+  while (count_running() > 0 && until_they_count_as_ended.wait()) continue;
+  if (count_running() > 0) return;
+  if (!wait_until_alone(until_they_have) && held) wait_for_known(threading, until_they_have);
 }
 
 }  // namespace shim
