@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "shim/python/interpreter_refs.h"
+#include "shim/python/sqlite_files.h"
 
 namespace shim {
 namespace {
@@ -33,6 +34,12 @@ bool opens_for_writing(PyObject* arguments) {
   int overflow = 0;
   const long long bits = PyLong_AsLongLongAndOverflow(flags, &overflow);
   return overflow == 0 && (bits & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)) != 0;
+}
+
+// What others here want to know of.
+void take_note_of(std::string_view event) {
+  if (event == "_thread.start_new_thread") has_started_thread = true;
+  if (event == "sqlite3.connect") follow_files_of_sqlite();
 }
 
 // Most events are none of ours ("import", "exec", "builtins.id", ...) and leave at the first
@@ -82,7 +89,7 @@ int program_line() {
 
 int on_event(const char* event, PyObject* arguments, void* /*data*/) {
   if (!noted_region) return 0;
-  if (std::string_view(event) == "_thread.start_new_thread") has_started_thread = true;
+  if (event[0] == '_' || event[0] == 's') take_note_of(event);
   if (!is_sensitive(event, arguments)) return 0;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);

@@ -7,6 +7,7 @@
 
 namespace shim {
 
+// Also tells what sqlite_files.h wants to know.
 void start_audit(AnswerRegion* region, bool goes_on);
 void stop_audit();
 

@@ -14,6 +14,7 @@
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/process_state.h"
 #include "shim/python/setup.h"
+#include "shim/python/sqlite_files.h"
 #include "shim/python/threads.h"
 
 namespace shim {
@@ -193,6 +194,7 @@ void rest(const Answer& answer, const Ending& ending) {
   end_threads();
   flush_everything();
   note_process_state();
+  note_files_of_sqlite();
   AnswerHeader& header = answer.space.region->header;
   header.has_timer = has_timer();
   header.end_of_heap = static_cast<uint64_t>(::syscall(SYS_brk, 0));

@@ -13,6 +13,7 @@
 #include "shim/python/process_state.h"
 #include "shim/python/ref.h"
 #include "shim/python/setup.h"
+#include "shim/python/sqlite_files.h"
 
 namespace shim {
 namespace {
@@ -41,6 +42,7 @@ Ending run_in(Request& request, const Answer& answer) {
 // However soon the step ends, the next one goes on from what it has.
 void take_up(const AnswerSpace& space) {
   if (space.goes_on) take_up_process_state();
+  take_up_files_of_sqlite(space.home, space.goes_on);
 }
 
 Ending run(Request& request, const Answer& answer) {
