@@ -37,10 +37,8 @@ def dirty(some):
     return sum(len(each) - each.count(0) for each in some)
 def put(pointer, content):
     ctypes.memmove(pointer, content, len(content))
-joined = []  # of a thread whose object is gone nobody knows when the kernel is done with it
 def thread(work):
     one = threading.Thread(target=work)
-    joined.append(one)
     one.start()
     one.join()
 def deep(n):
@@ -53,13 +51,18 @@ class Cycle:
     def __init__(self): self.me = self
     def __del__(self): globals()['gone'] += 1
 gone = 0
+def flags(number):
+    action = ctypes.create_string_buffer(152)
+    C.sigaction(number, None, action)
+    return int.from_bytes(action.raw[136:140], 'little')
 def tree():
     found = []
     for path, folders, files in os.walk(here(".")):
         for name in folders + files:
             name = os.path.join(path, name)
             status = os.lstat(name)
-            file = stat.S_ISREG(status.st_mode) and (status.st_nlink, crc([open(name, "rb").read()]))
+            is_drawn = name.endswith("-journal")  # SQLite's, with a number of chance in it
+            file = stat.S_ISREG(status.st_mode) and (status.st_nlink, is_drawn or crc([open(name, "rb").read()]))
             found.append((os.path.relpath(name, here(".")), oct(status.st_mode), file, status.st_mtime == 77))
     return sorted(found)
 """
@@ -104,8 +107,8 @@ MEMORY = {
         "crc([$x[:]])", ("$x[::$few] = fill(len($x[::$few]), $k)", "$x[:9] = fill(len($x[:9]), $k)", "$f.close()")),
     "thread": Kind("$x = []; thread(lambda: $x.extend(blocks($k, $total, $size + 64)))", "crc($x)", ("thread(lambda: lose($x, $k, $part))",
         "thread(lambda: $x.extend(blocks($k, $total, $size + 64)))", "lose($x, $k, $part)",
-        "with ThreadPoolExecutor(4) as $p: $x += $p.map(fill, range($size, $size + 4)); joined.extend($p._threads)",
-        "$t = [threading.Thread(target=$x.append, args=(fill($size, 3),)) for i in range(4)]\n[t.start() for t in $t]; [t.join() for t in $t]; joined += $t")),
+        "with ThreadPoolExecutor(4) as $p: $x += $p.map(fill, range($size, $size + 4))",
+        "$t = [threading.Thread(target=$x.append, args=(fill($size, 3),)) for i in range(4)]\n[t.start() for t in $t]; [t.join() for t in $t]; $t = 0")),
     "table": Kind("$x = {i * $k: str(i) for i in range($few * 900)}; $s = set()",
         "(len($x), sum($x), crc(map(str.encode, $x.values())), sum($s))", ("for i in range(len($x) // 2): $x.popitem()",
         "$x.update((i, bytes(3).hex()) for i in range($k, $k * 5))", "$s ^= set(range($k, $k * $few))")),
@@ -134,6 +137,14 @@ OTHERS = {
         "$x.execute('select count(*), sum(k), sum(length(v)) from t').fetchall()",
         ("$x.executemany('insert into t values (?, ?)', [(i, fill(i * $few)) for i in range($few * 20)])", "$x.commit()", "$x.rollback()",
         "$x.execute('delete from t where k % ? = 0', [$few])", "$x.execute('create index if not exists i on t (k)')")),
+    "database": Kind(
+        "import sqlite3\n$x = sqlite3.connect(here('$x'), timeout=0); $x.execute('create table t (k, v)'); $v = []",
+        "($v, $x.in_transaction, $x.execute('select count(*), sum(k), sum(length(v)) from t').fetchall())",
+        ("$x.executemany('insert into t values (?, ?)', [(i, fill(i * $few)) for i in range($few * 20)])", "$x.commit()", "$x.rollback()",
+        "$x.execute('delete from t where k % ? = 0', [$few])",
+        "try: $t = sqlite3.connect(here('$x'), timeout=0); $t.execute('insert into t values ($k, 0)'); $t.commit(); $v.append(1)\n"
+        "except sqlite3.OperationalError as e: $v.append(str(e))\nfinally: $t.close()"),
+        "$x.close(); os.unlink(here('$x'))"),
     "compressors": Kind(
         "import bz2, lzma\n$x = [zlib.compressobj($few % 10), bz2.BZ2Compressor(), lzma.LZMACompressor(preset=1)]; $v = [b''] * 3; $n = 0",
         "$n", ("$d = fill($size // 9, $k); $v = [v + x.compress($d) for v, x in zip($v, $x)]",
@@ -159,10 +170,13 @@ OTHERS = {
         "($x, os.environ.get('$x'), C.getenv(b'$x'), os.path.relpath(os.getcwd(), here('.')))", ("$x = os.umask(0o77)",
         "$x = os.umask(0o22)", "open(here('$x$k'), 'w').close()", "os.environ['$x'] = '$k' * $k", "os.environ.pop('$x', 0)")),
     "signal": Kind("$x = []; signal.signal(signal.SIGUSR1, lambda *a: $x.append($k))",
-        "($x, *sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, []))))", ("signal.raise_signal(signal.SIGUSR1)",
+        "($x, flags(signal.SIGUSR1), *sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, []))))", ("signal.raise_signal(signal.SIGUSR1)",
+        "signal.siginterrupt(signal.SIGUSR1, $few > 9)", "import faulthandler; faulthandler.enable()",
         "signal.signal(signal.SIGUSR2, signal.SIG_IGN); signal.raise_signal(signal.SIGUSR2)",
         "signal.pthread_sigmask(signal.SIG_BLOCK, [40 + $few])", "signal.pthread_sigmask(signal.SIG_UNBLOCK, range(40, 60))"),
         "signal.signal(signal.SIGUSR1, signal.SIG_IGN)"),
+    "rounding": Kind("$x = [1.0]", "(C.fegetround(), $x)", ("C.fesetround($few % 4 << 10)", "$x.append($x[-1] / 3 + $part)"),
+        "C.fesetround(0)"),
     "settings": Kind("$x = locale.setlocale(locale.LC_ALL, 'C')",
         "(locale.setlocale(locale.LC_ALL), gc.get_threshold(), sys.getswitchinterval(), gc.isenabled())",
         ("locale.setlocale(locale.LC_ALL, 'C.UTF-8')", "locale.setlocale(locale.LC_CTYPE, 'C')", "gc.set_threshold($k, $few)",

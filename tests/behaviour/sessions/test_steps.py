@@ -163,6 +163,20 @@ os.mkdir('shut', 0o500)
             with self.subTest(joined=joined):
                 self.assertEqual(self.value(self.node("", code + joined), "thread.is_alive()"), False)
 
+    def test_threads_that_nobody_knows_any_more_are_gone_as_well(self) -> None:
+        code = ("import sys, threading\nthreading.stack_size(256 << 20)\nsys.setrecursionlimit(1_000_000)\n"
+                "def deep(n):\n  return n and next(map(deep, [n - 1]))\n"
+                "def run():\n  thread = threading.Thread(target=deep, args=(100_000,))\n  thread.start()\n  thread.join()\n")
+        self.assertEqual(self.value(self.node("", code + "run()"), "threading.active_count()"), 1)
+
+    def test_executors_that_nobody_waits_for(self) -> None:
+        code = "from concurrent.futures import ThreadPoolExecutor\nimport asyncio\n"
+        for use in ("def f():\n  e = ThreadPoolExecutor(8)\n  return sum(e.map(abs, range(100)))\nf()",
+                    "e = ThreadPoolExecutor(8)\nn = sum(e.map(abs, range(100)))\ne.shutdown(wait=False)\nn",
+                    "loop = asyncio.new_event_loop()\nn = loop.run_until_complete(loop.run_in_executor(None, sum, range(100)))\nloop.close()\nn"):
+            with self.subTest(use=use):
+                self.assertEqual(self.value("", code + use), 4950)
+
     def test_surroundings(self) -> None:
         node = self.node("", "import os, signal\nos.mkdir('d'); os.chdir('d'); os.umask(0o27); os.environ['A'] = 'b'\n"
                              "caught = []\nsignal.signal(signal.SIGUSR1, lambda *a: caught.append(1))\n"
@@ -171,6 +185,62 @@ os.mkdir('shut', 0o500)
                                           "[os.path.basename(os.getcwd()), oct(os.umask(0)), os.environ['A'], caught, "
                                           "signal.SIGUSR2 in signal.pthread_sigmask(signal.SIG_BLOCK, [])]"),
                          ["d", "0o27", "b", [1], True])
+
+    def test_what_the_kernel_and_the_processor_keep_of_a_process(self) -> None:
+        look = ("import ctypes, faulthandler, signal\nC = ctypes.CDLL(None)\n"
+                "def found():\n  name, stack, action = (ctypes.create_string_buffer(n) for n in (16, 24, 152))\n"
+                "  C.prctl(16, name), C.sigaltstack(None, stack)\n"
+                "  actions = [C.sigaction(n, None, action) or action.raw[:8] + action.raw[136:140] for n in (signal.SIGUSR1, signal.SIGSEGV)]\n"
+                "  return repr([name.value, C.prctl(30), C.fegetround(), stack.raw[:8], actions])\n")
+        change = ("signal.signal(signal.SIGUSR1, lambda *a: None); signal.siginterrupt(signal.SIGUSR1, False)\nfaulthandler.enable()\n"
+                  "C.fesetround(0x400); C.prctl(15, b'a step'); C.prctl(29, 123_456)\n")
+        node = self.node("", look + "usual = found()", change)
+        first = self.keep(node, "found()")
+        self.assertEqual(self.value(node, "found() == usual"), False)
+        self.assertIn("b'a step', 123456, 1024", first["value"])
+        self.assertEqual(self.value(first["session"]["node"], "found()"), first["value"])
+
+    def test_a_database_goes_on(self) -> None:
+        """SQLite knows its file by device and inode number."""
+        node = self.node("", "import os, sqlite3\na = sqlite3.connect('data', timeout=0)\na.execute('create table t (x)')",
+                         "a.execute('insert into t values (1)'); a.commit()", "a.execute('insert into t values (2)')")
+        locked = self.keep(node, "b = sqlite3.connect('data', timeout=0)\nb.execute('insert into t values (9)')", label="OperationalError")
+        self.assertIn("locked", locked["exception"]["message"])
+        after = self.node(locked["session"]["node"], "a.commit()", "b.execute('insert into t values (3)'); b.commit()")
+        self.assertEqual(self.value(after, "[x for x, in a.execute('select x from t')]"), [1, 2, 3])
+        self.assertEqual(self.value(node, "a.rollback()\n[x for x, in a.execute('select x from t')]"), [1])
+        moved = self.step(after, "os.rename('data', 'other')\na.execute('insert into t values (4)')")
+        self.assertLabel(moved, "OperationalError")
+        new = self.node(after, "os.rename('data', 'other')\nc = sqlite3.connect('data')\nc.execute('create table u (y)')",
+                        "c.execute('insert into u values (7)'); c.commit()")
+        self.assertEqual(self.value(new, "[[y for y, in c.execute('select * from u')], [each for each in os.listdir() if '-' in each]]"), [[7], []])
+
+    def four_times(self, node: str, source: str) -> list[object]:
+        """At once, so that they are in different cells."""
+        with ThreadPoolExecutor(4) as threads:
+            return list(threads.map(lambda _: self.value(node, f"import time; time.sleep(0.2)\n{source}"), range(4)))
+
+    def test_a_database_goes_on_in_every_cell(self) -> None:
+        node = self.node("", "import os, sqlite3\nfor i in range(60): open('f', 'w'); os.unlink('f')\na = sqlite3.connect('data', timeout=0)",
+                         "a.execute('create table t (x)'); a.commit()", "a.execute('insert into t values (1)')")
+        failed = self.keep(node, "1", label="NotADirectoryError", files={"data/below": {"text": ""}})
+        self.assertEqual(self.four_times(failed["session"]["node"], "a.execute('insert into t values (2)'); a.commit()\n[x for x, in a.execute('select x from t')]"),
+                         [[1, 2]] * 4)
+        replace = ("a.commit(); os.rename('data', 'old'); seen = set()\nfor i in range(150):\n"
+                   "  if os.path.exists('data'): os.unlink('data')\n  open('data', 'w').close()\n"
+                   "  try: a.execute('insert into t values (3)'); a.commit(); seen.add('written')\n"
+                   "  except sqlite3.OperationalError as error: seen.add(str(error)); a.rollback()\nsorted(seen)")
+        self.assertEqual(self.four_times(node, replace), [["attempt to write a readonly database"]] * 4)
+
+    def test_a_lock_is_held_from_step_to_step(self) -> None:
+        other = ("import subprocess\nsubprocess.run(['python3', '-c', 'import sqlite3; sqlite3.connect(\"data\", timeout=0).execute(\"delete from t\")'], "
+                 "capture_output=True, text=True).stderr[-40:]")
+        node = self.node("", "import sqlite3\na = sqlite3.connect('data')\na.execute('create table t (x)'); a.commit()\na.execute('begin immediate')",
+                         policy={"profile": "subprocess"})
+        locked = self.keep(node, other, policy={"profile": "subprocess"})
+        self.assertIn("database is locked", locked["value"])
+        free = self.node(locked["session"]["node"], "a.commit()", policy={"profile": "subprocess"})
+        self.assertEqual(self.value(free, other, policy={"profile": "subprocess"}), "")
 
     def test_its_directory_whatever_its_name_is(self) -> None:
         """Where nothing can be mounted, each cell has another one."""
@@ -197,6 +267,13 @@ os.mkdir('shut', 0o500)
             with self.subTest(step=step):
                 node = self.keep(node, "\n".join(["found = where()", *step]))["session"]["node"]
                 self.assertEqual(self.value(node, "[found, where(), sum(any(each) for some in kept.values() if some for each in some)]"), [0, 0, 0])
+
+    def test_a_mapping_behind_the_heap_is_none_of_it(self) -> None:
+        node = self.node("", "import ctypes\nC = ctypes.CDLL(None)\nC.sbrk.restype = C.mmap.restype = ctypes.c_void_p\n"
+                             "C.syscall.restype = ctypes.c_long\nC.mmap.argtypes = [ctypes.c_size_t] * 6\n"
+                             "behind = C.mmap(C.sbrk(0), 8192, 3, 0x100022, 2**64 - 1, 0)\nctypes.memmove(behind, b'kept', 4)")
+        look = f"[C.sbrk(0) - C.syscall({BRK}, 0), behind - C.sbrk(0), ctypes.string_at(behind).decode(), ctypes.string_at(behind + 4096).decode()]"
+        self.assertEqual(self.value(self.node(node, ""), look), [0, 0, "kept", ""])
 
     def test_memory_that_was_never_written_is_zero(self) -> None:
         """A heap that shrinks and grows again within a step is not the template's any more."""
@@ -252,8 +329,24 @@ class NotKept(SessionTestCase):
         self.assertLost("import os\nf = open('f', 'w'); os.unlink('f')", "an open file that was deleted")
         self.assertLost("import os\nos.chdir('/')", "a working directory outside of its own")
         self.assertLost("import os\nos.mkfifo('p')", "a named pipe")
+        self.assertLost("import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\nos.kill(os.getpid(), signal.SIGUSR1)",
+                        "a signal that waits")
+        self.keep("", "import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])\nos.kill(os.getpid(), signal.SIGCHLD)")
         self.assertLost("import os, time\nif os.fork() == 0: time.sleep(60)", "a child process",
                         policy={"profile": "subprocess"})
+
+    def test_a_thread_that_goes_on_is_not_waited_for(self) -> None:
+        self.assertLost("import faulthandler\nfaulthandler.dump_traceback_later(60)", "a second thread", limits={"wall_ms": 900})
+
+    def test_a_heap_of_the_template_in_another_place(self) -> None:
+        """brk(2) below it, and its pages behind that: they would go with what is behind it."""
+        result = self.keep("", "import ctypes\nC = ctypes.CDLL(None)\nC.sbrk.restype = C.mmap.restype = C.mremap.restype = ctypes.c_void_p\n"
+                               "C.mmap.argtypes, C.mremap.argtypes = [ctypes.c_size_t] * 6, [ctypes.c_size_t] * 5\n"
+                               "C.syscall.argtypes = [ctypes.c_long] * 2\nC.memmove.argtypes = [ctypes.c_size_t] * 3\nb = C.sbrk(0)\n"
+                               "x, last = (C.mmap(0, 4096, 3, 0x22, 2**64 - 1, 0) for _ in range(2))\nC.memmove(last, b - 4096, 4096)\n"
+                               f"C.mremap(b - 8192, 4096, 4096, 3, x)\nC.syscall({BRK}, b - 8192)\nC.mremap(x, 4096, 4096, 3, b - 8192)\n"
+                               "C.mmap(b - 4096, 4096, 3, 0x32, 2**64 - 1, 0)\nC.memmove(b - 4096, last, 4096)\n7")
+        self.assertEqual(self.value(result["session"]["node"], "7"), 7)
 
     def test_a_program_that_stops_or_ends_itself(self) -> None:
         result = self.step("", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)", limits={"wall_ms": 400})
