@@ -1,0 +1,98 @@
+"""Nodes that memory has no room for are on the disk, and come back when a step is run at them."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import zygo
+from sessions.client import ApiTestCase
+
+# A megabyte that no compression makes small.
+FILL = "import os, zlib\nx = os.urandom(1 << 20)\nzlib.crc32(x)"
+LOOK = "zlib.crc32(x)"
+
+
+class DiskTestCase(ApiTestCase):
+    size = "1G"
+    folder: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="behaviour-nodes-"))
+        cls.options = ("--nodes-memory", "16M", "--nodes-disk", cls.folder, "--nodes-disk-size", cls.size)
+        super().setUpClass()
+
+    def fill(self, count: int) -> tuple[str, dict[str, int]]:
+        """A session, and what it has at so many nodes side by side."""
+        session, root = self.begin()
+        found = [self.run_at(root, FILL) for _ in range(count)]
+        for each in found:
+            self.assertLabel(each, "OK")
+        return session, {each["node"]: each["value"] for each in found}
+
+
+class OnDisk(DiskTestCase):
+    def test_each_node_is_as_it_was(self) -> None:
+        session, values = self.fill(14)
+        self.assertGreater(self.service.metric("zygo_nodes_on_disk "), 4)
+        self.assertLess(self.service.metric("zygo_nodes_bytes "), 8 << 20)
+        chance = random.Random(5)
+        for node in chance.choices(list(values), k=30):
+            result = self.run_at(node, LOOK)
+            self.assertEqual((result["value"], result.get("replayed")), (values[node], None))
+        self.assertTrue(all(each["there"] for each in self.nodes_of(session).values()))
+        self.assertEqual(os.listdir(self.folder), [])
+        self.ask("DELETE", f"/v1/sessions/{session}")
+        self.service.await_metric("zygo_nodes_disk_bytes ", 0)
+        self.assertEqual(self.service.metric("zygo_nodes_on_disk "), 0)
+
+    def test_many_steps_at_once(self) -> None:
+        session, values = self.fill(12)
+        nodes = list(values)
+
+        def visit(seed: int) -> list[bool]:
+            chance = random.Random(seed)
+            return [self.run_at(node, LOOK, keep=False)["value"] == values[node] for node in chance.choices(nodes, k=12)]
+
+        with ThreadPoolExecutor(4) as threads:
+            self.assertEqual([*threads.map(visit, range(4))], [[True] * 12] * 4)
+        lines, _ = self.tried(nodes[0], [LOOK] * 24, keep="none")
+        self.assertEqual({each["value"] for each in lines.values()}, {values[nodes[0]]})
+        self.ask("DELETE", f"/v1/sessions/{session}")
+
+    def test_files_and_shared_pages(self) -> None:
+        session, root = self.begin()
+        node = self.after(root, "import os\nbig = os.urandom(1 << 20)\nopen('f', 'wb').write(big)", "os.rename('f', 'g')", "small = 1")
+        self.after(root, *[FILL] * 5)
+        self.assertGreater(self.service.metric("zygo_nodes_on_disk "), 0)
+        self.assertEqual(self.value(node, "[open('g', 'rb').read() == big, small, os.listdir()]"), [True, 1, ["g"]])
+        self.ask("DELETE", f"/v1/sessions/{session}")
+
+
+class LittleDisk(DiskTestCase):
+    size = "4M"  # of which one tenant has half
+
+    def test_nodes_that_have_no_room_there_either_are_made_anew(self) -> None:
+        session, root = self.begin()
+        first = self.run_at(root, "import random\nx = random.randbytes(1 << 20)\nimport zlib\nzlib.crc32(x)")
+        for _ in range(12):
+            self.assertLabel(self.run_at(root, FILL), "OK")
+        self.assertFalse(self.nodes_of(session)[first["node"]]["there"])
+        again = self.run_at(first["node"], LOOK)
+        self.assertEqual((again["value"], again["replayed"] > 0), (first["value"], True))
+        self.assertLessEqual(self.service.metric("zygo_nodes_disk_bytes "), 2 << 20)
+
+
+class Refusals(zygo.ZygoTestCase):
+    def test_a_folder_that_is_not_there(self) -> None:
+        refused = zygo.run_cli("serve", "--listen", "127.0.0.1:0", "--nodes-disk", "/nonexistent/folder")
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("nodes_disk: open /nonexistent/folder: No such file or directory", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
