@@ -92,8 +92,8 @@ struct AnswerHeader {
   uint64_t nonce;
   AnswerKind kind;
   uint32_t size;  // bytes of payload behind the header
-  // Of a step that rests: the exit code that it would have ended with, whether an interval timer is
-  // set, and brk(2).
+  // A step that rests tells the exit code that it would have ended with, whether an interval timer
+  // is set, and brk(2).
   int32_t code;
   uint32_t has_timer;
   uint64_t end_of_heap;

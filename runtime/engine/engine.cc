@@ -8,7 +8,6 @@
 #include "runtime/builds/blobs.h"
 #include "runtime/engine/cpus.h"
 #include "runtime/engine/host_config.h"
-#include "runtime/engine/node_reader.h"
 #include "runtime/engine/shard.h"
 #include "runtime/judging/refused.h"
 #include "runtime/judging/suite.h"
@@ -30,16 +29,11 @@ constexpr unsigned kCellsPerCore = 2;
 
 class PooledEngine : public Engine {
  public:
-  PooledEngine(std::unique_ptr<HostConfig> config, std::shared_ptr<NodeDisk> disk, unsigned workers,
-               const EngineOptions& options)
+  PooledEngine(std::unique_ptr<HostConfig> config, unsigned workers, const EngineOptions& options)
       : config_(std::move(config)),
         admission_(workers),
-        nodes_(std::make_shared<NodeStore>(NodesPlan{.memory = options.nodes_memory,
-                                                     .most = most_nodes(),
-                                                     .idle = options.nodes_idle,
-                                                     .disk = std::move(disk),
-                                                     .on_disk = options.nodes_disk_size,
-                                                     .freed = look_again(options)})),
+        nodes_(std::make_shared<NodeStore>(NodesPlan{
+            .memory = options.nodes_memory, .most = most_nodes(), .idle = options.nodes_idle})),
         workers_(workers),
         capacity_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
@@ -66,11 +60,6 @@ class PooledEngine : public Engine {
     return {};
   }
 
-  std::function<void()> look_again(const EngineOptions& options) const {
-    if (options.nodes_disk.empty()) return {};
-    return [reader = reader_] { reader->look_again(); };
-  }
-
   // Others need descriptors, too.
   static size_t most_nodes() {
     rlimit files{};
@@ -93,7 +82,6 @@ class PooledEngine : public Engine {
   }
 
   ~PooledEngine() override {
-    reader_->stop();
     for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().announce_stop();
     for (std::unique_ptr<Shard>& shard : shards_) shard->scheduler().stop();
     for (std::unique_ptr<Shard>& shard : shards_) shard->join();
@@ -105,36 +93,6 @@ class PooledEngine : public Engine {
       return done(refused(job, filled.error().text()));
     if (Result<void> found = find_node(job); !found)
       return done(refused(job, "session: " + found.error().text()));
-    if (job.node && !job.node->state) return begin_later(std::move(job), std::move(done));
-    begin(std::move(job), std::move(done));
-  }
-
-  // Its node is on the disk.
-  void begin_later(Job job, std::function<void(JobResult)> done) {
-    struct Step {
-      Job job;
-      std::function<void(JobResult)> done;
-    };
-    auto step = std::make_shared<Step>(Step{std::move(job), std::move(done)});
-    step->job.node = nullptr;
-    const auto read = reader_->run([this, step](bool is_last) {
-      auto node = nodes_->load(step->job.session, step->job.tenant, sys::monotonic_now());
-      if (node && !*node && !is_last) return false;
-      if (!node) {
-        step->done(refused(step->job, "session: " + node.error().text()));
-      } else if (!*node) {
-        step->done(refused(step->job, "session: node \"" + step->job.session +
-                                          "\" is on the disk, and others have the memory"));
-      } else {
-        step->job.node = std::move(node).value();
-        begin(std::move(step->job), std::move(step->done));
-      }
-      return true;
-    });
-    if (!read) step->done(refused(step->job, "session: " + read.error().text()));
-  }
-
-  void begin(Job job, std::function<void(JobResult)> done) {
     if (job.tests.empty()) return submit_run(std::move(job), std::move(done));
     Suite::Machine machine;
     machine.at_once = workers_;
@@ -253,7 +211,7 @@ class PooledEngine : public Engine {
       all.tenant_templates_dropped += own.tenant_templates_dropped;
     }
     const NodeStore::Counts nodes = nodes_->counts();
-    all.sessions = {nodes.nodes, nodes.bytes, nodes.dropped, nodes.on_disk, nodes.disk_bytes};
+    all.sessions = {nodes.nodes, nodes.bytes, nodes.dropped};
     all.rollback_failures = config_->rollbacks().failures();
     return all;
   }
@@ -281,7 +239,6 @@ class PooledEngine : public Engine {
   std::unique_ptr<HostConfig> config_;
   std::optional<BlobStore> blobs_;
   AdmissionQueue admission_;
-  const std::shared_ptr<NodeReader> reader_ = std::make_shared<NodeReader>();
   const std::shared_ptr<NodeStore> nodes_;
   const std::shared_ptr<RerunBudget> reruns_ = std::make_shared<RerunBudget>();
   const unsigned workers_;
@@ -302,17 +259,10 @@ sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   const std::vector<unsigned> cpus = cpus_for_shards();
   if (options.workers == 0) options.workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
   std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
-  std::shared_ptr<NodeDisk> disk;
-  if (!options.nodes_disk.empty()) {
-    auto opened = NodeDisk::open(options.nodes_disk);
-    if (!opened) return sys::Error::because("nodes_disk: " + opened.error().text());
-    disk = std::move(opened).value();
-  }
   sys::give_back_freed_memory();
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without, options.borrows_memory));
-  auto engine =
-      std::make_unique<PooledEngine>(std::move(config), std::move(disk), options.workers, options);
+  auto engine = std::make_unique<PooledEngine>(std::move(config), options.workers, options);
   TRY(engine->open_shards(cpus));
   return std::unique_ptr<Engine>(std::move(engine));
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace runtime {
 
@@ -28,20 +27,7 @@ std::string new_id() {
   return id;
 }
 
-struct Afterwards {
-  const std::function<void()>& then;
-  ~Afterwards() {
-    if (then) then();
-  }
-};
-
 }  // namespace
-
-NodeStore::NodeStore(NodesPlan plan)
-    : plan_(std::move(plan)),
-      budget_(std::make_shared<NodeBudget>(NodeBudget::Amount{plan_.memory.count, plan_.most})),
-      disk_budget_(
-          std::make_shared<NodeBudget>(NodeBudget::Amount{plan_.on_disk.count, plan_.most})) {}
 
 // The oldest that nobody goes on from and that free so much together; none if all do not. What
 // several have is free when the last of them has gone, so that one may free nothing: that stays.
@@ -53,7 +39,7 @@ std::vector<std::string> NodeStore::spare_nodes(const ByUse& by_use,
   const auto is_enough = [&] { return found.bytes >= wanted.bytes && found.files >= wanted.files; };
   for (auto id = by_use.begin(); !is_enough() && id != by_use.end(); ++id) {
     const Kept& kept = nodes_.at(*id);
-    if (kept.stored || kept.node.use_count() > 1) continue;
+    if (kept.node.use_count() > 1) continue;
     for (const auto& file : kept.node->state->files) {
       const auto left = others.try_emplace(file.get(), file.use_count()).first;
       if (--left->second > 0) continue;
@@ -84,119 +70,14 @@ NodeBudget::Hold NodeStore::reserve(const std::string& tenant, uint64_t bytes) {
 // False: there is nothing to drop for it.
 bool NodeStore::make_room(const std::string& tenant, uint64_t bytes) {
   Dropped dropped;
-  std::vector<std::shared_ptr<const Node>> aside;
-  {
-    std::lock_guard lock(mutex_);
-    drop_lost(dropped);
-    const auto lacking = budget_->lacking(tenant, bytes);
-    const auto own = by_tenant_.find(tenant);
-    if (!lacking || own == by_tenant_.end()) return !dropped.empty();
-    for (const std::string& id : spare_nodes(own->second, *lacking)) {
-      if (plan_.disk)
-        aside.push_back(nodes_.at(id).node);  // who is had by somebody is not chosen again
-      else
-        drop(nodes_.find(id), Why::kRoom, dropped);
-    }
-  }
-  const bool has_made_some = !dropped.empty() || !aside.empty();
-  for (auto& node : aside) put_aside(std::move(node));
-  return has_made_some;
-}
-
-// To the disk, without the lock; where that has no room either, it goes. Who has taken it up
-// meanwhile keeps it in memory.
-void NodeStore::put_aside(std::shared_ptr<const Node> node) {
-  const auto reserve = [&](uint64_t bytes) { return reserve_on_disk(node->tenant, bytes); };
-  auto stored = plan_.disk->write(*node->state, reserve);
-  Dropped dropped;
   std::lock_guard lock(mutex_);
-  const auto found = nodes_.find(node->id);
-  constexpr long kOursAndIts = 2;
-  if (found == nodes_.end() || node.use_count() > kOursAndIts) return;
-  if (!stored) return drop(found, Why::kRoom, dropped);
-  Node bare = *node;
-  bare.state = nullptr;
-  dropped.push_back(std::exchange(found->second.node, std::make_shared<const Node>(bare)));
-  found->second.stored = std::move(stored).value();
-  ++on_disk_;
-}
-
-NodeBudget::Hold NodeStore::reserve_on_disk(const std::string& tenant, uint64_t bytes) {
-  for (;;) {
-    if (NodeBudget::Hold hold = disk_budget_->take(tenant, bytes)) return hold;
-    if (!disk_budget_->lacking(tenant, bytes) || !make_room_on_disk(tenant)) return nullptr;
-  }
-}
-
-// Of a tenant's nodes on the disk the one that nobody used for the longest time goes. False: there
-// is none.
-bool NodeStore::make_room_on_disk(const std::string& tenant) {
-  Dropped dropped;
-  std::lock_guard lock(mutex_);
-  for (const std::string& id : by_tenant_[tenant]) {
-    const auto found = nodes_.find(id);
-    const auto& stored = found->second.stored;
-    if (!stored || stored.use_count() > 1) continue;  // or it is being read
-    drop(found, Why::kRoom, dropped);
-    return true;
-  }
-  return false;
-}
-
-Result<std::shared_ptr<const Node>> NodeStore::load(const std::string& id,
-                                                    const std::string& tenant, Nanoseconds now) {
-  for (;;) {
-    std::shared_ptr<const Node> node = TRY(find(id, tenant, now));
-    if (node->state) return node;
-    const std::shared_ptr<const StoredState> stored = stored_of(id);
-    if (!stored) continue;  // somebody was faster
-    bool lacks_room = false;
-    auto state = plan_.disk->read(*stored, [&](uint64_t bytes) {
-      NodeBudget::Hold hold = reserve(tenant, bytes);
-      lacks_room = !hold;
-      return hold;
-    });
-    if (lacks_room) return std::shared_ptr<const Node>();
-    if (!state)
-      return sys::Error::because("node \"" + id +
-                                 "\" is on the disk, and cannot be read: " + state.error().text());
-    Node whole = *node;
-    whole.state = std::move(state).value();
-    if (auto taken = take_back(std::move(whole))) return taken;
-  }
-}
-
-std::shared_ptr<const StoredState> NodeStore::stored_of(const std::string& id) const {
-  std::lock_guard lock(mutex_);
-  const auto found = nodes_.find(id);
-  return found == nodes_.end() ? nullptr : found->second.stored;
-}
-
-// Null: it has gone meanwhile, or is in memory already.
-std::shared_ptr<const Node> NodeStore::take_back(Node node) {
-  Dropped dropped;
-  std::lock_guard lock(mutex_);
-  const auto found = nodes_.find(node.id);
-  if (found == nodes_.end() || !found->second.stored) return nullptr;
-  found->second.node = std::make_shared<const Node>(std::move(node));
-  dropped.push_back(std::exchange(found->second.stored, nullptr));
-  --on_disk_;
-  return handed_out(found->second.node);
-}
-
-// Whoever gives it back makes room, perhaps.
-std::shared_ptr<const Node> NodeStore::handed_out(std::shared_ptr<const Node> node) const {
-  struct Use {
-    std::shared_ptr<const Node> node;
-    std::function<void()> freed;
-    ~Use() {
-      node.reset();
-      freed();
-    }
-  };
-  if (!plan_.freed || !node->state) return node;
-  const Node* of = node.get();
-  return {std::shared_ptr<Use>(new Use{std::move(node), plan_.freed}), of};
+  drop_lost(dropped);
+  const auto lacking = budget_->lacking(tenant, bytes);
+  const auto own = by_tenant_.find(tenant);
+  if (!lacking || own == by_tenant_.end()) return !dropped.empty();
+  for (const std::string& id : spare_nodes(own->second, *lacking))
+    drop(nodes_.find(id), Why::kRoom, dropped);
+  return !dropped.empty();
 }
 
 std::string NodeStore::put(Node node, Nanoseconds now) {
@@ -212,8 +93,8 @@ std::string NodeStore::put(Node node, Nanoseconds now) {
   node.id = new_id();
   const std::string id = node.id;
   by_use.push_back(id);
-  nodes_.emplace(id, Kept{std::make_shared<const Node>(std::move(node)), nullptr, now,
-                          std::prev(by_use.end())});
+  nodes_.emplace(id,
+                 Kept{std::make_shared<const Node>(std::move(node)), now, std::prev(by_use.end())});
   return id;
 }
 
@@ -227,7 +108,7 @@ Result<std::shared_ptr<const Node>> NodeStore::find(const std::string& id,
     ByUse& by_use = by_tenant_[tenant];
     by_use.splice(by_use.end(), by_use, found->second.place);
     found->second.used = now;
-    return handed_out(found->second.node);
+    return found->second.node;
   }
   const auto gone = gone_.find(id);
   if (gone == gone_.end() || gone->second.tenant != tenant)
@@ -259,7 +140,6 @@ std::string NodeStore::why_gone(const std::string& id, const std::string& tenant
 }
 
 bool NodeStore::forget(const std::string& id, const std::string& tenant) {
-  const Afterwards freed{plan_.freed};
   Dropped dropped;
   std::lock_guard lock(mutex_);
   const auto found = nodes_.find(id);
@@ -269,7 +149,6 @@ bool NodeStore::forget(const std::string& id, const std::string& tenant) {
 }
 
 void NodeStore::forget_idle(Nanoseconds now) {
-  const Afterwards freed{plan_.freed};
   Dropped dropped;
   std::lock_guard lock(mutex_);
   drop_lost(dropped);
@@ -299,12 +178,7 @@ void NodeStore::drop_lost(Dropped& dropped) {
 
 // Whoever runs at it has it still.
 void NodeStore::drop(Found found, Why why, Dropped& dropped) {
-  const std::shared_ptr<const Node> node = found->second.node;
-  dropped.push_back(node);
-  if (found->second.stored) {
-    dropped.push_back(found->second.stored);
-    --on_disk_;
-  }
+  const std::shared_ptr<const Node>& node = dropped.emplace_back(found->second.node);
   by_tenant_[node->tenant].erase(found->second.place);
   nodes_.erase(found);
   if (why != Why::kAsked) ++dropped_;
@@ -318,7 +192,7 @@ void NodeStore::drop(Found found, Why why, Dropped& dropped) {
 
 NodeStore::Counts NodeStore::counts() const {
   std::lock_guard lock(mutex_);
-  return {nodes_.size(), budget_->used(), dropped_, on_disk_, disk_budget_->used()};
+  return {nodes_.size(), budget_->used(), dropped_};
 }
 
 }  // namespace runtime

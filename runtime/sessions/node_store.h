@@ -1,12 +1,10 @@
 #pragma once
 // NodeStore: the nodes of all sessions of an engine, by their ids, and how much memory they may
 // take (node_budget.h). A tenant's nodes never make another's go: what it has beyond its room goes,
-// the least recently used first; to the disk, if there is one (node_disk.h), and comes back when it
-// is used. Thread-safe; the clock is an argument.
+// the least recently used first. Thread-safe; the clock is an argument.
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -17,7 +15,6 @@
 
 #include "runtime/sessions/incarnation.h"
 #include "runtime/sessions/node_budget.h"
-#include "runtime/sessions/node_disk.h"
 #include "runtime/sessions/node_file.h"
 #include "sandbox/policy.h"
 #include "sandbox/sys/result.h"
@@ -30,37 +27,31 @@ struct Node {
   unsigned shard = 0;                                     // that ran its step
   sandbox::Profile profile = sandbox::Profile::kDefault;  // of its step, and of all that go on
   std::shared_ptr<Incarnation> of;
-  std::shared_ptr<const NodeState> state;  // null: it is on the disk
+  std::shared_ptr<const NodeState> state;
 };
 
 struct NodesPlan {
   sys::Bytes memory = sys::mebibytes(1024);
   size_t most = 20'000;  // nodes, and files of them, which are descriptors; shared out as memory is
   sys::Nanoseconds idle = std::chrono::minutes(30);  // one that nobody used for so long goes
-  std::shared_ptr<NodeDisk> disk = {};               // null: none
-  sys::Bytes on_disk{};                              // that they may take there
-  // With a disk: a node has been given back that somebody had. Any thread.
-  std::function<void()> freed = {};
 };
 
 class NodeStore {
  public:
-  explicit NodeStore(NodesPlan plan);
+  explicit NodeStore(NodesPlan plan)
+      : plan_(plan),
+        budget_(std::make_shared<NodeBudget>(NodeBudget::Amount{plan.memory.count, plan.most})) {}
 
   sys::Nanoseconds idle() const { return plan_.idle; }
   // The most that the next node of a tenant may have.
   uint64_t room_for(const std::string& tenant) const { return budget_->room_for(tenant); }
-  // For a node that is about to be written: those that nobody goes on from make room for it, which
-  // takes time where they are written to the disk. Null: they are too little.
+  // For a node that is about to be written: those that nobody goes on from make room for it. Null:
+  // they are too little.
   NodeBudget::Hold reserve(const std::string& tenant, uint64_t bytes);
   // Takes the node in under a new id; empty: there are too many.
   std::string put(Node node, sys::Nanoseconds now);
-  // An error says in a sentence why there is none. Without its state it is to be loaded.
+  // An error says in a sentence why there is none.
   sys::Result<std::shared_ptr<const Node>> find(const std::string& id, const std::string& tenant,
-                                                sys::Nanoseconds now);
-  // The same with its state, whose reading takes time. Null: those that others have leave it no
-  // room for now.
-  sys::Result<std::shared_ptr<const Node>> load(const std::string& id, const std::string& tenant,
                                                 sys::Nanoseconds now);
   // The same sentence, without a use of the node; empty: it is there.
   std::string why_gone(const std::string& id, const std::string& tenant);
@@ -71,14 +62,12 @@ class NodeStore {
   struct Counts {
     size_t nodes = 0;
     uint64_t bytes = 0, dropped = 0;  // for want of room or for their age
-    uint64_t on_disk = 0, disk_bytes = 0;
   };
   Counts counts() const;
 
  private:
   struct Kept {
     std::shared_ptr<const Node> node;
-    std::shared_ptr<const StoredState> stored;  // where the node has no state
     sys::Nanoseconds used{};
     std::list<std::string>::iterator place;  // in its tenant's order
   };
@@ -86,23 +75,17 @@ class NodeStore {
   enum class Why : uint8_t { kRoom, kIdle, kProcess, kAsked };
   using Found = std::unordered_map<std::string, Kept>::iterator;
   bool make_room(const std::string& tenant, uint64_t bytes);
-  void put_aside(std::shared_ptr<const Node> node);
-  NodeBudget::Hold reserve_on_disk(const std::string& tenant, uint64_t bytes);
-  bool make_room_on_disk(const std::string& tenant);
-  std::shared_ptr<const Node> handed_out(std::shared_ptr<const Node> node) const;
-  std::shared_ptr<const StoredState> stored_of(const std::string& id) const;
-  std::shared_ptr<const Node> take_back(Node node);
   std::vector<std::string> spare_nodes(const ByUse& by_use, NodeBudget::Amount wanted) const;
   // To be freed when the lock is open again: that takes as long as a node is large.
-  using Dropped = std::vector<std::shared_ptr<const void>>;
+  using Dropped = std::vector<std::shared_ptr<const Node>>;
   void drop(Found found, Why why, Dropped& dropped);
   void drop_if_lost(const std::string& id, Dropped& dropped);
   void drop_lost(Dropped& dropped);
 
   const NodesPlan plan_;
-  const std::shared_ptr<NodeBudget> budget_, disk_budget_;
+  const std::shared_ptr<NodeBudget> budget_;
   mutable std::mutex mutex_;
-  uint64_t dropped_ = 0, on_disk_ = 0;
+  uint64_t dropped_ = 0;
   std::unordered_map<std::string, Kept> nodes_;
   std::map<std::string, ByUse> by_tenant_;
   // The last that have gone, so that their tenant is told why.

@@ -36,7 +36,7 @@ bool opens_for_writing(PyObject* arguments) {
   return overflow == 0 && (bits & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)) != 0;
 }
 
-// What others here want to know of.
+// Others here ask whether it happened, or act on it at once.
 void take_note_of(std::string_view event) {
   if (event == "_thread.start_new_thread") has_started_thread = true;
   if (event == "sqlite3.connect") follow_files_of_sqlite();

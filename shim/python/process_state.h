@@ -1,6 +1,6 @@
 #pragma once
-// What the kernel and the processor keep of a process, so that no memory has it: handlers of
-// signals and the stack for them, how floating point rounds, name, timer slack.
+// The kernel and the processor keep some of a process's state, so that no memory has it: handlers
+// of signals and the stack for them, how floating point rounds, name, timer slack.
 
 namespace shim {
 

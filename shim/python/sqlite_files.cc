@@ -103,7 +103,7 @@ void note_lock(int number, const struct flock& range) {
   lock_count = static_cast<size_t>(end - locks);
 }
 
-// What was there before ours.
+// SQLite's own calls, or whoever's were there before ours.
 int (*old_open)(const char*, int, int);
 int (*old_open_directory)(const char*, int*);
 int (*old_access)(const char*, int);

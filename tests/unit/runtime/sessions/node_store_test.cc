@@ -1,13 +1,6 @@
 #include "runtime/sessions/node_store.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <random>
-#include <thread>
-
-#include "sandbox/sys/file.h"
 
 namespace runtime {
 namespace {
@@ -206,123 +199,6 @@ TEST_CASE("to ask for a node is no use of it", "[nodes]") {
   keep(store, "ann", 250, minutes(3));
   CHECK(store.why_gone(a, "ann") == "node \"" + a + "\" is gone: its memory was needed for others");
   CHECK(store.why_gone(b, "ann").empty());
-}
-
-// Its one file has these bytes.
-Node real_node_of(NodeStore& store, const std::string& tenant, std::string_view bytes) {
-  auto contents = std::make_shared<NodeContents>();
-  contents->bytes = bytes.size();
-  contents->hold = store.reserve(tenant, bytes.size());
-  REQUIRE(contents->hold);
-  contents->file = new_node_file(bytes.size()).value();
-  REQUIRE(sys::write_all(contents->file.get(), bytes));
-  auto state = std::make_shared<NodeState>();
-  state->bytes = bytes.size();
-  state->files.push_back(std::move(contents));
-  return {.id = {},
-          .tenant = tenant,
-          .template_name = "python",
-          .of = std::make_shared<Incarnation>(),
-          .state = std::move(state)};
-}
-
-std::string bytes_of(const Node& node) {
-  const NodeContents& contents = *node.state->files.front();
-  std::string bytes(contents.bytes, '\0');
-  REQUIRE(::pread(contents.file.get(), bytes.data(), bytes.size(), 0) ==
-          static_cast<ssize_t>(bytes.size()));
-  return bytes;
-}
-
-std::shared_ptr<NodeDisk> disk_in_tmp() { return NodeDisk::open("/tmp").value(); }
-
-TEST_CASE("nodes that have no room go to the disk, and come back", "[nodes]") {
-  NodeStore store(
-      {.memory = sys::Bytes{20'000}, .disk = disk_in_tmp(), .on_disk = sys::Bytes{4096}});
-  std::vector<std::string> ids;
-  for (int i = 0; i < 5; ++i) {
-    const std::string bytes(4096, static_cast<char>('a' + i));
-    ids.push_back(store.put(real_node_of(store, "ann", bytes), minutes(i)));
-  }
-  CHECK(store.counts().nodes == 5);
-  CHECK(store.counts().on_disk == 3);
-  CHECK(store.counts().bytes == 8192);
-  CHECK(store.counts().dropped == 0);
-  for (size_t i = 0; i < 3; ++i) {
-    CHECK_FALSE(store.find(ids[i], "ann", minutes(9)).value()->state);
-    CHECK(why(store, ids[i], "ann").empty());
-  }
-  for (int i = 0; i < 5; ++i) {
-    const auto node = store.load(ids[static_cast<size_t>(i)], "ann", minutes(10)).value();
-    CHECK(bytes_of(*node) == std::string(4096, static_cast<char>('a' + i)));
-  }
-  CHECK(store.counts().on_disk == 3);  // others than before
-  CHECK(store.counts().bytes == 8192);
-  for (const std::string& id : ids) CHECK(store.forget(id, "ann"));
-  CHECK(store.counts().on_disk == 0);
-  CHECK(store.counts().disk_bytes == 0);
-}
-
-TEST_CASE("without room on the disk the least recently used go", "[nodes]") {
-  NodeStore store(
-      {.memory = sys::Bytes{20'000}, .disk = disk_in_tmp(), .on_disk = sys::Bytes{100}});
-  std::vector<std::string> ids;
-  for (int i = 0; i < 8; ++i)
-    ids.push_back(store.put(real_node_of(store, "ann", std::string(4096, 'a')), minutes(i)));
-  const NodeStore::Counts counts = store.counts();
-  CHECK(counts.on_disk + 2 == counts.nodes);
-  CHECK(counts.dropped == ids.size() - counts.nodes);
-  CHECK(counts.disk_bytes <= 50);  // half of what is free
-  REQUIRE(counts.dropped > 0);
-  CHECK(why(store, ids[0], "ann") ==
-        "node \"" + ids[0] + "\" is gone: its memory was needed for others");
-  CHECK(store.load(ids[0], "ann", minutes(9)).error().text() ==
-        "node \"" + ids[0] + "\" is gone: its memory was needed for others");
-}
-
-TEST_CASE("a node that is gone on from stays in memory", "[nodes]") {
-  NodeStore store(
-      {.memory = sys::Bytes{20'000}, .disk = disk_in_tmp(), .on_disk = sys::Bytes{4096}});
-  const std::string a = store.put(real_node_of(store, "ann", std::string(4096, 'a')), minutes(1));
-  const std::string b = store.put(real_node_of(store, "ann", std::string(4096, 'b')), minutes(2));
-  const auto used = store.find(a, "ann", minutes(3)).value();
-  store.put(real_node_of(store, "ann", std::string(4096, 'c')), minutes(4));
-  CHECK(store.find(a, "ann", minutes(5)).value()->state);
-  CHECK_FALSE(store.find(b, "ann", minutes(5)).value()->state);
-  const auto other = store.find(b, "ann", minutes(5)).value();
-  const auto third = store.load(b, "ann", minutes(6));  // "c" makes room
-  REQUIRE(third);
-  CHECK_FALSE(store.reserve("ann", 4096));  // all of them are used
-}
-
-TEST_CASE("threads that load and put aside the same nodes find each what it is", "[nodes]") {
-  NodeStore store(
-      {.memory = sys::Bytes{64 << 10}, .disk = disk_in_tmp(), .on_disk = sys::Bytes{1 << 20}});
-  std::vector<std::string> ids;
-  for (int i = 0; i < 16; ++i)
-    ids.push_back(store.put(
-        real_node_of(store, "ann", std::string(4096, static_cast<char>('a' + i))), minutes(i)));
-  std::atomic<int> wrong{0}, right{0};
-  std::vector<std::thread> threads;
-  for (unsigned seed = 0; seed < 4; ++seed) {
-    threads.emplace_back([&, seed] {
-      std::mt19937 chance(seed);
-      for (int i = 0; i < 200; ++i) {
-        const size_t which = chance() % ids.size();
-        const auto node = store.load(ids[which], "ann", minutes(20));
-        if (!node || !*node) continue;  // the others hold all that there is room for
-        char first = 0;
-        const bool is_read =
-            ::pread((*node)->state->files.front()->file.get(), &first, 1, 4095) == 1;
-        (is_read && first == static_cast<char>('a' + which) ? right : wrong)++;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
-  CHECK(right > 400);
-  CHECK(store.counts().nodes == 16);
-  CHECK(store.counts().bytes <= 32 << 10);
 }
 
 }  // namespace runtime
