@@ -12,7 +12,7 @@ import struct
 import memory
 
 CAPACITY = int(os.environ["CAPACITY"])
-NOTE_BYTES, HEADER = 72, struct.Struct("<QII8x")
+NOTE_BYTES, HEADER = 72, struct.Struct("<QII16x")
 
 
 def find():
