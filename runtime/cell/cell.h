@@ -89,6 +89,7 @@ struct RunOrder {
   bool in_place = false;                 // the request is one for a warm interpreter
   bool comes_first = false;              // before jobs of which this is not said
   NodeRoom room = {};                    // of a step: for its node
+  std::shared_ptr<const NodeState> state = {};  // of the node that it goes on from
 };
 
 class Cell : public CellHandle {

@@ -62,13 +62,21 @@ struct Cell::Collecting {
 struct Cell::Capturing {
   CaptureOrder order;
   Nanoseconds most_cpu{};
+  Nanoseconds for_others{};  // CPU time: nodes of other steps are written to the disk to make room
   std::atomic<bool> stop{false};
   Captured captured;
 
   void run() {
     const Nanoseconds began = cpu_of_this_thread();
+    order.room.reserve = [this, reserve = std::move(order.room.reserve)](uint64_t bytes) {
+      const Nanoseconds before = cpu_of_this_thread();
+      NodeBudget::Hold hold = reserve(bytes);
+      for_others += cpu_of_this_thread() - before;
+      return hold;
+    };
     order.bounds.give_up = [this, began] {
-      return stop.load(std::memory_order_relaxed) || cpu_of_this_thread() - began > most_cpu;
+      return stop.load(std::memory_order_relaxed) ||
+             cpu_of_this_thread() - began - for_others > most_cpu;
     };
     captured = capture(order);
   }
@@ -110,7 +118,7 @@ void Cell::on_rests(const shim::JobRests& rests) {
   order.most_descriptors = open_files_;
   order.request_bytes = order_.request.size();
   order.end_of_heap = rests.end_of_heap;
-  if (order_.job->node) order.from = order_.job->node->state;
+  order.from = order_.state;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
   order.room = order_.room;
   capturing_ = errand;

@@ -101,8 +101,8 @@ Result<void> Cell::send_order() {
   order.rests = order_.job->is_step();
   order.hold = !order.rests && !order_.job->outputs.empty();
   if (order.rests) given_ = streams();  // whoever lent them may close them from here on
-  if (order_.job->node)
-    order.node_files = static_cast<uint32_t>(order_.job->node->state->files.size());
+  if (order_.state)
+    order.node_files = static_cast<uint32_t>(order_.state->files.size());
   order.seed = order_.job->seed;
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);
@@ -113,8 +113,8 @@ Result<void> Cell::send_order() {
        {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
     if (fd >= 0) fds.push_back(fd);
   }
-  if (order_.job->node) {
-    for (const auto& each : order_.job->node->state->files) fds.push_back(each->file.get());
+  if (order_.state) {
+    for (const auto& each : order_.state->files) fds.push_back(each->file.get());
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);
 }

@@ -29,11 +29,15 @@ constexpr unsigned kCellsPerCore = 2;
 
 class PooledEngine : public Engine {
  public:
-  PooledEngine(std::unique_ptr<HostConfig> config, unsigned workers, const EngineOptions& options)
+  PooledEngine(std::unique_ptr<HostConfig> config, std::shared_ptr<NodeDisk> disk, unsigned workers,
+               const EngineOptions& options)
       : config_(std::move(config)),
         admission_(workers),
-        nodes_(std::make_shared<NodeStore>(NodesPlan{
-            .memory = options.nodes_memory, .most = most_nodes(), .idle = options.nodes_idle})),
+        nodes_(std::make_shared<NodeStore>(NodesPlan{.memory = options.nodes_memory,
+                                                     .most = most_nodes(),
+                                                     .idle = options.nodes_idle,
+                                                     .disk = std::move(disk),
+                                                     .on_disk = options.nodes_disk_size})),
         workers_(workers),
         capacity_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
@@ -68,7 +72,12 @@ class PooledEngine : public Engine {
   }
 
   SchedulerPlan plan_of(unsigned capacity, size_t tenant_templates) const {
-    return {capacity, tenant_templates, reruns_, nodes_, static_cast<unsigned>(shards_.size())};
+    return {.capacity = capacity,
+            .tenant_templates = tenant_templates,
+            .reruns = reruns_,
+            .turns = turns_,
+            .nodes = nodes_,
+            .shard = static_cast<unsigned>(shards_.size())};
   }
 
   void introduce_shards() {
@@ -211,7 +220,7 @@ class PooledEngine : public Engine {
       all.tenant_templates_dropped += own.tenant_templates_dropped;
     }
     const NodeStore::Counts nodes = nodes_->counts();
-    all.sessions = {nodes.nodes, nodes.bytes, nodes.dropped};
+    all.sessions = {nodes.nodes, nodes.bytes, nodes.dropped, nodes.on_disk, nodes.disk_bytes};
     all.rollback_failures = config_->rollbacks().failures();
     return all;
   }
@@ -219,6 +228,7 @@ class PooledEngine : public Engine {
   bool keeps_nodes() const override { return true; }
 
   void forget_nodes(const std::string& tenant, const std::vector<std::string>& ids) override {
+    const std::shared_ptr<NodeTurn> turn = turns_->begin(tenant);
     for (const std::string& id : ids) nodes_->forget(id, tenant);
   }
 
@@ -240,6 +250,11 @@ class PooledEngine : public Engine {
   std::optional<BlobStore> blobs_;
   AdmissionQueue admission_;
   const std::shared_ptr<NodeStore> nodes_;
+  // A step that waited for memory is the first again.
+  const std::shared_ptr<NodeTurns> turns_ = std::make_shared<NodeTurns>([this](TaskPtr task) {
+    admission_.put_back(std::move(task));
+    wake_freest();
+  });
   const std::shared_ptr<RerunBudget> reruns_ = std::make_shared<RerunBudget>();
   const unsigned workers_;
   Capacity capacity_;
@@ -259,10 +274,17 @@ sys::Result<std::unique_ptr<Engine>> Engine::start(EngineOptions options) {
   const std::vector<unsigned> cpus = cpus_for_shards();
   if (options.workers == 0) options.workers = kCellsPerCore * static_cast<unsigned>(cpus.size());
   std::unique_ptr<HostConfig> config = TRY(HostConfig::create(options));
+  std::shared_ptr<NodeDisk> disk;
+  if (!options.nodes_disk.empty()) {
+    auto opened = NodeDisk::open(options.nodes_disk);
+    if (!opened) return sys::Error::because("nodes_disk: " + opened.error().text());
+    disk = std::move(opened).value();
+  }
   sys::give_back_freed_memory();
   // After the probes, before threads and bytes of strangers.
   TRY(sandbox::harden_supervisor(options.without, options.borrows_memory));
-  auto engine = std::make_unique<PooledEngine>(std::move(config), options.workers, options);
+  auto engine =
+      std::make_unique<PooledEngine>(std::move(config), std::move(disk), options.workers, options);
   TRY(engine->open_shards(cpus));
   return std::unique_ptr<Engine>(std::move(engine));
 }

@@ -57,6 +57,8 @@ struct EngineOptions {
   size_t tenant_templates = 0;
   sys::Milliseconds tenant_idle{300'000};  // one of a tenant that nobody used for so long goes
   sys::Bytes nodes_memory = sys::mebibytes(1024);  // that the nodes of all sessions may take
+  std::string nodes_disk;  // a folder for what they have beyond that; empty: none
+  sys::Bytes nodes_disk_size = sys::mebibytes(8192);       // that they may take there
   sys::Nanoseconds nodes_idle = std::chrono::minutes(30);  // a node that nobody used so long goes
   bool share_builds = false;  // a tenant's compiled program serves all of them
   // Processes of two templates never run on one core's hardware threads at the same time, so those

@@ -194,7 +194,8 @@ void Shard::run(CellHandle& handle, Task& task) {
   if (!task.build && executed) order.program_fd = executed->program.get();
   order.in_place = task.in_place;
   order.comes_first = job.pairing != nullptr;
-  if (job.is_step()) order.room = scheduler_.room_for_node(job.tenant);
+  if (job.is_step()) order.room = scheduler_.room_for_node(task);
+  order.state = task.state;
   sys::OwnedFd own_stderr;
   if (!task.build && job.pairing) {
     own_stderr = job.pairing->stderr_of(job.side, cell.stderr_pipe());

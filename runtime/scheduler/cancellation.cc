@@ -19,6 +19,7 @@ void Cancellation::drop_all() {
       replies_.withdraw_leased(std::move(slot.task));
     }
   }
+  for (TaskPtr& task : turns_.take_all()) replies_.withdraw(std::move(task));
   // Last, and again: who waited for a build of theirs is back in the queue.
   for (auto all = admission_.take_all(); !all.empty(); all = admission_.take_all()) {
     for (TaskPtr& task : all) replies_.withdraw(std::move(task));
@@ -27,6 +28,7 @@ void Cancellation::drop_all() {
 
 void Cancellation::drop_withdrawn() {
   for (TaskPtr& task : admission_.take_withdrawn()) replies_.withdraw(std::move(task));
+  for (TaskPtr& task : turns_.take_withdrawn()) replies_.withdraw(std::move(task));
   if (retrial_.is_withdrawn()) replies_.withdraw_leased(retrial_.take());
   for (auto& [key, zygote] : templates_.slots()) {
     for (TaskPtr& task : std::exchange(zygote.waiting, {})) {

@@ -44,7 +44,7 @@ void Placement::place(TaskPtr task) {
     return replies_.refuse(std::move(task), wrong);
   if (std::string why = objection_to_fixed_mode(catalogue_, *spec, task->job); !why.empty())
     return replies_.fail(std::move(task), {Step::kRequire, 0, why});
-  if (!prepare(task, *spec)) return;
+  if (!prepare(task, *spec) || !loads_.obtain(task)) return;
   const TemplateKey key = key_for(*task);
   if (task->job.node) return lease_at_node(std::move(task), key);
   if (waits_for_start(key, task)) return;

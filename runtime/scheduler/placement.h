@@ -18,6 +18,7 @@
 
 #include "runtime/scheduler/catalogue.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/node_loads.h"
 #include "runtime/scheduler/pools/cell_pool.h"
 #include "runtime/scheduler/pools/template_pool.h"
 #include "runtime/scheduler/program_builds.h"
@@ -39,6 +40,7 @@ class Placement {
     Replies& replies;
     Shortage& shortage;
     ProgramBuilds& builds;
+    NodeLoads& loads;
   };
   Placement(Machine& machine, Catalogue& catalogue, const Requests& requests, Stations stations,
             CellPool& cells, TemplatePool& templates, Runs runs)
@@ -48,6 +50,7 @@ class Placement {
         replies_(stations.replies),
         shortage_(stations.shortage),
         builds_(stations.builds),
+        loads_(stations.loads),
         cells_(cells),
         templates_(templates),
         runs_(std::move(runs)) {}
@@ -85,6 +88,7 @@ class Placement {
   Replies& replies_;
   Shortage& shortage_;
   ProgramBuilds& builds_;
+  NodeLoads& loads_;
   CellPool& cells_;
   TemplatePool& templates_;
   const Runs runs_;

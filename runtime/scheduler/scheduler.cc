@@ -30,7 +30,7 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
     : machine_(machine),
       catalogue_(catalogue),
       capacity_(capacity),
-      plan_(plan),
+      plan_(with_turns(std::move(plan), admission)),
       requests_(machine),
       peers_(*this, admission, capacity),
       replies_(machine, catalogue, admission, capacity,
@@ -41,14 +41,25 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
                 }}),
       shortage_(machine, admission, capacity, replies_, peers_, requests_),
       builds_(catalogue, replies_, [this](TaskPtr task) { placement_.place(std::move(task)); }),
+      loads_(plan_.nodes, *plan_.turns, replies_,
+             [this](TaskPtr task) { placement_.place(std::move(task)); }),
       cells_(machine),
       templates_(machine, catalogue, cells_),
       placement_(
-          machine, catalogue, requests_, {replies_, shortage_, builds_}, cells_, templates_,
+          machine, catalogue, requests_, {replies_, shortage_, builds_, loads_}, cells_, templates_,
           {[this](Slot slot) { start_run(slot); }, [this](Slot slot) { return events_of(slot); }}),
       retrial_(machine, admission, plan_.reruns),
-      cancellation_(admission, replies_, templates_, cells_, retrial_) {
+      cancellation_(admission, replies_, templates_, cells_, retrial_, *plan_.turns) {
   take_over(0);
+}
+
+SchedulerPlan Scheduler::with_turns(SchedulerPlan plan, AdmissionQueue& admission) {
+  if (plan.turns) return plan;
+  plan.turns = std::make_shared<NodeTurns>([this, &admission](TaskPtr task) {
+    admission.put_back(std::move(task));
+    wake();
+  });
+  return plan;
 }
 
 void Scheduler::take_over(unsigned capacity) {
@@ -64,11 +75,13 @@ void Scheduler::drop_aged() {
   if (plan_.nodes && plan_.nodes->counts().nodes > 0) templates_.expect_age();
 }
 
-NodeRoom Scheduler::room_for_node(const std::string& tenant) const {
+// The memory is the step's until the capture is over, though that may outlive the task.
+NodeRoom Scheduler::room_for_node(const Task& task) const {
   if (!plan_.nodes) return {.most_bytes = 0, .reserve = [](uint64_t) { return nullptr; }};
-  return {.most_bytes = plan_.nodes->room_for(tenant),
-          .reserve = [nodes = plan_.nodes, tenant](uint64_t bytes) {
-            return nodes->reserve(tenant, bytes);
+  return {.most_bytes = plan_.nodes->room_for(task.job.tenant),
+          .reserve = [nodes = plan_.nodes, turns = plan_.turns, tenant = task.job.tenant,
+                      turn = task.turn](uint64_t bytes) {
+            return turns->take(tenant, [&] { return nodes->reserve(tenant, bytes); });
           }};
 }
 
@@ -255,6 +268,9 @@ struct Scheduler::Left {
 
 void Scheduler::on_run_finished(Slot slot, RunResult result) {
   TaskPtr task = std::move(slot->task);
+  // It ends when what the step leaves is kept, or given back.
+  const std::shared_ptr<NodeTurn> turn = std::move(task->turn);
+  task->state.reset();
   if (result.evidence.fault) *result.evidence.fault = shortage_.cause_of(*result.evidence.fault);
   const std::optional<Evidence::Fault> fault = result.evidence.fault;
   // Its process may be another scheduler's, which has ended its own by now.
@@ -340,9 +356,8 @@ void Scheduler::keep_state(const Task& task, Left left, JobResult& result) {
                                              .template_name = task.job.template_name,
                                              .shard = plan_.shard,
                                              .profile = task.job.policy.profile,
-                                             .of = std::move(left.of),
-                                             .state = std::move(left.state)},
-                                            machine_.now());
+                                             .of = std::move(left.of)},
+                                            std::move(left.state), machine_.now());
     report.kept = !id.empty();
     if (report.kept) report.node = id;
     if (!report.kept) report.why_not = "more nodes than there may be";

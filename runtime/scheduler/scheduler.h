@@ -20,6 +20,8 @@
 #include "runtime/scheduler/catalogue.h"
 #include "runtime/scheduler/counts.h"
 #include "runtime/scheduler/machine.h"
+#include "runtime/scheduler/node_loads.h"
+#include "runtime/scheduler/node_turns.h"
 #include "runtime/scheduler/placement.h"
 #include "runtime/scheduler/pools/cell_pool.h"
 #include "runtime/scheduler/pools/template_pool.h"
@@ -36,6 +38,7 @@ struct SchedulerPlan {
   size_t tenant_templates = 0;  // that are kept for tenants; at least `capacity` are
   // Of all schedulers of an engine; none: this one has its own, or no nodes are kept.
   std::shared_ptr<RerunBudget> reruns = {};
+  std::shared_ptr<NodeTurns> turns = {};
   std::shared_ptr<NodeStore> nodes = {};
   unsigned shard = 0;  // its number among them
 };
@@ -61,7 +64,7 @@ class Scheduler : public Peer {
 
   // Thread-safe.
   bool idle() const { return idle_; }  // has room, and left nothing in the queue for itself
-  NodeRoom room_for_node(const std::string& tenant) const;
+  NodeRoom room_for_node(const Task& task) const;
   // Others take what there is before a task comes beside one that is judged anew.
   unsigned load() const override { return replies_.leased() + retrial_.weight(); }
   bool has_room() const override { return replies_.leased() < plan_.capacity; }
@@ -87,6 +90,7 @@ class Scheduler : public Peer {
  private:
   using Slot = CellPool::Slot;
 
+  SchedulerPlan with_turns(SchedulerPlan plan, AdmissionQueue& admission);
   void shut_down();
   void pump();
   bool holds_back();
@@ -120,6 +124,7 @@ class Scheduler : public Peer {
   Replies replies_;
   Shortage shortage_;
   ProgramBuilds builds_;
+  NodeLoads loads_;
   CellPool cells_;
   TemplatePool templates_;
   Placement placement_;

@@ -62,6 +62,8 @@ TaskPtr Shortage::await_room(TaskPtr task, const Evidence::Fault& fault) {
 void Shortage::put_back(TaskPtr task) {
   task->input.reset();
   task->visit.reset();
+  task->state.reset();
+  task->turn.reset();
   replies_.let_go(task->client());
   admission_.put_back(std::move(task));
   machine_.wake();

@@ -14,6 +14,9 @@
 
 namespace runtime {
 
+class NodeCall;
+class NodeTurn;
+struct NodeState;
 struct RuntimeSpec;
 
 struct Task {
@@ -42,7 +45,12 @@ struct Task {
   // It was judged anew so often, and the runs before took so much CPU time: retrial.h.
   unsigned reruns = 0;
   int64_t rerun_cpu_us = 0;
-  std::optional<Visit> visit;   // to the process that its node was forked from
+  // Of a step that has a worker; and of one that waited for memory, until it has its turn:
+  // node_turns.h.
+  std::shared_ptr<NodeTurn> turn;
+  std::shared_ptr<NodeCall> call;
+  std::shared_ptr<const NodeState> state;  // of its node; with its turn
+  std::optional<Visit> visit;              // to the process that its node was forked from
   std::shared_ptr<void> rerun;  // its place among those that are run again, until it has run
   // The client that it counts for among others (Shares); empty: none.
   const std::string& client() const;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sandbox/sys/units.h"
 
@@ -26,21 +27,26 @@ class NodeBudget : public std::enable_shared_from_this<NodeBudget> {
 
   // Bytes of all nodes of a tenant together, those included that it has.
   uint64_t room_for(const std::string& tenant) const;
-  uint64_t used() const;  // bytes
-  // What a tenant has to give up before it may take a file of so many bytes; none: that would not
-  // be enough.
-  std::optional<Amount> lacking(const std::string& tenant, uint64_t bytes) const;
-  // The file of a node, before it is written. It counts until the last copy of what is returned is
-  // gone; null: it is more than the tenant may have.
+  uint64_t used() const;                                     // bytes
+  uint64_t used_by_tenant(const std::string& tenant) const;  // likewise
+  // What all others have to give up before a tenant may take so much at all; none: it is too much.
+  std::optional<Amount> lacking_of_others(const std::string& tenant, Amount wanted) const;
+  // What a tenant has to give up before it may take so much; none: that would not be enough.
+  std::optional<Amount> lacking(const std::string& tenant, Amount wanted) const;
+  // It counts until the last copy of what is returned is gone; null: it is more than the tenant may
+  // have.
   using Hold = std::shared_ptr<const void>;
-  Hold take(const std::string& tenant, uint64_t bytes);
+  Hold take(const std::string& tenant, Amount wanted);
+  // Files of so many bytes, before they are written: a hold of each. Empty: all of them are more.
+  std::vector<Hold> take_each(const std::string& tenant, const std::vector<uint64_t>& files);
 
  private:
   // With the mutex held.
   Amount used_by(const std::string& tenant) const;
   Amount room_of(const std::string& tenant) const;
-  std::optional<Amount> lacks(const std::string& tenant, uint64_t bytes) const;
-  void give_back(const std::string& tenant, uint64_t bytes);
+  std::optional<Amount> lacks(const std::string& tenant, Amount wanted) const;
+  Hold hand_out(const std::string& tenant, Amount taken);
+  void give_back(const std::string& tenant, Amount taken);
 
   const Amount all_;
   mutable std::mutex mutex_;

@@ -25,6 +25,14 @@ void append(std::string& to, const std::vector<T>& items) {
 
 }  // namespace
 
+Result<sys::OwnedFd> new_node_file(uint64_t bytes) { return sys::memfd("zygo-node", bytes); }
+
+Result<void> seal_node_file(int file) {
+  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+  if (::fcntl(file, F_ADD_SEALS, kSeals) < 0) return sys::Error::from_errno("seal");
+  return {};
+}
+
 shim::state::Name NodeFile::name(std::string_view text) {
   const shim::state::Name name{static_cast<uint32_t>(names_.size()),
                                static_cast<uint32_t>(text.size())};
@@ -69,7 +77,7 @@ Result<void> NodeFile::lay_out() {
   header.files = static_cast<uint32_t>(others.size() + 1);
   header.file_bytes[0] = bytes_;
   for (size_t i = 0; i < others.size(); ++i) header.file_bytes[i + 1] = others[i]->bytes;
-  file_ = TRY(sys::memfd("zygo-node", bytes_));
+  file_ = TRY(new_node_file(bytes_));
   std::string tables(reinterpret_cast<const char*>(&header), sizeof header);
   append(tables, areas);
   append(tables, runs);
@@ -92,8 +100,7 @@ Result<void> NodeFile::write(uint64_t at, std::string_view bytes) {
 }
 
 Result<std::shared_ptr<const NodeState>> NodeFile::seal(std::shared_ptr<const void> hold) {
-  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-  if (::fcntl(file_.get(), F_ADD_SEALS, kSeals) < 0) return sys::Error::from_errno("seal");
+  TRY(seal_node_file(file_.get()));
   auto own = std::make_shared<NodeContents>();
   own->file = std::move(file_);
   own->bytes = bytes_;

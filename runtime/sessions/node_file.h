@@ -15,11 +15,14 @@
 
 namespace runtime {
 
+struct StoredContents;  // node_disk.h
+
 // What one step has left: a sealed file. Later nodes may have pages of it, and then share it.
 struct NodeContents {
   std::shared_ptr<const void> hold;  // of the memory (node_budget.h), until that is free
   sys::OwnedFd file;
   uint64_t bytes = 0;
+  mutable std::weak_ptr<const StoredContents> on_disk = {};  // of NodeDisk
 };
 
 // Immutable, and shared by whoever restores it.
@@ -27,6 +30,10 @@ struct NodeState {
   std::vector<std::shared_ptr<const NodeContents>> files;  // its own first
   uint64_t bytes = 0;                                      // of its own
 };
+
+// A file in memory for one, to be written and then sealed: nothing changes it from there on.
+sys::Result<sys::OwnedFd> new_node_file(uint64_t bytes);
+sys::Result<void> seal_node_file(int file);
 
 class NodeFile {
  public:

@@ -180,6 +180,8 @@ struct ServeOptions {
   size_t tenant_templates = 0;                 // 0: chosen by memory
   sys::Milliseconds tenant_idle{300'000};
   sys::Bytes nodes_memory = sys::mebibytes(1024);
+  std::string nodes_disk;
+  sys::Bytes nodes_disk_size = sys::mebibytes(8192);
   sys::Milliseconds nodes_idle{1'800'000};
   bool share_builds = false;
   bool core_scheduling = false;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .host import Command, HostLacks, Processes, TrialError, free_ports, require_packages, say, wait_until
 
-INSIDE = ("minicondor", "python3", "python3-numpy", "procps", "libarchive13t64", "libseccomp2", "libuv1t64", "libwslay1", "libsqlite3-0",
+INSIDE = ("minicondor", "python3", "python3-numpy", "procps", "libarchive13t64", "libseccomp2", "libuv1t64", "libwslay1", "libsqlite3-0", "libzstd1",
           "libssl3t64", "zlib1g", "libstdc++6")
 QUANTUM = 128  # megabytes: what is asked for is rounded up to these (MODIFY_REQUEST_EXPR_REQUESTMEMORY)
 SUITE = "deb http://deb.debian.org/debian trixie main"

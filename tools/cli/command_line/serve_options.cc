@@ -103,6 +103,12 @@ void add_tenants(CLI::App& app, ServeOptions& into) {
                 "Memory for the nodes of all sessions; one tenant has half of what is free "
                 "(default 1G)",
                 into.nodes_memory, parse_size);
+  app.add_option("--nodes-disk", into.nodes_disk,
+                 "A folder for nodes that have no room in memory, compressed; they go with this "
+                 "process")
+      ->type_name("DIR");
+  parsed_option(app, "--nodes-disk-size", "SIZE", "That they may take there (default 8G)",
+                into.nodes_disk_size, parse_size);
   parsed_option(app, "--nodes-idle", "TIME",
                 "Unused nodes of sessions are kept this long (default 30m)", into.nodes_idle,
                 parse_duration);

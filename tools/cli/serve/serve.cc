@@ -235,6 +235,8 @@ int serve(const CommandLine& line, const Parts& parts,
   wish.tenant_templates = line.serve.tenant_templates;
   wish.tenant_idle = line.serve.tenant_idle;
   wish.nodes_memory = line.serve.nodes_memory;
+  wish.nodes_disk = line.serve.nodes_disk;
+  wish.nodes_disk_size = line.serve.nodes_disk_size;
   wish.nodes_idle = line.serve.nodes_idle;
   wish.share_builds = line.serve.share_builds;
   wish.core_cookies = line.serve.core_scheduling;

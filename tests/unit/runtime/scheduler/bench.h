@@ -13,10 +13,11 @@
 namespace runtime::fake {
 
 struct Bench {
-  explicit Bench(unsigned workers = 2)
-      : admission(workers),
+  explicit Bench(unsigned workers = 2, NodesPlan plan = {.idle = std::chrono::hours(24)})
+      : nodes(std::make_shared<NodeStore>(std::move(plan))),
+        admission(workers),
         capacity(workers, {}),
-        scheduler(machine, catalogue, admission, capacity, {workers, 0, {}, nodes}) {}
+        scheduler(machine, catalogue, admission, capacity, {workers, 0, {}, {}, nodes}) {}
   ~Bench() { scheduler.end_all(); }
 
   static Job job(const std::string& id, const std::string& name = "python") {
@@ -67,8 +68,7 @@ struct Bench {
   FakeMachine machine;
   FakeCatalogue catalogue;
   FakeClient client;
-  const std::shared_ptr<NodeStore> nodes =
-      std::make_shared<NodeStore>(NodesPlan{.idle = std::chrono::hours(24)});
+  const std::shared_ptr<NodeStore> nodes;
   AdmissionQueue admission;
   Capacity capacity;
   Scheduler scheduler;

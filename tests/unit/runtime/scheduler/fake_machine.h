@@ -111,6 +111,7 @@ class FakeCell : public CellHandle {
     fault_ = {shim::Step::kCell, error, "as the test said"};
     const bool ran = state_ == State::kRunning;
     state_ = State::kDead;
+    let_go();
     if (!ran) return events_.dead();
     RunResult result;
     result.evidence.fault = fault_;
@@ -121,6 +122,7 @@ class FakeCell : public CellHandle {
   void finish(RunResult result) {
     result.evidence.cancelled = cancelled_;
     state_ = State::kIdle;
+    let_go();
     events_.finished(std::move(result));
   }
   void finish_well(std::string output = "");
@@ -140,15 +142,27 @@ class FakeCell : public CellHandle {
     cancelled_ = false;
     ++runs_;
     job = task.job.id;
+    tenant = task.job.tenant;
     builds = task.build != nullptr;
+    from = task.state;
+    turn = task.turn;
+    if (task.job.node && !from) throw std::logic_error("a step without the state of its node");
   }
 
   FakeTemplate* parent;
-  std::string job;      // that runs, or ran last
-  bool builds = false;  // and it was its compiler
+  std::string job;  // that runs, or ran last
+  std::string tenant;
+  bool builds = false;                    // and it was its compiler
+  std::shared_ptr<const NodeState> from;  // while it runs
+  std::shared_ptr<NodeTurn> turn;
   int limits_error = 0;
 
  private:
+  void let_go() {
+    from.reset();
+    turn.reset();
+  }
+
   FakeMachine& machine_;
   const CellShape shape_;
   CellEvents events_;

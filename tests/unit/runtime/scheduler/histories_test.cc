@@ -3,6 +3,8 @@
 // late. Whatever happens, each job is answered exactly once, and no scheduler stands still.
 // ZYGO_HISTORY=SEED runs the history of one seed alone, ZYGO_HISTORIES=COUNT more than 1,000.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -20,6 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using Action = std::function<void()>;
+
+constexpr uint64_t kPage = 4096;
+
+std::shared_ptr<NodeDisk> disk_in_tmp() { return NodeDisk::open("/tmp").value(); }
 
 // One scheduler and what carries it.
 struct Seat {
@@ -41,7 +47,7 @@ class History {
       const unsigned own = workers_ / count + (i < workers_ % count ? 1 : 0);
       seats_[i].scheduler =
           std::make_unique<Scheduler>(seats_[i].machine, catalogue_, admission_, capacity_,
-                                      SchedulerPlan{own, 1, {}, nodes_, i});
+                                      SchedulerPlan{own, 1, {}, turns_, nodes_, i});
     }
     if (count == 2) {
       seats_[0].scheduler->set_peers({seats_[1].scheduler.get()});
@@ -136,8 +142,10 @@ class History {
   void check_load() {
     for (const Seat& seat : seats_) {
       size_t running = 0;
-      for (const fake::FakeCell* cell : seat.machine.cells)
+      for (const fake::FakeCell* cell : seat.machine.cells) {
+        if (cell->from) check_state(*cell->from);
         running += cell->state() == CellHandle::State::kRunning ? 1 : 0;
+      }
       if (running > seat.scheduler->load()) FAIL("more runs than was let in");
     }
   }
@@ -275,9 +283,32 @@ class History {
     result.testimony.kind = Testimony::Kind::kFinished;
     result.out.total = output.size();
     result.out.bytes = std::move(output);
-    if (chance(80)) result.state = std::make_shared<const NodeState>();
+    if (chance(80)) result.state = state_left_by(cell);
     if (cell.builds) result.files.files.push_back({"main", "#!/bin/true", true});
     cell.finish(std::move(result));
+  }
+
+  // A page of its own, which says whose it is, and perhaps one of the state that it came from.
+  // Null: there is no room.
+  std::shared_ptr<const NodeState> state_left_by(const fake::FakeCell& cell) {
+    const uint64_t number = next_++;
+    auto own = std::make_shared<NodeContents>();
+    own->bytes = kPage;
+    own->hold = nodes_->reserve(cell.tenant, kPage);
+    if (!own->hold) return nullptr;
+    own->file = new_node_file(kPage).value();
+    REQUIRE(::pwrite(own->file.get(), &number, sizeof number, 0) == sizeof number);
+    auto state = std::make_shared<NodeState>();
+    state->bytes = number;
+    state->files.push_back(std::move(own));
+    if (cell.from && chance(30)) state->files.push_back(cell.from->files.front());
+    return state;
+  }
+  static void check_state(const NodeState& state) {
+    uint64_t number = 0;
+    if (::pread(state.files.front()->file.get(), &number, sizeof number, 0) != sizeof number ||
+        number != state.bytes)
+      FAIL("a step has the state of another");
   }
 
   void add_trouble(std::vector<Action>& possible) {
@@ -343,8 +374,17 @@ class History {
   fake::FakeClient client_;
   AdmissionQueue admission_;
   Capacity capacity_;
+  // Some have to wait for others: a tenant has memory for two or three.
   const std::shared_ptr<NodeStore> nodes_ =
-      std::make_shared<NodeStore>(NodesPlan{.most = 20, .idle = 2s});
+      std::make_shared<NodeStore>(NodesPlan{.memory = sys::Bytes{6 * kPage},
+                                            .most = 20,
+                                            .idle = 2s,
+                                            .disk = one_of(4) == 0 ? nullptr : disk_in_tmp(),
+                                            .on_disk = sys::Bytes{2000}});
+  const std::shared_ptr<NodeTurns> turns_ = std::make_shared<NodeTurns>([this](TaskPtr task) {
+    admission_.put_back(std::move(task));
+    wake_idle();
+  });
   std::vector<Seat> seats_;
   std::vector<std::shared_ptr<JobWatch>> watches_;
   unsigned next_ = 0;

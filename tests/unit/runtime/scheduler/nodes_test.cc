@@ -1,7 +1,10 @@
 // Tests of where the steps of sessions run, on a fake machine: only children of the process that a
 // node's own was forked from can become like it.
 
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <thread>
 #include <utility>
 
 #include "runtime/sessions/node_store.h"
@@ -14,7 +17,8 @@ using fake::Bench;
 using fake::FakeCell;
 
 struct Sessions : Bench {
-  Sessions() : Bench(2) {}
+  explicit Sessions(NodesPlan plan = {.idle = std::chrono::hours(24)})
+      : Bench(2, std::move(plan)) {}
   // As the engine does it.
   Job step(const std::string& id, const std::string& node) {
     Job step = job(id);
@@ -57,7 +61,7 @@ struct Sessions : Bench {
 struct Elsewhere {
   explicit Elsewhere(Bench& bench)
       : client(bench.client),
-        scheduler(machine, bench.catalogue, admission, capacity, {2, 0, {}, bench.nodes, 1}) {}
+        scheduler(machine, bench.catalogue, admission, capacity, {2, 0, {}, {}, bench.nodes, 1}) {}
   ~Elsewhere() { scheduler.end_all(); }
   void submit(Job job) {
     admission.put(client.task(std::move(job), machine.time));
@@ -360,6 +364,317 @@ TEST_CASE("who comes takes the template of nodes only where there is no other", 
   CHECK(bench.scheduler.counts().tenant_templates == 2);
   CHECK_FALSE(has_node("gone", "ann"));
   CHECK(has_node("there", "dora"));
+}
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+// Memory for two pages of each tenant's nodes, and a disk.
+struct WithDisk : Sessions {
+  WithDisk()
+      : Sessions(NodesPlan{.memory = sys::Bytes{4 * kPage + 1},
+                           .idle = std::chrono::hours(24),
+                           .disk = NodeDisk::open("/tmp").value(),
+                           .on_disk = sys::Bytes{1 << 20}}) {}
+
+  // A node of one page; empty: there is no room.
+  std::string keep(const std::string& tenant = "") {
+    auto contents = std::make_shared<NodeContents>();
+    contents->bytes = kPage;
+    contents->hold = nodes->reserve(tenant, kPage);
+    if (!contents->hold) return "";
+    contents->file = new_node_file(kPage).value();
+    auto state = std::make_shared<NodeState>();
+    state->files.push_back(std::move(contents));
+    return nodes->put({.id = {},
+                       .tenant = tenant,
+                       .template_name = "python",
+                       .of = machine.templates.front()->incarnation()},
+                      std::move(state), machine.time);
+  }
+  // One after another, as cells get ready.
+  void begin(const std::string& id, const std::string& node) {
+    submit(step(id, node));
+    settle();
+  }
+  // What is done beside the scheduler is done, and cells are ready.
+  void settle() {
+    for (;;) {
+      if (!machine.asides.empty()) {
+        machine.come_back();
+      } else if (FakeCell* cell = starting()) {
+        cell->become_ready();
+      } else {
+        return;
+      }
+      turn();
+    }
+  }
+  FakeCell* starting() {
+    for (FakeCell* cell : machine.cells)
+      if (cell->state() == CellHandle::State::kStarting) return cell;
+    return nullptr;
+  }
+  bool runs(const std::string& id) {
+    return std::any_of(machine.cells.begin(), machine.cells.end(), [&](const FakeCell* cell) {
+      return cell->state() == CellHandle::State::kRunning && cell->job == id;
+    });
+  }
+};
+
+// Of these the first two are on the disk.
+struct ThreeOnDisk : WithDisk {
+  ThreeOnDisk() {
+    first("root");
+    nodes->forget(report("root").node, "");
+    for (std::string& id : ids) id = keep();
+    REQUIRE(nodes->counts().on_disk == 1);
+    memory = nodes->state_of(*nodes->find(ids[2], "", machine.time).value());
+    last = keep();
+    REQUIRE(nodes->counts().on_disk == 2);
+  }
+  std::string ids[3], last;
+  std::shared_ptr<const NodeState> memory;  // in use: one more page is there for all others
+};
+
+}  // namespace
+
+TEST_CASE("a step has its node read from the disk beside the scheduler", "[nodes]") {
+  ThreeOnDisk bench;
+  bench.submit(bench.step("step", bench.ids[0]));
+  CHECK(bench.machine.asides.size() == 1);
+  CHECK(bench.scheduler.load() == 1);
+  CHECK_FALSE(bench.runs("step"));
+  bench.settle();
+  CHECK(bench.runs("step"));
+  CHECK(bench.nodes->counts().on_disk == 2);  // the last one made room
+}
+
+TEST_CASE("a step without room for its node waits until another has ended", "[nodes]") {
+  ThreeOnDisk bench;
+  bench.begin("one", bench.ids[0]);
+  REQUIRE(bench.runs("one"));
+  bench.begin("two", bench.ids[1]);
+  CHECK_FALSE(bench.runs("two"));
+  CHECK(bench.label("two").empty());
+  CHECK(bench.scheduler.load() == 1);  // it has no worker
+
+  SECTION("which makes room") {
+    bench.running("one").finish_well();
+    bench.turn();
+    bench.settle();
+    CHECK(bench.runs("two"));
+  }
+  SECTION("or is cancelled") {
+    bench.scheduler.cancel();
+    bench.turn();
+    CHECK(bench.label("two") == "Cancelled");
+  }
+  SECTION("or all ends") {
+    bench.scheduler.stop();
+    bench.turn();
+    CHECK(bench.label("two") == "Cancelled");
+  }
+  SECTION("and others may go on") {
+    bench.submit(bench.job("job"));
+    bench.settle();
+    CHECK(bench.runs("job"));
+  }
+  bench.nodes->forget(bench.last, "");
+}
+
+TEST_CASE("where there is room for one that waited, the next one is tried", "[nodes]") {
+  ThreeOnDisk bench;
+  bench.begin("one", bench.ids[0]);
+  for (const char* id : {"two", "three"}) bench.begin(id, bench.ids[1]);
+  CHECK(bench.scheduler.load() == 1);
+  bench.running("one").finish_well();
+  bench.turn();
+  bench.settle();
+  CHECK(bench.runs("two"));
+  CHECK(bench.runs("three"));  // one memory is for both
+}
+
+TEST_CASE("of steps that are each in the other's way one goes on", "[nodes]") {
+  ThreeOnDisk bench;
+  bench.begin("first", bench.ids[0]);
+  bench.admission.put(bench.client.task(bench.step("one", bench.ids[1]), bench.machine.time));
+  bench.submit(bench.step("two", bench.last));  // which has come back from the disk, and is away
+  bench.running("first").finish_well();
+  bench.turn();
+  bench.settle();
+  for (const char* id : {"one", "two"}) {
+    const std::string runs = bench.runs("one") ? "one" : "two";
+    INFO(id);
+    REQUIRE(bench.runs(runs));
+    bench.running(runs).finish_well();
+    bench.turn();
+    bench.settle();
+  }
+  CHECK(bench.label("one") == "OK");
+  CHECK(bench.label("two") == "OK");
+}
+
+TEST_CASE("a step that waits for a process holds no memory", "[nodes]") {
+  ThreeOnDisk bench;
+  bench.machine.cell_error = EAGAIN;
+  for (fake::FakeCell* cell : std::list(bench.machine.cells)) cell->die();
+  bench.turn();
+  bench.begin("one", bench.last);
+  CHECK(bench.label("one").empty());
+  CHECK(bench.scheduler.load() == 0);
+  const auto node = bench.nodes->find(bench.last, "", bench.machine.time).value();
+  CHECK(bench.nodes->state_of(*node).use_count() == 2);  // the store's, and this one
+}
+
+TEST_CASE("a step that waits for room is withdrawn", "[nodes]") {
+  ThreeOnDisk bench;
+  bench.begin("one", bench.ids[0]);
+  Job step = bench.step("two", bench.ids[1]);
+  step.watch = std::make_shared<JobWatch>();
+  const std::shared_ptr<JobWatch> watch = step.watch;
+  bench.submit(std::move(step));
+  bench.settle();
+  REQUIRE(bench.label("two").empty());
+  watch->withdrawn = true;
+  bench.scheduler.cancel_withdrawn();
+  bench.turn();
+  CHECK(bench.label("two") == "Cancelled");
+  CHECK(bench.runs("one"));
+}
+
+TEST_CASE("where no step is under way that has the memory, none is waited for", "[nodes]") {
+  ThreeOnDisk bench;
+  const auto all = bench.nodes->reserve("", kPage);
+  REQUIRE(all);
+  bench.begin("one", bench.ids[0]);
+  REQUIRE(bench.label("one") == "SandboxError");
+  const Detail& detail = bench.client.answers.at("one").back().verdict.detail;
+  CHECK(std::any_of(detail.begin(), detail.end(), [](const auto& each) {
+    const auto* text = std::get_if<std::string>(&each.second);
+    return text && text->find("its node is on the disk, and others have the memory") != text->npos;
+  }));
+}
+
+struct Turns {
+  std::vector<TaskPtr> back;
+  const std::shared_ptr<NodeTurns> turns =
+      std::make_shared<NodeTurns>([this](TaskPtr task) { back.push_back(std::move(task)); },
+                                  std::chrono::hours(1));  // nobody has to lose patience
+
+  // The ids of the tasks that were given back, which keep their place among those that wait.
+  std::string given_back() const {
+    std::string ids;
+    for (const TaskPtr& task : back) ids += task->job.id;
+    return ids;
+  }
+  // Under way.
+  TaskPtr begin(const std::string& id, const std::string& tenant = "ann", int accepted = 0) {
+    auto task = std::make_unique<Task>();
+    task->job.id = id;
+    task->job.tenant = tenant;
+    task->accepted_at = sys::Nanoseconds(accepted);
+    task->turn = turns->begin(*task);
+    return task;
+  }
+  NodeTurns::Fate wait(const std::string& id, int accepted = 0, const std::string& tenant = "ann") {
+    TaskPtr task = begin(id, tenant, accepted);
+    return turns->wait(task);
+  }
+};
+
+TEST_CASE("steps that wait for room have their turns in order", "[nodes]") {
+  Turns bench;
+  TaskPtr runs = bench.begin("runs");
+  CHECK(bench.wait("b", 2) == NodeTurns::Fate::kWaits);
+  CHECK(bench.wait("a", 1) == NodeTurns::Fate::kWaits);
+  CHECK(bench.wait("c", 3) == NodeTurns::Fate::kWaits);
+  TaskPtr late = bench.begin("late", "ann", 4);
+  runs.reset();
+  CHECK(bench.given_back() == "a");
+  CHECK(bench.turns->wait(late) == NodeTurns::Fate::kAgain);  // there may be room since it looked
+  bench.turns->go_on("ann");
+  CHECK(bench.given_back() == "ab");
+  CHECK(bench.turns->wait(late) == NodeTurns::Fate::kNever);
+  late.reset();  // its turn ends
+  CHECK(bench.given_back() == "abc");
+  CHECK(bench.turns->take_all().empty());
+}
+
+TEST_CASE("a task that was given back and goes before its turn leaves it to the next", "[nodes]") {
+  Turns bench;
+  TaskPtr runs = bench.begin("runs");
+  for (const char* id : {"a", "b", "c"}) CHECK(bench.wait(id, *id) == NodeTurns::Fate::kWaits);
+  runs.reset();
+  CHECK(bench.given_back() == "a");
+  TaskPtr a = std::move(bench.back.front());
+  bench.back.clear();
+  a.reset();
+  CHECK(bench.given_back() == "b");
+  bench.back.front()->turn = bench.turns->begin(*bench.back.front());
+  CHECK(bench.given_back() == "b");  // c waits for the end of that
+  TaskPtr b = std::move(bench.back.front());
+  bench.back.clear();
+  b.reset();
+  CHECK(bench.given_back() == "c");
+}
+
+TEST_CASE("the end of one tenant's step may be of use to others", "[nodes]") {
+  Turns bench;
+  TaskPtr of_bob = bench.begin("runs", "bob");
+  CHECK(bench.wait("a", 1) == NodeTurns::Fate::kWaits);
+  CHECK(bench.wait("b", 2) == NodeTurns::Fate::kWaits);
+  CHECK(bench.wait("c", 1, "bob") == NodeTurns::Fate::kWaits);
+  of_bob.reset();
+  CHECK(bench.given_back() == "ac");  // one of each
+  CHECK(bench.wait("d", 1) == NodeTurns::Fate::kNever);
+}
+
+TEST_CASE("what a step leaves waits for the end of others, and comes first", "[nodes]") {
+  Turns bench;
+  TaskPtr leaves = bench.begin("leaves"), runs = bench.begin("runs");
+  CHECK(bench.wait("a") == NodeTurns::Fate::kWaits);
+  std::atomic<int> tried{0};
+  std::thread thread([&] {
+    const auto hold = bench.turns->take(
+        "ann", [&] { return ++tried > 1 ? std::make_shared<const int>() : nullptr; });
+    if (!hold) tried = -1;
+  });
+  TaskPtr late = bench.begin("late");
+  while (!bench.turns->gives_way(late)) std::this_thread::yield();
+  runs.reset();
+  thread.join();
+  CHECK(tried == 2);
+  CHECK(bench.back.empty());
+  leaves.reset();
+  CHECK(bench.given_back() == "a");
+  CHECK(bench.turns->take_all().size() == 1);
+}
+
+TEST_CASE("where all steps wait to leave something, one gives up", "[nodes]") {
+  Turns bench;
+  TaskPtr first = bench.begin("first"), second = bench.begin("second");
+  std::atomic<int> room{0}, given_up{0}, kept{0};
+  const auto leave = [&](TaskPtr& step) {
+    const auto hold = bench.turns->take("ann", [&]() -> NodeBudget::Hold {
+      return room > 0 ? std::make_shared<const int>() : nullptr;
+    });
+    (hold ? kept : given_up)++;
+    ++room;  // by its end
+    step.reset();
+  };
+  std::thread one([&] { leave(first); }), other([&] { leave(second); });
+  one.join();
+  other.join();
+  CHECK(given_up == 1);
+  CHECK(kept == 1);
+}
+
+TEST_CASE("what a step leaves does not wait for ever", "[nodes]") {
+  const auto turns = std::make_shared<NodeTurns>([](TaskPtr) {}, std::chrono::milliseconds(1));
+  const auto runs = turns->begin("ann"), leaves = turns->begin("ann");
+  CHECK_FALSE(turns->take("ann", [] { return nullptr; }));
 }
 
 }  // namespace runtime
