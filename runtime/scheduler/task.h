@@ -45,7 +45,7 @@ struct Task {
   // It was judged anew so often, and the runs before took so much CPU time: retrial.h.
   unsigned reruns = 0;
   int64_t rerun_cpu_us = 0;
-  // Of a step that has a worker; and of one that waited for memory, until it has its turn:
+  // A step that has a worker has a turn, and one that waited for memory a call until then:
   // node_turns.h.
   std::shared_ptr<NodeTurn> turn;
   std::shared_ptr<NodeCall> call;

@@ -29,9 +29,10 @@ class NodeBudget : public std::enable_shared_from_this<NodeBudget> {
   uint64_t room_for(const std::string& tenant) const;
   uint64_t used() const;                                     // bytes
   uint64_t used_by_tenant(const std::string& tenant) const;  // likewise
-  // What all others have to give up before a tenant may take so much at all; none: it is too much.
+  // The amount that all others have to give up before the tenant may take `wanted`, were its own
+  // nodes gone; none: it is too much.
   std::optional<Amount> lacking_of_others(const std::string& tenant, Amount wanted) const;
-  // What a tenant has to give up before it may take so much; none: that would not be enough.
+  // The amount that the tenant has to give up itself; none: that would not be enough.
   std::optional<Amount> lacking(const std::string& tenant, Amount wanted) const;
   // It counts until the last copy of what is returned is gone; null: it is more than the tenant may
   // have.
