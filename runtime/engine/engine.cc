@@ -220,7 +220,8 @@ class PooledEngine : public Engine {
       all.tenant_templates_dropped += own.tenant_templates_dropped;
     }
     const NodeStore::Counts nodes = nodes_->counts();
-    all.sessions = {nodes.nodes, nodes.bytes, nodes.dropped, nodes.on_disk, nodes.disk_bytes};
+    all.sessions = {nodes.nodes,   nodes.bytes,      nodes.dropped,
+                    nodes.on_disk, nodes.disk_bytes, turns_->waiting()};
     all.rollback_failures = config_->rollbacks().failures();
     return all;
   }

@@ -96,6 +96,13 @@ std::vector<TaskPtr> NodeTurns::take_if(const std::function<bool(const Task&)>& 
   return taken;
 }
 
+size_t NodeTurns::waiting() {
+  std::lock_guard lock(mutex_);
+  size_t count = 0;
+  for (const auto& [name, tenant] : tenants_) count += tenant.waiting.size();
+  return count;
+}
+
 std::vector<TaskPtr> NodeTurns::take_all() {
   return take_if([](const Task&) { return true; });
 }

@@ -48,6 +48,7 @@ class NodeTurns : public std::enable_shared_from_this<NodeTurns> {
   bool gives_way(TaskPtr& task);
   // There was room: perhaps there is more.
   void go_on(const std::string& tenant);
+  size_t waiting();  // tasks
   std::vector<TaskPtr> take_all();
   std::vector<TaskPtr> take_withdrawn();
 

@@ -75,6 +75,8 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
   gauge(out, "zygo_nodes_on_disk", "Of them, those that are on the disk (--nodes-disk).",
         engine.sessions.on_disk);
   gauge(out, "zygo_nodes_disk_bytes", "What these take there.", engine.sessions.disk_bytes);
+  gauge(out, "zygo_steps_waiting", "Steps that wait until the memory for nodes has room.",
+        engine.sessions.waiting);
   counter(out, "zygo_nodes_dropped_total", "Nodes that went, for want of memory or by their age.",
           static_cast<double>(engine.sessions.dropped));
   counter(out, "zygo_rollback_failures_total",

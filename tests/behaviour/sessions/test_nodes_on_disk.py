@@ -65,6 +65,15 @@ class OnDisk(DiskTestCase):
         self.assertEqual({each["value"] for each in lines.values()}, {values[nodes[0]]})
         self.ask("DELETE", f"/v1/sessions/{session}")
 
+    def test_steps_that_wait_for_memory_are_counted(self) -> None:
+        session, values = self.fill(8)
+        with ThreadPoolExecutor(4) as threads:
+            steps = threads.map(lambda node: self.run_at(node, "import time\ntime.sleep(1)", keep=False)["label"], [*values][:4])
+            self.service.await_metric_between("zygo_steps_waiting ", 1, 3)
+            self.assertEqual([*steps], ["OK"] * 4)
+        self.service.await_metric("zygo_steps_waiting ", 0)
+        self.ask("DELETE", f"/v1/sessions/{session}")
+
     def test_files_and_shared_pages(self) -> None:
         session, root = self.begin()
         node = self.after(root, "import os\nbig = os.urandom(1 << 20)\nopen('f', 'wb').write(big)", "os.rename('f', 'g')", "small = 1")

@@ -47,6 +47,7 @@ TEST_CASE("steps that wait for room have their turns in order", "[nodes]") {
   CHECK(bench.wait("b", 2) == NodeTurns::Fate::kWaits);
   CHECK(bench.wait("a", 1) == NodeTurns::Fate::kWaits);
   CHECK(bench.wait("c", 3) == NodeTurns::Fate::kWaits);
+  CHECK(bench.turns->waiting() == 3);
   TaskPtr late = bench.begin("late", "ann", 4);
   runs.reset();
   CHECK(bench.given_back() == "a");
