@@ -268,6 +268,7 @@ std::string NodeStore::put(Node node, std::shared_ptr<const NodeState> state, Na
   node.id = new_id();
   const std::string id = node.id;
   by_use.push_back(id);
+  ++nodes_of_[node.of.get()];
   auto record = std::make_shared<Record>(std::move(node));
   record->state = std::move(state);
   nodes_.emplace(id, Kept{std::move(record), now, std::prev(by_use.end())});
@@ -350,6 +351,9 @@ void NodeStore::drop_if_lost(const std::string& id, Dropped& dropped) {
 }
 
 void NodeStore::drop_lost(Dropped& dropped) {
+  const bool is_one_over = std::any_of(nodes_of_.begin(), nodes_of_.end(),
+                                       [](const auto& each) { return each.first->is_over(); });
+  if (!is_one_over) return;
   for (auto each = nodes_.begin(); each != nodes_.end();) {
     const auto found = each++;
     if (found->second.node->of->is_over()) drop(found, Why::kProcess, dropped);
@@ -363,6 +367,7 @@ void NodeStore::drop(Found found, Why why, Dropped& dropped) {
   node->is_kept = false;
   if (!node->state) --on_disk_;
   tenants_[node->tenant].by_use.erase(found->second.place);
+  if (const auto of = nodes_of_.find(node->of.get()); --of->second == 0) nodes_of_.erase(of);
   nodes_.erase(found);
   if (why != Why::kAsked) ++dropped_;
   if (gone_.size() >= kMostGone) {

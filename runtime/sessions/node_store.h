@@ -120,6 +120,8 @@ class NodeStore {
   mutable std::mutex mutex_;
   uint64_t dropped_ = 0, on_disk_ = 0;
   std::unordered_map<std::string, Kept> nodes_;
+  // How many nodes each has: few processes for many nodes, so that lost ones are found soon.
+  std::unordered_map<const Incarnation*, size_t> nodes_of_;
   std::map<std::string, Tenant> tenants_;
   // The last that have gone, so that their tenant is told why.
   struct Gone {
