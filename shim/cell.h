@@ -82,6 +82,11 @@ struct Cell {
 // The sockets of this network namespace, by kFdSockets; -1: that cannot be told.
 int64_t count_sockets();
 
+// Brings back what outlives a job: flags and locks of the streams that it was given ...
+void restore_streams(const Cell& cell);
+// ... and with them the scratch. `done` says whether all of it is as it was.
+void restore(const Cell& cell, JobDone& done);
+
 // Serves job orders until the socket closes.
 [[noreturn]] void serve_jobs(Cell& cell);
 
