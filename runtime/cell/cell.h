@@ -202,13 +202,15 @@ class Cell : public CellHandle {
   bool has_room_for_pipe();
   int reach_error(int process) const;  // 0: it is of this job
   int signal_error(const sandbox::Notice& notice, const sandbox::SignalAsked& asked) const;
-  // collect.cc
-  void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
+  // steps.cc
   struct Capturing;  // a step that rests is being looked at
   std::array<FileNumber, 3> streams() const;
   void on_rests(const shim::JobRests& rests);
   void on_captured(Capturing& capturing);
   void release();
+  void stop_capturing();
+  // collect.cc
+  void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
   void collect_outputs_of(const Job& job);
   struct Collecting;  // what the job left is being read
   void on_held();

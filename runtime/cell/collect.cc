@@ -13,7 +13,6 @@
 #include "runtime/host/host_pressure.h"
 #include "runtime/host/proc.h"
 #include "runtime/job/micros.h"
-#include "runtime/sessions/capture.h"
 #include "runtime/values/value.h"
 #include "sandbox/sys/socket.h"
 
@@ -28,7 +27,6 @@ constexpr uint64_t kPageBytes = 4096;              // x86-64, which this is for
 constexpr size_t kShortAnswer = size_t{64} << 10;  // is read before another thread would have begun
 // Collecting may take as much CPU time as the job itself, and this much in any case.
 constexpr std::chrono::seconds kCollectAtLeast{1};
-constexpr std::chrono::seconds kCaptureAtMost{10};
 
 // The counter of a group moves for every process of it that is killed, also when the limit that was
 // hit is an ancestor's. A kill for its own limit comes when the next charge, of 2 MiB at most, does
@@ -36,8 +34,6 @@ constexpr std::chrono::seconds kCaptureAtMost{10};
 bool is_far_below(sys::Bytes peak, sys::Bytes limit) {
   return peak.count < limit.count - std::min<uint64_t>(limit.count / 4, uint64_t{8} << 20);
 }
-
-constexpr const char* kNotWanted = "the request keeps no such step";
 
 }  // namespace
 
@@ -58,94 +54,6 @@ struct Cell::Collecting {
   std::atomic<bool> stop{false};
   OutputFiles files;
 };
-
-struct Cell::Capturing {
-  CaptureOrder order;
-  Nanoseconds most_cpu{};
-  Nanoseconds for_others{};  // CPU time: nodes of other steps are written to the disk to make room
-  std::atomic<bool> stop{false};
-  Captured captured;
-
-  void run() {
-    const Nanoseconds began = cpu_of_this_thread();
-    order.room.reserve = [this, reserve = std::move(order.room.reserve)](uint64_t bytes) {
-      const Nanoseconds before = cpu_of_this_thread();
-      NodeBudget::Hold hold = reserve(bytes);
-      for_others += cpu_of_this_thread() - before;
-      return hold;
-    };
-    order.bounds.give_up = [this, began] {
-      return stop.load(std::memory_order_relaxed) ||
-             cpu_of_this_thread() - began - for_others > most_cpu;
-    };
-    captured = capture(order);
-  }
-};
-
-// What the step was given to read and to write.
-std::array<FileNumber, 3> Cell::streams() const {
-  std::array<FileNumber, 3> numbers;
-  sys::OwnedFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const auto given = [&](int own, int usual) { return own >= 0 ? own : usual; };
-  numbers[0] = number_of_file(given(order_.stdin_fd, null.get()));
-  numbers[1] = number_of_file(given(order_.stdout_fd, out_.get()));
-  numbers[2] = number_of_file(given(order_.stderr_fd, err_.get()));
-  return numbers;
-}
-
-// The step is over, and its process does nothing more. It is looked at beside the loop, as how long
-// that takes is of the program's making; no deadline holds meanwhile.
-void Cell::on_rests(const shim::JobRests& rests) {
-  clock_.hold();
-  stand_back(false);
-  auto errand = std::make_shared<Capturing>();
-  if (rests.has_timer) errand->captured.why_not = "a timer";
-  // Who is left beside it would have no deadline.
-  if (plan_.shape.runs_programs() && family().size() != 1)
-    errand->captured.why_not = "a child process";
-  else if (!order_.job->keep)
-    errand->captured.why_not = kNotWanted;
-  if (!errand->captured.why_not.empty()) return on_captured(*errand);
-  const Limits& limits = order_.job->limits;
-  errand->most_cpu = std::clamp<Nanoseconds>(limits.cpu, kCollectAtLeast, kCaptureAtMost);
-  CaptureOrder& order = errand->order;
-  order.forked_from = view_.init_pid;
-  order.parent = sys::OwnedFd(::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0));
-  order.jobs = [of = household()] { return of.jobs(); };
-  order.root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
-  order.scratch = scratch_directory();
-  order.streams = given_;
-  order.most_descriptors = open_files_;
-  order.request_bytes = order_.request.size();
-  order.end_of_heap = rests.end_of_heap;
-  order.from = order_.state;
-  order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
-  order.room = order_.room;
-  capturing_ = errand;
-  aside(
-      Helpers::Where::kAnywhere, [errand] { errand->run(); },
-      [this, errand] { on_captured(*errand); });
-}
-
-void Cell::on_captured(Capturing& capturing) {
-  capturing_.reset();
-  result_.state = std::move(capturing.captured.state);
-  result_.why_no_state = std::move(capturing.captured.why_not);
-  const Job& job = *order_.job;
-  const bool is_alone = result_.state || result_.why_no_state == kNotWanted;
-  if (job.outputs.empty() || !is_alone) return release();
-  collect_outputs_of(job);
-}
-
-// What it left has been read: pid 1 goes on.
-void Cell::release() {
-  const Nanoseconds now = sys::monotonic_now();
-  clock_.release(now);
-  shim::JobOrder release;
-  release.kind = shim::OrderKind::kRelease;
-  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
-  arm(now);
-}
 
 // No process of the job is left. The files that it wanted to keep are read before pid 1 wipes the
 // scratch; nobody can say how long that takes, so it is done beside the loop.
@@ -194,7 +102,7 @@ void Cell::on_collected(OutputFiles files) {
 // Nobody wants the files any more.
 void Cell::stop_collecting() {
   if (collecting_) collecting_->stop = true;
-  if (capturing_) capturing_->stop = true;
+  stop_capturing();
 }
 
 // The root was opened by pid 1, so that its mounts count.
