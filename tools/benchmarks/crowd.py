@@ -23,6 +23,7 @@ import host
 
 from .crowd_programs import Member, hostile, honest, told_by
 from .fence import left_in
+from .lateness import lateness
 from .system import held, tails
 
 PROGRESS_SECONDS = 5.0
@@ -93,25 +94,6 @@ def crowd(plan: Plan) -> Report:
         report.leftovers += _leftovers(plan, before, mounted, scratch)
     _judge(plan, report)
     return report
-
-
-@dataclass
-class Lateness:
-    kill_ms: float | None  # from the deadline until all kills were sent; none: the result does not say
-    reap_ms: float  # from then on until the program was reaped
-    ended_ms: float  # both
-
-
-def lateness(result: dict) -> Lateness | None:
-    """Of a program that the clock has ended. Its deadline comes after its limit by the time that it waited for a CPU."""
-    detail, usage = result["detail"] or {}, result["usage"]
-    if result["label"] != "TimeoutException" or detail.get("limit") != "wall":
-        return None
-    due = (detail["limit_ms"] + detail.get("waited_ms", 0)) * 1000
-    stopped = usage.get("stopped_us")
-    return Lateness(kill_ms=None if stopped is None else (stopped - due) / 1000,
-                    reap_ms=(usage["wall_us"] - (due if stopped is None else stopped)) / 1000,
-                    ended_ms=(usage["wall_us"] - due) / 1000)
 
 
 class _Pool:

@@ -155,7 +155,7 @@ class APicture(unittest.TestCase):
         for values in ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (-0.5, 2.0, 9.0), (1e-6, 1.0, 1e6)):
             with self.subTest(values):
                 tails = dict(zip(("p50", "p99", "max"), values, strict=True))
-                record = {"how": "2 x cores", "usage_ms": tails, "heard_ms": tails}
+                record = {"how": "2 x cores", "kill_ms": tails, "usage_ms": tails, "heard_ms": tails}
                 root = parsed(page(RUN, [Section("deadline", "late", records=[record])]))
 
                 places = [float(value) for element in root.iter() for name, value in element.attrib.items()

@@ -12,7 +12,7 @@ import zygo
 from zygo import ZygoTestCase
 
 sys.path.insert(0, str(zygo.CHECKOUT / "tools"))
-from benchmarks.crowd import lateness  # noqa: E402
+from benchmarks.lateness import lateness  # noqa: E402
 
 CROWD = zygo.CHECKOUT / "tools/crowd"
 LACKS = 77

@@ -135,8 +135,8 @@ FIGURES: dict[tuple[str, str], tuple[Draw, ...]] = {
                  {"alone": "alone_jobs/s", "with 2 % endless loops": "mixed_jobs/s"}),
     ),
     ("deadline", ""): (
-        percentiles("Endless loops: past a wall limit of 1 s", "milliseconds past the limit", ("how",),
-                    {"by usage": "usage_ms", "heard": "heard_ms"}),
+        percentiles("Endless loops: past the deadline of a wall limit of 1 s", "milliseconds past the deadline", ("how",),
+                    {"kill sent": "kill_ms", "reaped": "usage_ms", "heard": "heard_ms"}),
     ),
     ("counts", "totals"): (
         measured("Per tiny job", "times per job", ("fed", "process"),

@@ -49,7 +49,7 @@ ROWS = {
     "languages": Row(languages, "a small program in each installed language, in a cell and started bare; one compile each"),
     "drift": Row(drift, "100,000 jobs through one process, per tenth; memory and descriptors before and after", True),
     "mix": Row(mix, "2 % endless loops among short jobs: what becomes of the short ones"),
-    "deadline": Row(deadline, "endless loops with a wall limit of 1 s: how late they are stopped"),
+    "deadline": Row(deadline, "endless loops with a wall limit of 1 s: how long after their deadline they are stopped"),
     "counts": Row(counts, "system calls and page faults per job, by kind of process (perf)"),
     "peers": Row(peers, "subprocess, process pools, joblib/loky, bubblewrap: rate, CPU, what they isolate", True),
 }

@@ -2,6 +2,7 @@
 import json
 
 from ..coprocess import job_line
+from ..lateness import lateness
 from ..report import Section
 from ..setting import Setting, new_id
 from ..system import progress, tails
@@ -12,7 +13,8 @@ WALL_MS = 1000
 def deadline(setting: Setting) -> list[Section]:
     section = Section(
         "deadline",
-        "ms past a wall limit of 1 s: by the result's usage.wall_us, and from sending the job to hearing the result",
+        "ms past the deadline of a wall limit of 1 s, which comes later by waited_ms, the whole milliseconds that the loop waited for a CPU: "
+        "until the kill was sent, until the loop was reaped, and until the result was heard",
     )
     cores, loops = setting.cores, setting.effort.loops
     _loops(setting, section, "as many as cores", max(cores, loops // 2), cores)
@@ -33,14 +35,15 @@ def _loops(setting: Setting, section: Section, how: str, count: int, window: int
     other = [r["label"] for _, r in heard if r["label"] != "TimeoutException"]
     if other:
         section.problems.append(f"{how}: {len(other)} of {count} loops ended with {sorted(set(other))}")
-    heard = [(ms, r) for ms, r in heard if r["label"] == "TimeoutException"]
-    if not heard:
+    killed = [(ms, r["usage"]["wall_us"] / 1000, r["detail"].get("waited_ms", 0), late)
+              for ms, r in heard if (late := lateness(r))]
+    if not killed:
         return
-    used = [r["usage"]["wall_us"] / 1000 - WALL_MS for _, r in heard]
-    if early := sum(ms < 0 for ms in used):
-        section.problems.append(f"{how}: {early} of {count} loops ended before their limit")
+    if early := sum(late.ended_ms < 0 for *_, late in killed):
+        section.problems.append(f"{how}: {early} of {count} loops ended before their deadline")
     section.records.append({
-        "how": how, "loops": len(heard), "at_once": window, "usage_ms": tails(used),
-        "heard_ms": tails([ms - WALL_MS for ms, _ in heard]),
-        "contended": sum(bool(r["usage"].get("contended")) for _, r in heard),
+        "how": how, "loops": len(killed), "at_once": window, "waited_ms": tails([waited for _, _, waited, _ in killed]),
+        "kill_ms": tails([late.kill_ms for *_, late in killed if late.kill_ms is not None]),
+        "usage_ms": tails([late.ended_ms for *_, late in killed]),
+        "heard_ms": tails([heard_ms - wall_ms + late.ended_ms for heard_ms, wall_ms, _, late in killed]),
     })
