@@ -3,22 +3,28 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <string_view>
 
+#include "sandbox/mounts/wipe.h"
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
 #include "shim/borrow/holder.h"
 #include "shim/cell.h"
 #include "shim/program.h"
+#include "shim/resident.h"
 #include "shim/sweeper.h"
 
 namespace shim {
@@ -107,10 +113,12 @@ struct Ending {
   rusage usage{};
   bool refused = false;  // the kernel lets the holder start no process
   bool holder_is_gone = false;
-  bool never_began = false;  // the holder ended first
-  int64_t rested_at_ns = 0;  // a step: it was over then; 0: it has not come so far
-  bool released = false;     // ... and was looked at
-  bool unasked = true;       // ... and nobody wanted that
+  bool never_began = false;   // the holder ended first
+  int64_t rested_at_ns = 0;   // a step: it was over then; 0: it has not come so far
+  bool released = false;      // ... and was looked at
+  bool unasked = true;        // ... and nobody wanted that
+  bool stays = false;         // ... and stays stopped, to go on as the next step
+  int64_t cpu_before_ns = 0;  // of the process before its last step
 };
 
 bool signal_job(const Cell& cell, pid_t forked, int number) {
@@ -168,8 +176,8 @@ void kill_job(const Cell& cell, pid_t forked, Ending& ending) {
   ::kill(cell.holder->pid(), SIGKILL);
 }
 
-// Until the job ends: listens for kKill and kSignal. Everything else that the daemon sends now is a
-// bug of its. A daemon that hangs up ends the job, and with it the cell. False then.
+// Until the job ends, or is to stay: listens for kKill and kSignal. Everything else that the daemon
+// sends now is a bug of its. A daemon that hangs up ends the job, and with it the cell. False then.
 bool await_end(const Cell& cell, const JobOrder& job, pid_t forked, Ending& ending) {
   pollfd events[3] = {{kFdChildren, POLLIN, 0}, {kFdSocket, POLLIN, 0}, {kFdParked, POLLIN, 0}};
   bool connected = true;
@@ -189,6 +197,8 @@ bool await_end(const Cell& cell, const JobOrder& job, pid_t forked, Ending& endi
       connected = false;
       events[1].fd = -1;
     }
+    ending.stays = order.job.kind == OrderKind::kStay && ending.rested_at_ns != 0;
+    if (!order.hung_up && ending.stays) return connected;
     const bool released = order.job.kind == OrderKind::kRelease && ending.rested_at_ns != 0;
     if (!order.hung_up && released) ending.released = true;
     if (order.hung_up || released || order.job.kind == OrderKind::kKill) {
@@ -208,7 +218,8 @@ void reap(const Cell& cell, Ending& ending, JobDone& done) {
   done.signalled = !ending.released && WIFSIGNALED(ending.status);
   done.code = WIFSIGNALED(ending.status) ? WTERMSIG(ending.status) : WEXITSTATUS(ending.status);
   if (ending.released) done.code = cell.answer->header.code & 0xFF;
-  done.cpu_ns = cpu_ns(ending.usage);
+  // The kernel rounds what it says of one that has ended.
+  done.cpu_ns = std::max<int64_t>(0, cpu_ns(ending.usage) - ending.cpu_before_ns);
   done.max_rss_kb = ending.usage.ru_maxrss;
   done.switches_voluntary = ending.usage.ru_nvcsw;
   done.switches_forced = ending.usage.ru_nivcsw;
@@ -299,20 +310,56 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
   return restored;
 }
 
+// A kill that crossed the end of the step finds nothing to do.
+Order receive_after_stay() {
+  for (;;) {
+    Order order = receive_order();
+    const bool goes_on = order.job.kind == OrderKind::kRun && order.job.goes_on;
+    if (order.hung_up || goes_on || order.job.kind == OrderKind::kRelease) return order;
+  }
+}
+
+// A step stays, and others go on in its process one after another. At the end `ending` is that of
+// the process, and `job` and `done` are of the last step; false: the daemon hung up.
+bool serve_resident(const Cell& cell, pid_t process, JobOrder& job, Ending& ending, JobDone& done) {
+  Resident resident{process};
+  read_report(done);
+  while (ending.stays) {
+    note_stay(cell, resident, ending.rested_at_ns, done);
+    if (!sys::send_message(kFdSocket, sys::bytes_of(done)).ok()) return false;
+    const Order order = receive_after_stay();
+    if (order.hung_up) return false;
+    const bool goes_on = order.job.kind == OrderKind::kRun;
+    ending = {};
+    if (goes_on) {
+      job = order.job;
+      go_on(cell, job, resident, done);
+    } else {
+      ending.rested_at_ns = now_ns();
+      ending.released = true;
+      kill_descendants(cell);
+      ::kill(process, SIGKILL);
+    }
+    if (!await_end(cell, job, process, ending)) return false;
+  }
+  ending.cpu_before_ns = resident.cpu_before_ns + resident.cpu_of_children_ns;
+  done.stays = 0;
+  return true;
+}
+
 // A function of its own, so that all it has learned of a job lies on the stack below its caller.
 [[gnu::noinline]] void serve_one(Cell& cell, const Order& order) {
+  JobOrder job = order.job;
   JobDone done;
-  done.nonce = order.job.nonce;
-  cell.answer->note = {};
-  cell.answer->note.line = -1;
-  cell.answer->header = {};
+  done.nonce = job.nonce;
+  begin_answer(cell);
   pid_t forked = -1;  // or a holder's
   if (cell.holder) {
-    cell.holder->start(order.job, order.fds);
+    cell.holder->start(job, order.fds);
   } else {
     forked = fork_job(cell);
   }
-  if (forked == 0) run_job(cell, order.job, order.fds);
+  if (forked == 0) run_job(cell, job, order.fds);
   done.forked_at_ns = now_ns();
   if (!cell.holder) close_all(order.fds);  // a holder shares our descriptors until it has cloned
   bool usable = true;
@@ -321,12 +368,13 @@ bool restore_memory(const Cell& cell, const Ending& ending, JobDone& done) {
     done.clean = 1;
   } else {
     Ending ending;
-    const bool connected = await_end(cell, order.job, forked, ending);
+    bool connected = await_end(cell, job, forked, ending);
+    if (ending.stays) connected = serve_resident(cell, forked, job, ending, done);
     if (cell.holder) close_all(order.fds);
     if (!ending.refused) reap(cell, ending, done);
-    if (order.job.tells_company) done.had_company = had_company();
+    if (job.tells_company) done.had_company = had_company();
     usable = restore_memory(cell, ending, done) && !ending.refused;
-    if (!connected || (order.job.hold && !hold(order.job))) ::_exit(0);
+    if (!connected || (job.hold && !hold(job))) ::_exit(0);
     read_report(done);
     restore(cell, done);
     if (!usable) done.clean = 0;

@@ -10,7 +10,8 @@
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
 //   daemon    -> cell      JobOrder       (+ stdin, ...: has_*) | kKill | kSignal
 //   cell      -> daemon    JobRests, if the order says so, and then
-//   daemon    -> cell      kRelease
+//   daemon    -> cell      kRelease, or kStay: JobDone comes, and the process stays stopped until
+//                          kRun with goes_on, or kRelease, after which JobDone comes once more
 //   cell      -> daemon    JobHeld, if the order says so
 //   daemon    -> cell      kRelease, then
 //   cell      -> daemon    JobDone
@@ -138,7 +139,8 @@ struct CellReady {
 
 // kRelease: what the job left in its scratch has been read, or how its process is while it rests;
 // the cell may wipe or end it. kSignal: for the job's first process, if it is there still.
-enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3, kSignal = 4 };
+// kStay: the step's process is to go on as the next step, if that comes before kRelease.
+enum class OrderKind : uint32_t { kRun = 1, kKill = 2, kRelease = 3, kSignal = 4, kStay = 5 };
 
 // The likely behaviour of a program, judged by its source: decides which pages are copied for it
 // beforehand. It affects speed only.
@@ -163,7 +165,9 @@ struct JobOrder {
   uint32_t tells_company = 0;  // say whether it was more than one thread
   uint32_t hold = 0;           // say JobHeld at the end, and wait for kRelease
   uint32_t rests = 0;          // a step: it stops at its end; say JobRests, and wait for kRelease
-  uint32_t node_files = 0;     // of the node (state/format.h) that it goes on from; 0: of none
+  uint32_t goes_on = 0;        // a step, in the process that has stayed; only what is told matters
+  int64_t cpu_of_children_ns = 0;  // ... which has waited for children that took so long
+  uint32_t node_files = 0;         // of the node (state/format.h) that it goes on from; 0: of none
   Habit habit = Habit::kScript;
   uint32_t signal = 0;  // of kSignal
   uint64_t seed = 0;    // of a step's chance; 0: to be drawn
@@ -213,6 +217,7 @@ struct JobDone {
   uint32_t inodes_full = 0;  // limits of its own: it held more than its limits
   uint32_t had_company = 0;  // as it was asked: there was a second thread or process
   uint32_t clean = 0;        // empty and wiped: the cell may serve again
+  uint32_t stays = 0;        // its process does, as it was told
   Rollback rollback = Rollback::kNone;
   // Of pages that the holder keeps warm: those that were there when the job began and that it has
   // not changed, so that they are none of its memory; and those that the next job will find.

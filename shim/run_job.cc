@@ -22,6 +22,7 @@
 #include "sandbox/sys/units.h"
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
+#include "shim/next_step.h"
 #include "shim/program.h"
 #include "shim/rseq.h"
 #include "shim/sigsys_reporter.h"
@@ -202,7 +203,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   }
   AnswerSpace answer;
   answer.region = cell.answer;
-  answer.capacity = std::min<uint64_t>(order.value_bytes, cell.answer_bytes - sizeof(AnswerRegion));
+  answer.capacity = std::min<uint64_t>(order.value_bytes, most_answer_bytes(cell.answer_bytes));
   answer.nonce = order.nonce;
   answer.home = cell.home;
   answer.program_fd = fds.program;

@@ -14,6 +14,7 @@
 #include "runtime/job/micros.h"
 #include "sandbox/sys/file.h"
 #include "sandbox/sys/socket.h"
+#include "shim/next_step.h"
 
 namespace runtime {
 
@@ -78,7 +79,8 @@ Result<void> Cell::make_channels() {
   const std::string filters = std::string(plan_.filter) += plan_.borrower_filter;
   OwnedFd filter = TRY(sys::sealed_memfd("zygo-filter", filters));
   theirs_ = {std::move(out.writer), std::move(err.writer), std::move(request), std::move(filter)};
-  answer_ = std::make_shared<SharedAnswer>(TRY(SharedAnswer::create(plan_.shape.value.count)));
+  answer_ = std::make_shared<SharedAnswer>(
+      TRY(SharedAnswer::create(plan_.shape.value.count + shim::kNextStepRoom)));
   if (plan_.cgroups) {
     cgroup_ =
         TRY(sandbox::CellCgroup::create(*plan_.cgroups, "cell-" + std::to_string(plan_.number)));
@@ -160,7 +162,9 @@ void Cell::on_socket() {
                                        sys::monotonic_now());
   if (!frame) return on_exit();
   if (const auto* done = std::get_if<shim::JobDone>(&*frame)) {
-    if (life_.heeds(done->nonce == nonce_)) collect(*done);
+    const bool is_of_last = done->nonce == nonce_;
+    if (life_.heeds(is_of_last)) return collect(*done);
+    if (life_.is_vacating() && is_of_last) on_vacated(*done);
     return;
   }
   if (const auto* held = std::get_if<shim::JobHeld>(&*frame)) {

@@ -38,6 +38,7 @@
 #include "runtime/job/result.h"
 #include "runtime/loop/helpers.h"
 #include "runtime/loop/loop.h"
+#include "runtime/sessions/capture.h"
 #include "runtime/sessions/node_budget.h"
 #include "runtime/sessions/scratch_look.h"
 #include "sandbox/cgroup/cgroup.h"
@@ -88,6 +89,7 @@ struct RunOrder {
   int program_fd = -1;                   // borrowed; an executable, or -1: the request names it
   bool in_place = false;                 // the request is one for a warm interpreter
   bool comes_first = false;              // before jobs of which this is not said
+  bool may_stay = false;                 // a step: its process may go on as the next one
   NodeRoom room = {};                    // of a step: for its node
   std::shared_ptr<const NodeState> state = {};  // of the node that it goes on from
 };
@@ -111,6 +113,7 @@ class Cell : public CellHandle {
   const Evidence::Fault& fault() const override { return fault_; }
   bool worn() const override { return life_.is_worn(); }
   bool is_fresh() const override { return life_.is_fresh(); }
+  void vacate() override;
   sys::Result<void> set_limits(const Limits& limits) override;
   void cancel() override;
   void signal(int number) override;
@@ -141,7 +144,7 @@ class Cell : public CellHandle {
 
   // order.cc
   sys::Bytes most_data(const Limits& limits) const;
-  sys::Result<void> send_order();
+  sys::Result<void> send_order(bool goes_on);
   // run.cc
   RunClock::Terms terms() const;
   void begin_clock(sys::Nanoseconds now);
@@ -208,6 +211,9 @@ class Cell : public CellHandle {
   void on_rests(const shim::JobRests& rests);
   void on_captured(Capturing& capturing);
   void release();
+  bool may_stay() const;
+  void on_vacated(const shim::JobDone& done);
+  bool has_output() const;
   void stop_capturing();
   // collect.cc
   void aside(Helpers::Where where, std::function<void()> work, std::function<void()> done);
@@ -270,6 +276,15 @@ class Cell : public CellHandle {
   bool full_ = false;                   // no more may be held of what the job makes
   std::optional<Crowd::Member> among_;  // while a job runs
   bool stands_back_ = false;
+  bool stays_ = false;  // the process of the step, when that is over
+  // The process of a step, which may be several steps one after another.
+  struct StepProcess {
+    sys::Nanoseconds spent{};                  // CPU time, as the steps before
+    uint64_t told_first = 0;                   // bytes of what the first was told
+    RestsAs rested = {}, rests = {};           // after the step before, and after this one
+    EarlierProgress came = {}, has_come = {};  // likewise
+  };
+  StepProcess process_;
   Progress aimed_at_;                             // of the job, shortly before its wall deadline
   std::optional<HostTrouble::Reading> bearings_;  // shortly after its begin
   bool executed_ = false;                         // the job's process has become its program
@@ -278,7 +293,7 @@ class Cell : public CellHandle {
   std::shared_ptr<Collecting> collecting_;
   std::shared_ptr<Capturing> capturing_;
   std::array<FileNumber, 3> given_{};       // to a step, as its standard streams
-  uint64_t open_files_ = 0;                 // that a step may have
+  sandbox::Rlimits rlimits_;                // of a step
   std::shared_ptr<const Lookout> lookout_;  // once there has been a question
   std::deque<sandbox::Notice> questions_;   // the first is being answered beside the loop
 

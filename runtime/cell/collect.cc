@@ -112,6 +112,8 @@ sys::OwnedFd Cell::scratch_directory() const {
 }
 
 void Cell::collect(const shim::JobDone& done) {
+  stays_ = done.stays != 0;
+  process_.spent += Nanoseconds(done.cpu_ns);
   timer_->stop();
   among_.reset();
   stand_back(false);
@@ -211,14 +213,19 @@ void Cell::measure(const shim::JobDone& done) {
   Nanoseconds end = done.ended_at_ns ? Nanoseconds(done.ended_at_ns) : sys::monotonic_now();
   end = std::min(end, clock_.ended_by());  // when pid 1 came to reap it is pid 1's time
   Nanoseconds confined = done.confined_at_ns ? Nanoseconds(done.confined_at_ns) : end;
+  // The kernel has not told yet what children of a process that stays have used.
+  if (stays_ && plan_.shape.runs_programs())
+    result_.usage.cpu_us = std::max(result_.usage.cpu_us, micros(cpu_now() - cpu_base_));
   result_.usage.cpu_us =
       std::max(result_.usage.cpu_us, done.cpu_ns / 1000 + micros(clock_.looked_for()));
   // Its start is known by ticks only where the kernel took long to fork it.
   result_.usage.wall_us = std::max<int64_t>(0, micros(end - clock_.started_at()));
   if (done.had_company) result_.usage.pids_peak = std::max(result_.usage.pids_peak, uint32_t{2});
   result_.usage.max_rss_kb = done.max_rss_kb;
-  result_.usage.switches_voluntary = done.switches_voluntary;
-  result_.usage.switches_forced = done.switches_forced;
+  const int64_t voluntary = stays_ ? process_.rests.switches_voluntary : done.switches_voluntary;
+  const int64_t forced = stays_ ? process_.rests.switches_forced : done.switches_forced;
+  result_.usage.switches_voluntary = voluntary - process_.rested.switches_voluntary;
+  result_.usage.switches_forced = forced - process_.rested.switches_forced;
   result_.ended_at = end;
   result_.usage.contended = seen.contended;
   const uint64_t kills = cgroup_.oom_kills().value_or(oom_base_);
@@ -267,7 +274,7 @@ void Cell::measure_memory() {
   if (const std::optional<sys::Bytes> peak = cgroup_.peak()) {
     ended_with_.peak = *peak;
     ended_with_.used = cgroup_.usage().value_or(sys::Bytes{0});
-    own = memory_.close(ended_with_);
+    own = stays_ ? memory_.at_most(*peak) : memory_.close(ended_with_);
   }
   own = std::min(own, order_.job->limits.memory);
   result_.usage.memory_peak_bytes = static_cast<int64_t>(own.count);
@@ -301,6 +308,11 @@ void Cell::count_refused_processes() {
 
 void Cell::finish(bool reusable) {
   life_.finish_run(reusable);
+  if (stays_) {
+    life_.stay();
+    process_.rested = process_.rests;
+    process_.came = process_.has_come;
+  }
   if (const auto& pairing = order_.job->pairing) pairing->end(order_.job->side);
   RunResult result = std::move(result_);
   result_ = {};

@@ -102,11 +102,14 @@ struct CellEvents {
 // A cell is a slot that runs one job at a time:
 //
 //   starting -> idle <-> running -> ... -> dead
+//      ^                    ^ |
+//      +----- occupied <----+-+
 //
+// An occupied cell has the process of a step that is over, which can go on as the next one.
 // A cell that is not provably clean after a job, or that lost its pid 1, is never idle again.
 class CellHandle {
  public:
-  enum class State : uint8_t { kStarting, kIdle, kRunning, kDead };
+  enum class State : uint8_t { kStarting, kIdle, kRunning, kOccupied, kDead };
   virtual ~CellHandle() = default;
 
   virtual State state() const = 0;
@@ -118,6 +121,8 @@ class CellHandle {
   virtual bool worn() const = 0;
   virtual bool is_fresh() const = 0;  // it has run no job
 
+  // kOccupied: the process ends, and the cell will be ready again. kStarting until then.
+  virtual void vacate() = 0;
   // Before a run. An error means that the cell cannot hold the job to its limits; is_fresh() tells
   // whether another cell could.
   virtual sys::Result<void> set_limits(const Limits& limits) = 0;

@@ -52,11 +52,13 @@ sys::Bytes Cell::most_data(const Limits& limits) const {
   return {inherited + limits.memory.count + stacks + kEmpty.count};
 }
 
-Result<void> Cell::send_order() {
+Result<void> Cell::send_order(bool goes_on) {
   const Limits& limits = order_.job->limits;
   const sys::OwnedFd request = TRY(request_.put(order_.request));
   shim::JobOrder order;
   order.has_stdin = order_.stdin_fd >= 0;
+  order.goes_on = goes_on;
+  order.cpu_of_children_ns = process_.rested.cpu_of_children.count();
   order.nonce = nonce_;
   order.request_bytes = order_.request.size();
   order.value_bytes = limits.value.count;
@@ -66,7 +68,6 @@ Result<void> Cell::send_order() {
     order.rlimits.open_files =
         std::min(order.rlimits.open_files, sandbox::most_open_files_beside_us());
   }
-  open_files_ = order.rlimits.open_files;
   order.rlimits.cpu_seconds = cpu_fence_of(limits.cpu);
   // Where no cgroup counts, the second fence is the first.
   // The kernel counts by uid (and user namespace): where cells share one, it would count them all.
@@ -92,6 +93,7 @@ Result<void> Cell::send_order() {
   const bool executes = plan_.executes || plan_.shape.profile >= sandbox::Profile::kSubprocess;
   if (plan_.variant.dumpable || executes) order.rlimits.core = sys::Bytes{1};
   if (limits.stack.count > 0) order.rlimits.stack = limits.stack;
+  rlimits_ = order.rlimits;
   order.has_stdout = order_.stdout_fd >= 0;
   order.has_stderr = order_.stderr_fd >= 0;
   order.has_program = order_.program_fd >= 0;
@@ -101,7 +103,7 @@ Result<void> Cell::send_order() {
   order.rests = order_.job->is_step();
   order.hold = !order.rests && !order_.job->outputs.empty();
   if (order.rests) given_ = streams();  // whoever lent them may close them from here on
-  if (order_.state)
+  if (order_.state && !goes_on)
     order.node_files = static_cast<uint32_t>(order_.state->files.size());
   order.seed = order_.job->seed;
   order.habit = habit_of(*order_.job);
@@ -113,7 +115,7 @@ Result<void> Cell::send_order() {
        {order_.stdin_fd, order_.stdout_fd, order_.stderr_fd, order_.program_fd, request.get()}) {
     if (fd >= 0) fds.push_back(fd);
   }
-  if (order_.state) {
+  if (order_.state && !goes_on) {
     for (const auto& each : order_.state->files) fds.push_back(each->file.get());
   }
   return sys::send_message(socket_.get(), sys::bytes_of(order), fds);

@@ -28,6 +28,11 @@ uint64_t random_nonce() {
 }  // namespace
 
 void Cell::run(const RunOrder& order) {
+  const bool goes_on = state() == State::kOccupied;
+  if (goes_on)
+    oom_base_ = cgroup_.oom_kills().value_or(oom_base_);  // it may have been killed since
+  else
+    process_ = {.told_first = order.request.size()}, memory_.begin();
   life_.begin_run();
   order_ = order;
   result_ = {};
@@ -49,7 +54,8 @@ void Cell::run(const RunOrder& order) {
   if (measures_borrowed_part()) borrowed_part_.begin(residence_of(holder_pid_), ended_with_.warm);
   sent_at_ = looked_at_ = sys::monotonic_now();
   clock_.order(terms(), sent_at_);
-  Result<void> sent = send_order();
+  Result<void> sent = send_order(goes_on);
+  stays_ = false;
   if (!sent) return lose({shim::Step::kSendOrder, sent.error().code(), sent.error().text()});
   begin_clock(sent_at_);
 }
@@ -166,7 +172,7 @@ void Cell::take_aim() {
   count_processes();
   in_sight_ = hold_processes(view_.init_pid, family());
   looked_at_ = sys::monotonic_now();
-  aimed_at_ = progress_of(family());
+  aimed_at_ = progress_of(family(), process_.came);
   std::optional<Nanoseconds> oldest;
   for (const HeldProcess& process : in_sight_) {
     if (has_ended(process)) continue;
@@ -194,7 +200,7 @@ unsigned Cell::cpus_of_job() const {
 // Whether the deadline is put off. A job that slept at the look before may wait for a CPU now.
 bool Cell::waits_for_cpu(Nanoseconds now) {
   const Nanoseconds since = std::exchange(looked_at_, sys::monotonic_now());
-  const Progress before = std::exchange(aimed_at_, progress_of(family()));
+  const Progress before = std::exchange(aimed_at_, progress_of(family(), process_.came));
   if (clock_.has_waited(now, waiting_of(aimed_at_), waiting_of_other_side())) return true;
   return aimed_at_.is_ready && clock_.still_waits(now, {.ran = aimed_at_.ran != before.ran,
                                                         .apart = sys::monotonic_now() - since,

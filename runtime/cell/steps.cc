@@ -1,18 +1,23 @@
-// The end of a step: what its process leaves is kept, and that process is let go.
+// The end of a step: what its process leaves is kept, and that process goes on as the next step, or
+// is let go.
 
 #include <fcntl.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <utility>
 
 #include "runtime/cell/cell.h"
+#include "runtime/cell/rules/cpu_fence.h"
 #include "runtime/host/proc.h"
 #include "runtime/sessions/capture.h"
 #include "sandbox/sys/socket.h"
 
 namespace runtime {
 
+using sandbox::Layer;
 using sys::Nanoseconds;
 
 namespace {
@@ -30,6 +35,7 @@ struct Cell::Capturing {
   Nanoseconds for_others{};  // CPU time: nodes of other steps are written to the disk to make room
   std::atomic<bool> stop{false};
   Captured captured;
+  EarlierProgress progress;  // of a process that may go on
 
   void run() {
     const Nanoseconds began = cpu_of_this_thread();
@@ -44,6 +50,9 @@ struct Cell::Capturing {
              cpu_of_this_thread() - began - for_others > most_cpu;
     };
     captured = capture(order);
+    if (!captured.may_go_on) return;
+    const Progress now = progress_of({captured.rests_as.pid});
+    progress = {captured.rests_as.pid, now.ran, now.waited};
   }
 };
 
@@ -80,8 +89,9 @@ void Cell::on_rests(const shim::JobRests& rests) {
   order.root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
   order.scratch = scratch_directory();
   order.streams = given_;
-  order.most_descriptors = open_files_;
-  order.request_bytes = order_.request.size();
+  order.most_descriptors = rlimits_.open_files;
+  if (may_stay()) order.given = rlimits_;
+  order.request_bytes = process_.told_first;
   order.end_of_heap = rests.end_of_heap;
   order.from = order_.state;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
@@ -96,10 +106,49 @@ void Cell::on_captured(Capturing& capturing) {
   capturing_.reset();
   result_.state = std::move(capturing.captured.state);
   result_.why_no_state = std::move(capturing.captured.why_not);
+  process_.rests = capturing.captured.rests_as;
+  process_.has_come = capturing.progress;
+  stays_ = capturing.captured.may_go_on &&
+           memory_.may_stay(cgroup_.usage().value_or(sys::Bytes{0}), process_.rests.held);
   const Job& job = *order_.job;
   const bool is_alone = result_.state || result_.why_no_state == kNotWanted;
   if (job.outputs.empty() || !is_alone) return release();
   collect_outputs_of(job);
+}
+
+// As the next step, with enough CPU time before the kernel's fence.
+bool Cell::may_stay() const {
+  constexpr std::chrono::seconds kSpare{1};
+  const Limits& limits = order_.job->limits;
+  const Nanoseconds used = process_.spent + (cpu_now() - cpu_base_);
+  const bool has_time = used + limits.cpu + kSpare < std::chrono::seconds(cpu_fence_of(limits.cpu));
+  return order_.may_stay && has_time && !life_.is_worn() && !plan_.scratch && !observer_ &&
+         layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kCgroupCpu);
+}
+
+// kOccupied.
+void Cell::vacate() {
+  life_.vacate();
+  timer_->start(CellLife::kBirthPatience);
+  shim::JobOrder release;
+  release.kind = shim::OrderKind::kRelease;
+  if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
+}
+
+void Cell::on_vacated(const shim::JobDone& done) {
+  const sys::Bytes used = cgroup_.usage().value_or(sys::Bytes{0});
+  (void)memory_.close({.peak = used, .unused_warm = {}, .used = used, .warm = {}});
+  life_.judge({.clean = done.clean != 0, .oom_kills = 0, .memory = memory_.left()});
+  timer_->stop();
+  // Whoever has stopped has written nothing.
+  if (!life_.finish_vacating(done.clean != 0 && !life_.is_worn() && !has_output()))
+    return on_exit();
+  events_.ready();
+}
+
+bool Cell::has_output() const {
+  pollfd ends[] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
+  return ::poll(ends, std::size(ends), 0) != 0;
 }
 
 // What it left has been read: pid 1 goes on.
@@ -107,7 +156,7 @@ void Cell::release() {
   const Nanoseconds now = sys::monotonic_now();
   clock_.release(now);
   shim::JobOrder release;
-  release.kind = shim::OrderKind::kRelease;
+  release.kind = stays_ ? shim::OrderKind::kStay : shim::OrderKind::kRelease;
   if (!sys::send_message(socket_.get(), sys::bytes_of(release))) kill_by_pidfd(pidfd_.get());
   arm(now);
 }

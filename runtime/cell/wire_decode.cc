@@ -63,7 +63,7 @@ bool possible(const shim::CellReady& ready, size_t descriptors) {
 bool possible(const shim::JobDone& done, size_t descriptors, int64_t now) {
   if (descriptors != 0 || !possible(done.failure)) return false;
   if (!all_flags({done.signalled, done.swept, done.blocks_full, done.inodes_full, done.clean,
-                  done.had_company})) {
+                  done.had_company, done.stays})) {
     return false;
   }
   const bool ended_so =

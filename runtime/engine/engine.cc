@@ -38,6 +38,7 @@ class PooledEngine : public Engine {
                                                      .idle = options.nodes_idle,
                                                      .disk = std::move(disk),
                                                      .on_disk = options.nodes_disk_size})),
+        steps_stay_(options.steps_stay),
         workers_(workers),
         capacity_(workers, options.log) {
     if (!options.blobs.empty()) blobs_.emplace(options.blobs);
@@ -77,7 +78,8 @@ class PooledEngine : public Engine {
             .reruns = reruns_,
             .turns = turns_,
             .nodes = nodes_,
-            .shard = static_cast<unsigned>(shards_.size())};
+            .shard = static_cast<unsigned>(shards_.size()),
+            .steps_stay = steps_stay_};
   }
 
   void introduce_shards() {
@@ -222,6 +224,8 @@ class PooledEngine : public Engine {
     const NodeStore::Counts nodes = nodes_->counts();
     all.sessions = {nodes.nodes,   nodes.bytes,      nodes.dropped,
                     nodes.on_disk, nodes.disk_bytes, turns_->waiting()};
+    for (const std::unique_ptr<Shard>& shard : shards_)
+      all.sessions.gone_on += shard->scheduler().steps_gone_on();
     all.rollback_failures = config_->rollbacks().failures();
     return all;
   }
@@ -251,6 +255,7 @@ class PooledEngine : public Engine {
   std::optional<BlobStore> blobs_;
   AdmissionQueue admission_;
   const std::shared_ptr<NodeStore> nodes_;
+  const sys::Nanoseconds steps_stay_;
   // A step that waited for memory is the first again.
   const std::shared_ptr<NodeTurns> turns_ = std::make_shared<NodeTurns>([this](TaskPtr task) {
     admission_.put_back(std::move(task));

@@ -60,6 +60,7 @@ struct EngineOptions {
   std::string nodes_disk;  // a folder for what they have beyond that; empty: none
   sys::Bytes nodes_disk_size = sys::mebibytes(8192);       // that they may take there
   sys::Nanoseconds nodes_idle = std::chrono::minutes(30);  // a node that nobody used so long goes
+  sys::Nanoseconds steps_stay = std::chrono::seconds(1);  // a step's process, for the next; 0: none
   bool share_builds = false;  // a tenant's compiled program serves all of them
   // Processes of two templates never run on one core's hardware threads at the same time, so those
   // of two tenants do not, nor a job beside the daemon. An error where the host has no cookies.

@@ -46,6 +46,7 @@ Result<void> Shard::start(sys::Milliseconds patience) {
     mailbox_ = std::make_unique<Mailbox>(*loop_);
     terminator_ = std::make_unique<Terminator>(*loop_);
     ask_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.turn(); });
+    vacate_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.vacate_idle(); });
     age_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.drop_aged(); });
     Result<std::unique_ptr<Helpers>> helpers = Helpers::start(*loop_, capacity_ + 1, patience);
     if (!helpers) return started.set_value(std::move(helpers).error());
@@ -67,6 +68,7 @@ void Shard::carry() {
   loop_->run();
   ask_again_.reset();
   age_again_.reset();
+  vacate_again_.reset();
   scheduler_.end_all();
   mailbox_.reset();
   helpers_.reset();
@@ -76,6 +78,7 @@ void Shard::carry() {
 sys::Nanoseconds Shard::now() const { return sys::monotonic_now(); }
 void Shard::wake() { wakeup_->wake(); }
 void Shard::ask_again(sys::Nanoseconds delay) { ask_again_->start(delay); }
+void Shard::vacate_again(sys::Nanoseconds delay) { vacate_again_->start(delay); }
 void Shard::age_again(sys::Nanoseconds delay) { age_again_->start(delay); }
 void Shard::finished() { loop_->stop(); }
 uint64_t Shard::oom_kills() const { return config_.own_oom_kills(); }
@@ -196,6 +199,8 @@ void Shard::run(CellHandle& handle, Task& task) {
   order.comes_first = job.pairing != nullptr;
   if (job.is_step()) order.room = scheduler_.room_for_node(task);
   order.state = task.state;
+  order.may_stay = task.may_stay && job.is_step() && job.keep && !job.live && !job.pairing &&
+                   !job.fixed.on && task.stdin_fd < 0;
   sys::OwnedFd own_stderr;
   if (!task.build && job.pairing) {
     own_stderr = job.pairing->stderr_of(job.side, cell.stderr_pipe());

@@ -231,14 +231,15 @@ sys::Nanoseconds cpu_of(const std::vector<int>& processes) {
   return sys::Nanoseconds(static_cast<int64_t>(ticks) * ns_per_tick);
 }
 
-Progress progress_of(const std::vector<int>& processes) {
+Progress progress_of(const std::vector<int>& processes, const EarlierProgress& before) {
   Progress sum;
   for (int process : processes) {
     for (int tid : threads_of(process)) {
       const auto times = times_in_schedstat(text_of(tid, "schedstat"));
       if (!times) continue;
-      sum.ran += sys::Nanoseconds(times->ran);
-      sum.waited = std::max(sum.waited, sys::Nanoseconds(times->waited));
+      const EarlierProgress since = tid == before.thread ? before : EarlierProgress{};
+      sum.ran += sys::Nanoseconds(times->ran) - since.ran;
+      sum.waited = std::max(sum.waited, sys::Nanoseconds(times->waited) - since.waited);
       sum.is_ready = sum.is_ready || is_ready_in_stat(text_of(tid, "stat"));
     }
   }

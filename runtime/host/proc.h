@@ -42,7 +42,12 @@ struct Progress {
   sys::Nanoseconds waited{};  // for a CPU, while ready to run: the longest of any thread
   bool is_ready = false;      // one runs or waits for a CPU
 };
-Progress progress_of(const std::vector<int>& processes);
+// A thread that is not looked at for the first time: so far it had come by then.
+struct EarlierProgress {
+  int thread = 0;
+  sys::Nanoseconds ran{}, waited{};
+};
+Progress progress_of(const std::vector<int>& processes, const EarlierProgress& before = {});
 
 // One of them has had to wait for a disk: for a page of its memory or for a file (/proc/PID/io).
 bool have_met_disk(const std::vector<int>& processes);

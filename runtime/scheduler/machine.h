@@ -30,6 +30,8 @@ class Machine {
   virtual void ask_again(sys::Nanoseconds delay) = 0;
   // Likewise Scheduler::drop_aged().
   virtual void age_again(sys::Nanoseconds delay) = 0;
+  // Likewise Scheduler::vacate_idle().
+  virtual void vacate_again(sys::Nanoseconds delay) = 0;
   // Scheduler::stop() was called and nothing is left to wait for.
   virtual void finished() = 0;
 

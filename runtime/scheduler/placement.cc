@@ -145,7 +145,8 @@ void Placement::lease_at_node(TaskPtr task, const TemplateKey& key) {
   node->of->use(machine_.now());
   if (!task->visit || home.is_gone || node->of->has_ended())
     return refuse_homeless(std::move(task));
-  const Slot slot = cells_.find_idle(key, node->of, task->shape());
+  Slot slot = residents_.find(*task);
+  if (slot == cells_.none()) slot = cells_.find_idle(key, node->of, task->shape());
   if (slot != cells_.none()) {
     slot->task = std::move(task);
     return runs_.start(slot);

@@ -24,6 +24,7 @@
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
+#include "runtime/scheduler/residents.h"
 #include "runtime/scheduler/shortage.h"
 
 namespace runtime {
@@ -41,6 +42,7 @@ class Placement {
     Shortage& shortage;
     ProgramBuilds& builds;
     NodeLoads& loads;
+    Residents& residents;
   };
   Placement(Machine& machine, Catalogue& catalogue, const Requests& requests, Stations stations,
             CellPool& cells, TemplatePool& templates, Runs runs)
@@ -51,6 +53,7 @@ class Placement {
         shortage_(stations.shortage),
         builds_(stations.builds),
         loads_(stations.loads),
+        residents_(stations.residents),
         cells_(cells),
         templates_(templates),
         runs_(std::move(runs)) {}
@@ -89,6 +92,7 @@ class Placement {
   Shortage& shortage_;
   ProgramBuilds& builds_;
   NodeLoads& loads_;
+  Residents& residents_;
   CellPool& cells_;
   TemplatePool& templates_;
   const Runs runs_;

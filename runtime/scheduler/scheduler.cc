@@ -19,7 +19,7 @@ namespace {
 // Its cell was gone before the job began, and we had not heard, or what holds its memory ended: the
 // job is not to blame, and another cell can have it.
 bool was_lost(const Evidence::Fault& fault) {
-  if (fault.step == Step::kRollback) return fault.error == ESRCH;
+  if (fault.step == Step::kRollback || fault.step == Step::kRestore) return fault.error == ESRCH;
   return fault.step == Step::kSendOrder && (fault.error == EPIPE || fault.error == ECONNRESET);
 }
 
@@ -44,9 +44,11 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
       loads_(plan_.nodes, *plan_.turns, replies_,
              [this](TaskPtr task) { placement_.place(std::move(task)); }),
       cells_(machine),
+      residents_(machine, cells_, plan_.steps_stay),
       templates_(machine, catalogue, cells_),
       placement_(
-          machine, catalogue, requests_, {replies_, shortage_, builds_, loads_}, cells_, templates_,
+          machine, catalogue, requests_, {replies_, shortage_, builds_, loads_, residents_}, cells_,
+          templates_,
           {[this](Slot slot) { start_run(slot); }, [this](Slot slot) { return events_of(slot); }}),
       retrial_(machine, admission, plan_.reruns),
       cancellation_(admission, replies_, templates_, cells_, retrial_, *plan_.turns) {
@@ -65,6 +67,7 @@ SchedulerPlan Scheduler::with_turns(SchedulerPlan plan, AdmissionQueue& admissio
 void Scheduler::take_over(unsigned capacity) {
   plan_.capacity += capacity;
   cells_.keep_at_most(size_t{4} * plan_.capacity + 4);
+  residents_.keep_at_most(plan_.capacity);
   templates_.keep_for_tenants(std::max<size_t>(plan_.capacity, plan_.tenant_templates));
   if (plan_.nodes) templates_.keep_for_nodes(plan_.nodes->idle());
 }
@@ -117,7 +120,7 @@ void Scheduler::give_back() {
   const bool asked = requests_.take(Requests::Kind::kGiveBack);
   if (!shortage_.take_refused() && !asked) return;
   templates_.give_back();
-  cells_.bury_if([](const CellSlot& slot) { return slot.is_idle(); });
+  cells_.bury_if([](const CellSlot& slot) { return slot.is_spare(); });
   if (!asked || replies_.leased() > 0 || !peers_.leaves_shards_out()) return;
   templates_.retire_all();
 }
@@ -232,6 +235,8 @@ void Scheduler::start_run(Slot slot) {
     return shortage_.fail_or_wait(std::move(failed),
                                   {Step::kInput, opened.error().code(), opened.error().text()});
   }
+  slot->stays_at.clear();
+  residents_.begin(*slot, task);
   task.leased_at = machine_.now();
   if (task.job.watch) task.job.watch->begin();
   if (task.job.live)
@@ -284,12 +289,15 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   pace_.ended(answer.usage);
   const TemplateKey key = slot->zygote;
   const bool early = slot->early;
-  if (slot->cell->state() == CellHandle::State::kIdle && !slot->cell->worn() &&
-      !templates_.is_outdated(*slot)) {
+  const bool serves_again =
+      slot->is_spare() && !slot->cell->worn() && !templates_.is_outdated(*slot);
+  const bool stays = serves_again && slot->is_occupied();
+  const Limits limits = task->job.limits;
+  std::string node;  // that the step has left
+  if (serves_again)
     slot->idle_since = machine_.now();
-  } else {
+  else
     cells_.bury(slot);
-  }
   if (fault && !cancelled && was_lost(*fault) && task->can_begin_anew() &&
       Placement::may_start_again(*task, {})) {
     placement_.place_again(key, std::move(task));
@@ -305,8 +313,10 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
     builds_.finish(std::move(task), std::move(answer));
   } else {
     if (task->job.is_step()) keep_state(*task, std::move(left), answer);
+    if (answer.step && answer.step->kept) node = answer.step->node;
     replies_.conclude(std::move(task), std::move(answer));
   }
+  if (stays) residents_.settle(slot, limits, node);
   if (requests_.is_stopping()) return wake();
   if (early) placement_.serve_waiting(key);
   begin_retrial();

@@ -28,6 +28,7 @@
 #include "runtime/scheduler/program_builds.h"
 #include "runtime/scheduler/replies.h"
 #include "runtime/scheduler/requests.h"
+#include "runtime/scheduler/residents.h"
 #include "runtime/scheduler/retrial.h"
 #include "runtime/scheduler/shortage.h"
 
@@ -40,7 +41,8 @@ struct SchedulerPlan {
   std::shared_ptr<RerunBudget> reruns = {};
   std::shared_ptr<NodeTurns> turns = {};
   std::shared_ptr<NodeStore> nodes = {};
-  unsigned shard = 0;  // its number among them
+  unsigned shard = 0;                                     // its number among them
+  sys::Nanoseconds steps_stay = std::chrono::seconds(1);  // processes of steps; 0: they do not
 };
 
 class Scheduler : public Peer {
@@ -53,6 +55,8 @@ class Scheduler : public Peer {
   void turn();
   // Drops the templates of tenants that nobody used for long.
   void drop_aged();
+  // Ends processes of steps that wait in vain for the next one.
+  void vacate_idle() { residents_.drop_idle(); }
   // Ends all processes, templates before cells, because they take the processes along that would
   // keep a cell's cgroup busy. After Machine::finished().
   void end_all();
@@ -82,6 +86,7 @@ class Scheduler : public Peer {
   // others.
   void announce_stop() { requests_.announce_stop(); }
   void stop() { requests_.stop(); }  // running jobs end as Cancelled; then Machine::finished()
+  uint64_t steps_gone_on() const { return residents_.gone_on(); }
   EngineCounts counts() const {
     return {cells_.alive(), templates_.alive(),      placement_.cells_made(),
             forks_,         templates_.of_tenants(), templates_.dropped()};
@@ -126,6 +131,7 @@ class Scheduler : public Peer {
   ProgramBuilds builds_;
   NodeLoads loads_;
   CellPool cells_;
+  Residents residents_;
   TemplatePool templates_;
   Placement placement_;
   Retrial retrial_;

@@ -45,6 +45,16 @@ bool is_layered(int file) {
   return ::fstatfs(file, &of) == 0 && of.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
+// The memory that they take. A file has whole pages, and the kernel's own of it and of its name.
+sys::Bytes held(const std::vector<shim::state::Run>& runs, const ScratchLook& scratch) {
+  constexpr uint64_t kPage = shim::state::kPageBytes, kOfEntry = 1280;
+  sys::Bytes all;
+  for (const shim::state::Run& run : runs) all.count += run.pages * kPage;
+  for (const ScratchEntry& entry : scratch.entries)
+    all.count += (entry.size + kPage - 1) / kPage * kPage + kOfEntry;
+  return all;
+}
+
 class Capture {
  public:
   Capture(const CaptureOrder& order, const RestingProcess& process)
@@ -54,6 +64,8 @@ class Capture {
   Result<std::shared_ptr<const NodeState>> take() {
     const Stillness before = process_.stillness_at_first();
     if (!before.lacks.empty()) return cannot(before.lacks);
+    sees_timers_ = before.sees_timers;
+    switches_ = before.switches;
     scratch_ = TRY(look_at_scratch(order_.scratch.get(), order_.bounds));
     if (!scratch_.cannot.empty()) return cannot(scratch_.cannot);
     std::string lost = TRY(process_.stand(scratch_, order_.streams, standing_));
@@ -75,6 +87,14 @@ class Capture {
     return file_.seal(std::move(hold));
   }
   const std::string& why_not() const { return why_not_; }
+  bool may_go_on() const { return may_go_on_; }
+  RestsAs rests_as() const {
+    return {.pid = process_.pid(),
+            .switches_voluntary = static_cast<int64_t>(switches_.voluntary),
+            .switches_forced = static_cast<int64_t>(switches_.forced),
+            .cpu_of_children = cpu_of_children_,
+            .held = held_};
+  }
 
  private:
   Result<std::shared_ptr<const NodeState>> cannot(std::string what) {
@@ -90,6 +110,11 @@ class Capture {
 
   Result<std::string> take_memory() {
     const RestingProcess parent = TRY(RestingProcess::look_at(order_.forked_from));
+    if (order_.given && !standing_.has_changed && sees_timers_) {
+      const ProcessTexts texts = TRY(process_.texts());
+      may_go_on_ = is_as_forked(texts, TRY(parent.texts()), *order_.given);
+      cpu_of_children_ = cpu_of_children(texts.stat);
+    }
     const std::vector<AddressArea> now = TRY(process_.areas());
     const std::vector<AddressArea> before = TRY(parent.areas());
     file_.header.brk = end_of_heap(before, now, TRY(process_.start_of_heap()), order_.end_of_heap);
@@ -107,6 +132,7 @@ class Capture {
     auto own = TRY(process_.own_pages(now, order_.room.most_bytes + bytes_shared_at_most()));
     if (!own.are_all) return std::string(kTooLarge);
     file_.runs = std::move(own.runs);
+    held_ = held(file_.runs, scratch_);
     if (std::string wrong = TRY(share()); !wrong.empty()) return wrong;
     if (file_.size() > order_.room.most_bytes) return std::string(kTooLarge);
     const bool has_code = std::any_of(file_.runs.begin(), file_.runs.end(), [](const auto& run) {
@@ -198,20 +224,29 @@ class Capture {
   ScratchLook scratch_;
   ProcessStanding standing_;
   std::string why_not_;
+  bool sees_timers_ = false, may_go_on_ = false;
+  Switches switches_;
+  sys::Nanoseconds cpu_of_children_{};
+  sys::Bytes held_;
 };
+
+Captured not_kept(std::string why) { return {.state = nullptr, .why_not = std::move(why)}; }
 
 }  // namespace
 
 Captured capture(const CaptureOrder& order) {
   const std::vector<int> jobs = order.jobs();
-  if (jobs.empty()) return {nullptr, "a process that ended"};
-  if (jobs.size() > 1) return {nullptr, "a child process"};
+  if (jobs.empty()) return not_kept("a process that ended");
+  if (jobs.size() > 1) return not_kept("a child process");
   Result<RestingProcess> process = RestingProcess::look_at(jobs.front(), order.forked_from);
-  if (!process) return {nullptr, process.error().text()};
+  if (!process) return not_kept(process.error().text());
   Capture capture(order, *process);
   auto state = capture.take();
-  if (!state) return {nullptr, state.error().text()};
-  return {std::move(*state), capture.why_not()};
+  if (!state) return not_kept(state.error().text());
+  Captured captured{.state = std::move(*state), .why_not = capture.why_not()};
+  captured.may_go_on = captured.state && capture.may_go_on();
+  captured.rests_as = capture.rests_as();
+  return captured;
 }
 
 }  // namespace runtime

@@ -5,12 +5,14 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/sessions/node_budget.h"
 #include "runtime/sessions/node_file.h"
 #include "runtime/sessions/scratch_look.h"
+#include "sandbox/rlimits.h"
 #include "sandbox/sys/fd.h"
 
 namespace runtime {
@@ -24,14 +26,25 @@ struct CaptureOrder {
   uint64_t most_descriptors = 0;           // that it may have
   uint64_t request_bytes = 0;              // of what it was told
   uint64_t end_of_heap = 0;                // brk(2), by the program's own word
+  std::optional<sandbox::Rlimits> given;   // to a process that is to go on itself; none: it is not
   std::shared_ptr<const NodeState> from;   // the state that it went on from; null: none
   ScratchBounds bounds;
   NodeRoom room;
 };
 
+// How a process rests that may go on itself.
+struct RestsAs {
+  int pid = 0;
+  int64_t switches_voluntary = 0, switches_forced = 0;
+  sys::Nanoseconds cpu_of_children{};
+  sys::Bytes held;  // of its memory and files: what its node has
+};
+
 struct Captured {
   std::shared_ptr<const NodeState> state;  // null: it was not kept ...
   std::string why_not;                     // ... for this reason
+  bool may_go_on = false;                  // the process itself
+  RestsAs rests_as;                        // then
 };
 
 Captured capture(const CaptureOrder& order);

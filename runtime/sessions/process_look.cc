@@ -121,10 +121,11 @@ Result<Stillness> RestingProcess::stillness() const {
 
 Stillness RestingProcess::stillness_of(std::string_view status) const {
   Stillness found;
-  found.switches = number_of(status, "voluntary_ctxt_switches:", 10).value_or(0) +
-                   number_of(status, "nonvoluntary_ctxt_switches:", 10).value_or(0);
+  found.switches = {number_of(status, "voluntary_ctxt_switches:", 10).value_or(0),
+                    number_of(status, "nonvoluntary_ctxt_switches:", 10).value_or(0)};
   // Absent without CONFIG_CHECKPOINT_RESTORE.
   const auto timers = read_text("timers", kMostText);
+  found.sees_timers = timers.ok();
   const bool are_unseen = !timers.ok() && timers.error().code() != ENOENT;
   if (number_of(status, "Threads:", 10) != uint64_t{1})
     found.lacks = "a second thread";
@@ -142,6 +143,11 @@ Stillness RestingProcess::stillness_of(std::string_view status) const {
 Result<std::string> RestingProcess::read_text(const char* name, size_t most) const {
   const OwnedFd file = TRY(sys::open_at(folder_.get(), name, O_RDONLY));
   return sys::read_all(file.get(), most);
+}
+
+Result<ProcessTexts> RestingProcess::texts() const {
+  return ProcessTexts{status_, TRY(read_text("stat", kMostText)),
+                      TRY(read_text("limits", kMostText))};
 }
 
 Result<std::vector<AddressArea>> RestingProcess::areas() const {
@@ -253,6 +259,7 @@ Result<std::string> RestingProcess::take_descriptor(int number, const ScratchLoo
                                                            : what_is(status.st_mode);
   }
   const std::string info = TRY(read_text(("fdinfo/" + name).c_str(), kMostText));
+  standing.has_changed = standing.has_changed || holds_lock(info);
   file.flags = static_cast<uint32_t>(number_of(info, "flags:", 8).value_or(0));
   file.offset = number_of(info, "pos:", 10).value_or(0);
   // The place in a folder means nothing in another one.
@@ -290,10 +297,13 @@ Result<std::string> RestingProcess::stand(const ScratchLook& scratch,
   standing.blocked = number_of(status_, "SigBlk:", 16).value_or(0);
   struct stat found {};
   for (size_t number = 0; number < given.size(); ++number) {
-    const std::string name = "fd/" + std::to_string(number);
+    const std::string name = "fd/" + std::to_string(number),
+                      info = "fdinfo/" + std::to_string(number);
     const bool is_there = ::fstatat(folder_.get(), name.c_str(), &found, 0) == 0;
     if (!is_there || number_of_file(found) != given[number])
       return std::string("standard streams that it has redirected");
+    standing.has_changed =
+        standing.has_changed || !is_as_given(TRY(read_text(info.c_str(), kMostText)));
   }
   if (::fstatat(folder_.get(), "cwd", &found, 0) < 0)
     return sys::Error::from_errno("look at a working directory");

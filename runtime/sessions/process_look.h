@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/sessions/address_areas.h"
+#include "runtime/sessions/going_on.h"
 #include "runtime/sessions/scratch_look.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
@@ -27,9 +28,16 @@ struct OpenedFile {
 
 // Whether it does nothing, and how often it has been on a CPU: the same later means that it has
 // done nothing in between (proc_pid_status(5)).
+// Of contexts.
+struct Switches {
+  uint64_t voluntary = 0, forced = 0;
+  bool operator==(const Switches&) const = default;
+};
+
 struct Stillness {
   std::string lacks;  // in words; empty: it has stopped, alone, and nothing will wake it
-  uint64_t switches = 0;
+  Switches switches;
+  bool sees_timers = false;  // this kernel shows those that could wake it
 };
 
 struct ProcessStanding {
@@ -37,6 +45,7 @@ struct ProcessStanding {
   uint64_t blocked = 0;   // signals
   std::string directory;  // relative to the scratch
   std::vector<OpenedFile> files;
+  bool has_changed = false;  // something of its descriptors that no node keeps
 };
 
 class RestingProcess {
@@ -44,12 +53,13 @@ class RestingProcess {
   // An error where it is no child of `parent`; 0: whoever's.
   static sys::Result<RestingProcess> look_at(int pid, int parent = 0);
 
-  int pid() const { return pid_; }
   // Still there: then all that was read in between was of this process.
   bool is_there() const;
+  int pid() const { return pid_; }
   Stillness stillness_at_first() const { return stillness_of(status_); }
   sys::Result<Stillness> stillness() const;
 
+  sys::Result<ProcessTexts> texts() const;  // of whether it may go on itself
   sys::Result<std::vector<AddressArea>> areas() const;
   sys::Result<uint64_t> start_of_heap() const;
   // Those that are its own: written to since its template made its image, present or swapped. Those

@@ -65,8 +65,10 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
           "Idle templates of tenants that went, to make room or by their age.",
           static_cast<double>(engine.tenant_templates_dropped));
   counter(out, "zygo_cells_made_total", "Cells made.", static_cast<double>(engine.cells_made));
-  counter(out, "zygo_forks_total", "Runs of programs, each a process of its own.",
-          static_cast<double>(engine.forks));
+  counter(out, "zygo_forks_total", "Runs of programs.", static_cast<double>(engine.forks));
+  counter(out, "zygo_steps_gone_on_total",
+          "Of them, steps that went on in the process of the one before, and forked none.",
+          static_cast<double>(engine.sessions.gone_on));
   gauge(out, "zygo_sessions", "Sessions that have begun and not ended.", now.sessions);
   gauge(out, "zygo_session_steps", "Steps in their logs.", now.session_steps);
   gauge(out, "zygo_session_steps_bytes", "Memory that their logs take.", now.session_bytes);

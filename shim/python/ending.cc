@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "shim/next_step.h"
 #include "shim/python/audit.h"
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/process_state.h"
@@ -199,8 +200,9 @@ void rest(const Answer& answer, const Ending& ending) {
   header.has_timer = has_timer();
   header.end_of_heap = static_cast<uint64_t>(::syscall(SYS_brk, 0));
   write_answer(answer, ending);
-  if (getpid() == answer.owner) ::kill(answer.owner, SIGSTOP);
-  _exit(ending.code);
+  if (getpid() != answer.owner) _exit(ending.code);
+  ::kill(answer.owner, SIGSTOP);
+  if (next_step_of(answer.space.region, answer.space.region_bytes)->nonce == 0) _exit(ending.code);
 }
 
 void set_before_exit(void (*hook)()) { before_exit = hook; }

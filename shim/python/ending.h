@@ -32,7 +32,7 @@ Ending end_calls(const Answer& answer, Stage stage, std::string_view source);
 // Joins threads, runs atexit callbacks, flushes, answers, exits.
 [[noreturn]] void finish(const Answer& answer, const Ending& ending);
 // The end of a step: joins threads, flushes, answers, and stops, so that the process can be looked
-// at. Nothing is to run behind that.
-[[noreturn]] void rest(const Answer& answer, const Ending& ending);
+// at. Returns when it is to go on as the next step.
+void rest(const Answer& answer, const Ending& ending);
 
 }  // namespace shim

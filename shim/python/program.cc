@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
+#include <utility>
 
 #include "shim/fixed/fixed.h"
+#include "shim/next_step.h"
 #include "shim/protocol.h"
 #include "shim/python/audit.h"
 #include "shim/python/ending.h"
@@ -71,17 +74,10 @@ Ending out_of_memory(const Answer& answer) {
   return {AnswerKind::kException, size, 1};
 }
 
-}  // namespace
-
-bool executes_programs() { return false; }
-bool runs_in_place() { return true; }
-bool answers_in_memory() { return true; }
-size_t most_warm_pages() { return kMostWarmPages; }
-
-void run_program(std::string_view request, AnswerSpace space) {
-  const Answer answer{space, getpid()};
-  space.region->header = {};
-  space.region->note = {};
+// Returns when the process is to go on as the next step.
+void run_one(std::string_view request, const Answer& answer) {
+  answer.space.region->header = {};
+  answer.space.region->note = {};
   auto parsed = parse_request(request);
   const bool is_for_us = parsed && parsed->mode != Mode::kExec && parsed->mode != Mode::kWarm;
   if (!is_for_us) _exit(kBrokenRequest);
@@ -93,6 +89,30 @@ void run_program(std::string_view request, AnswerSpace space) {
     ending = out_of_memory(answer);
   }
   is_step(*parsed) ? rest(answer, ending) : finish(answer, ending);
+}
+
+std::string_view take_next_step(AnswerSpace& space) {
+  NextStep& next = *next_step_of(space.region, space.region_bytes);
+  space.nonce = std::exchange(next.nonce, 0);
+  space.seed = next.seed;
+  space.capacity = std::min<size_t>(next.value_bytes, most_answer_bytes(space.region_bytes));
+  space.goes_on = true;
+  return next.told();
+}
+
+}  // namespace
+
+bool executes_programs() { return false; }
+bool runs_in_place() { return true; }
+bool answers_in_memory() { return true; }
+size_t most_warm_pages() { return kMostWarmPages; }
+
+void run_program(std::string_view request, AnswerSpace space) {
+  const int owner = getpid();
+  for (;;) {
+    run_one(request, {space, owner});
+    request = take_next_step(space);
+  }
 }
 
 std::vector<std::string> trials_of_setup() {

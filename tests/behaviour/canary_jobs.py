@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import host
 import languages
 import reach
 import zygo
@@ -158,6 +159,14 @@ class Stage:
                 return found
             time.sleep(0.005)  # nothing else than its file says that it is there
         raise AssertionError(f"the looker never said that it was ready: {self.answer(client)}")
+
+    def await_none_stays(self, timeout: float = 60) -> None:
+        """Until no step's process, which is stopped, waits for the next step."""
+        deadline = time.monotonic() + timeout * zygo.PATIENCE
+        while any(stat and stat[1] == "T" for stat in map(host.stat_of, host.descendants(self.service.process.pid))):
+            if time.monotonic() > deadline:
+                raise AssertionError("the process of a step still waits for the next one")
+            time.sleep(0.005)  # nobody is told when it has ended
 
     def cancel(self, job: Job) -> None:
         client = self.ask(job)

@@ -183,6 +183,7 @@ struct ServeOptions {
   std::string nodes_disk;
   sys::Bytes nodes_disk_size = sys::mebibytes(8192);
   sys::Milliseconds nodes_idle{1'800'000};
+  sys::Milliseconds steps_stay{1000};  // 0: they do not
   bool share_builds = false;
   bool core_scheduling = false;
   bool allow_anyone = false;

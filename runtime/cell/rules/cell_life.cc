@@ -26,6 +26,7 @@ CellLife::Timer CellLife::on_timer() const {
     case State::kStarting:
       return Timer::kTooLate;
     case State::kIdle:
+    case State::kOccupied:
       return Timer::kNothing;
     case State::kRunning:
       return Timer::kRun;
@@ -36,7 +37,7 @@ CellLife::Timer CellLife::on_timer() const {
 }
 
 void CellLife::begin_run() {
-  VERIFY(state_ == State::kIdle);
+  VERIFY(state_ == State::kIdle || state_ == State::kOccupied);
   state_ = State::kRunning;
   ++jobs_;
 }
@@ -49,6 +50,22 @@ void CellLife::judge(const Leftovers& left) {
 
 void CellLife::finish_run(bool reusable) {
   if (state_ == State::kRunning) state_ = reusable ? State::kIdle : State::kDead;
+}
+
+void CellLife::stay() {
+  if (state_ == State::kIdle) state_ = State::kOccupied;
+}
+
+void CellLife::vacate() {
+  VERIFY(state_ == State::kOccupied);
+  state_ = State::kStarting;
+  vacating_ = true;
+}
+
+bool CellLife::finish_vacating(bool reusable) {
+  if (!std::exchange(vacating_, false) || state_ != State::kStarting || !reusable) return false;
+  state_ = State::kIdle;
+  return true;
 }
 
 CellLife::Loss CellLife::lose() {

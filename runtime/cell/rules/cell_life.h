@@ -57,7 +57,7 @@ class CellLife {
 
   // ---- its jobs and its end
 
-  void begin_run();  // in kIdle only
+  void begin_run();  // in kIdle and kOccupied only
   void wear_out() { worn_ = true; }
   struct Leftovers {
     bool clean = false;  // pid 1 says that nothing of the job is left
@@ -67,6 +67,11 @@ class CellLife {
   // A job has ended. Whether renewal is due.
   void judge(const Leftovers& left);
   void finish_run(bool reusable);
+  void stay();  // after finish_run(): the process of its job
+  void vacate();
+  bool is_vacating() const { return vacating_; }
+  // Null: it is lost.
+  bool finish_vacating(bool reusable);
 
   enum class Loss : uint8_t {
     kKnown,  // it was dead before
@@ -78,7 +83,7 @@ class CellLife {
 
  private:
   State state_ = State::kStarting;
-  bool born_ = false, ready_ = false, worn_ = false;
+  bool born_ = false, ready_ = false, worn_ = false, vacating_ = false;
   uint64_t jobs_ = 0;
 };
 

@@ -54,7 +54,7 @@ void CellPool::make_room() {
   while (slots_.size() >= most_) {
     auto oldest = slots_.end();
     for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
-      if (!slot->is_idle()) continue;
+      if (!slot->is_spare()) continue;
       if (oldest == slots_.end() || slot->idle_since < oldest->idle_since) oldest = slot;
     }
     if (oldest == slots_.end()) return;

@@ -34,7 +34,9 @@ struct CellSlot {
   std::weak_ptr<Incarnation> born_of;  // of it
   TaskPtr task;                        // starting: to be run first; running: running
   sys::Nanoseconds idle_since{};
-  bool early = false;  // of a template without its image: serves only until that is there
+  std::string stays_at;  // occupied: by the process of that node's step ...
+  Limits limits;         // ... with these
+  bool early = false;    // of a template without its image: serves only until that is there
 
   bool is_child_of(const std::shared_ptr<Incarnation>& of) const {
     return !born_of.owner_before(of) && !of.owner_before(born_of);
@@ -42,6 +44,9 @@ struct CellSlot {
   // Of another scheduler's process, which has ended, or no node needs any more.
   bool is_stranded() const;
   bool is_idle() const { return cell->state() == CellHandle::State::kIdle && !task; }
+  bool is_occupied() const { return cell->state() == CellHandle::State::kOccupied && !task; }
+  // Nobody would miss it.
+  bool is_spare() const { return is_idle() || is_occupied(); }
   bool is_running() const { return cell->state() == CellHandle::State::kRunning; }
 };
 
@@ -67,7 +72,7 @@ class CellPool {
   void bury_if(const std::function<bool(const CellSlot&)>& which);
   // Idle cells of other templates, profiles or sizes are kept while there is room.
   void keep_at_most(size_t most) { most_ = most; }
-  // Ends idle cells, the one first that was idle for longest, until there is room for one more.
+  // Ends spare cells, the one first that was so for longest, until there is room for one more.
   void make_room();
   // Signals of callers, to the jobs that run. One that has not begun gets its signal when it has.
   void pass_signals();

@@ -109,7 +109,7 @@ void TemplatePool::adopt_successor(const TemplateKey& key, TemplateSlot& slot) {
 
 void TemplatePool::bury_outdated(const TemplateKey& key) {
   cells_.bury_if([this, &key](const CellSlot& slot) {
-    return slot.is_idle() && slot.zygote == key && is_outdated(slot);
+    return slot.is_spare() && slot.zygote == key && is_outdated(slot);
   });
 }
 
@@ -162,7 +162,7 @@ void TemplatePool::drop_needless() {
       continue;
     }
     cells_.bury_if([parent = each->zygote.get()](const CellSlot& slot) {
-      return slot.is_idle() && slot.parent == parent;
+      return slot.is_spare() && slot.parent == parent;
     });
     const bool is_idle = !cells_.has_cell_of(each->zygote.get());
     if (is_idle && each->zygote->incarnation()->close()) each->zygote->end();
@@ -173,7 +173,7 @@ void TemplatePool::drop_needless() {
 // killed, and dropped when it is gone: to drop a living one would wait for its end, which takes as
 // long as it has memory, and the loop would wait, too.
 void TemplatePool::drop_retired() {
-  cells_.bury_if([](const CellSlot& slot) { return slot.is_idle() && slot.is_stranded(); });
+  cells_.bury_if([](const CellSlot& slot) { return slot.is_spare() && slot.is_stranded(); });
   drop_needless();
   std::erase_if(retired_, [this](const Retired& each) {
     if (is_needed(*each.zygote) || cells_.has_cell_of(each.zygote.get())) return false;
@@ -213,7 +213,7 @@ bool TemplatePool::is_busy(const TemplateKey& key, const TemplateSlot& slot) con
   if (slot.zygote->incarnation()->has_visitors()) return true;
   const CellPool::Slots& cells = cells_.slots();
   return std::any_of(cells.begin(), cells.end(), [&key](const CellSlot& cell) {
-    return cell.zygote == key && !cell.is_idle();
+    return cell.zygote == key && !cell.is_spare();
   });
 }
 

@@ -227,7 +227,7 @@ class TheNextJob(ZygoTestCase):
         """Neither of a session's first step, nor of what was put back for a later one; nor does a step of another session."""
         step = {"session": "new", "outputs": []}
         for level in levels():
-            stage = Stage(self, level)
+            stage = Stage(self, level, "--steps-stay", "none")
             self.follow(stage, "python", [*FEW, Victim("abort", 20000), Victim("sleep", 20000)], **step)
             other = stage.run({"template": "python", "source": "y = 2", "session": "new"})["session"]["node"]
 
@@ -240,6 +240,23 @@ class TheNextJob(ZygoTestCase):
                 with self.subTest(level=level, looker=job.get("session", "a job")):
                     stage.look(job)
                     self.between(stage, go_on, job, same_cell=True, wanted="OK")
+
+    def test_in_a_cell_where_a_process_has_stayed_finds_nothing(self) -> None:
+        step = {"session": "new", "outputs": []}
+        stage = Stage(self, levels()[0], "--steps-stay", "1ms")
+
+        def stay(victim: Victim) -> str:
+            first = stage.run(victim.job(stage.canaries, "python") | step)
+            self.assertTrue(first["session"]["kept"], first["session"])
+            label = str(stage.run({"template": "python", "source": "1", "session": first["session"]["node"]})["label"])
+            stage.await_none_stays()
+            return label
+
+        for victim in FEW:
+            for size in (0, LONG):
+                with self.subTest(**vars(victim), looker=size):
+                    stage.look(looker("python", size))
+                    self.between(stage, lambda: stay(victim), looker("python", size), same_cell=True, wanted="OK")
 
     def test_does_not_learn_how_long_the_last_one_ran(self) -> None:
         """Its CPU time is a number of nanoseconds that occurs nowhere by chance."""

@@ -64,28 +64,38 @@ class Steps:
 
 
 def _steps(setting: Setting) -> Section:
-    section = Section("sessions", "ms of a tiny step at a node against a tiny job, one at a time on one core, in turns; put_back "
-                      "and kept: p50 of that in zygo", part="step")
+    section = Section("sessions", "ms of a tiny step at a node, and of one after another (next), which goes on in the process of the one "
+                      "before, against a tiny job, one at a time on one core, in turns; put_back and kept: p50 of that in zygo",
+                      part="step")
     for name, rows in STATES.items():
         progress(f"sessions: steps at a state of {name}")
         with setting.one_core() as zygo:
             zygo.run(lines_of("python", "tiny", WARM_UP), WARM_UP)
             steps = Steps(zygo, section)
-            node = steps.node("new", source_of(rows))
-            jobs, taken, results, answers = [], [], [], []
+            made = steps.take("new", source_of(rows))[1]["session"]
+            node = last = made["node"]
+            jobs, taken, results, answers, chained, nexts = [], [], [], [], [], []
             for number, line in enumerate(jobs_of("python", "tiny", setting.effort.steps + 1).values()):
                 seconds, answer = zygo.ask(line)
                 elapsed, result = steps.take(node, STEP)
+                elapsed_next, next_result = steps.take(last, STEP)
+                last = next_result["session"]["node"]
                 if number:  # the first one warms up
+                    chained.append(elapsed_next)
+                    nexts.append(next_result)
                     jobs.append(1000 * seconds)
                     taken.append(elapsed)
                     results.append(result)
                     answers.append(json.loads(answer))
-        section.problems += wrong_answers(answers, "tiny") + wrong_answers(results, "tiny")
+        section.problems += wrong_answers(answers, "tiny") + wrong_answers(results, "tiny") + wrong_answers(nexts, "tiny")
+        if not any(result["timing_us"]["confine"] == 0 for result in nexts):
+            section.skipped.append(f"{name}: no step went on in the process of the one before: no control group counts memory here")
         section.records.append({
-            "state": name, "own_mb": results[0]["session"]["bytes"] / 1e6, "steps": len(taken), "job_ms": tails(jobs),
+            "state": name, "own_mb": made["bytes"] / 1e6, "steps": len(taken), "job_ms": tails(jobs),
             "step_ms": tails(taken), "added_ms": percentile(taken, 0.5) - percentile(jobs, 0.5),
             "put_back_ms": _timing(results, "confine"), "kept_ms": _timing(results, "collect"),
+            "next_ms": tails(chained), "next_added_ms": percentile(chained, 0.5) - percentile(jobs, 0.5),
+            "next_kept_ms": _timing(nexts, "collect"),
         })
     return section
 

@@ -90,6 +90,11 @@ void add_tenant_by(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Options");
 }
 
+sys::Result<sys::Milliseconds> parse_stay(const std::string& text) {
+  if (text == "none") return sys::Milliseconds(0);
+  return parse_duration(text);
+}
+
 // Of the service that has the templates.
 void add_tenants(CLI::App& app, ServeOptions& into) {
   app.option_defaults()->group("Tenants");
@@ -112,6 +117,9 @@ void add_tenants(CLI::App& app, ServeOptions& into) {
   parsed_option(app, "--nodes-idle", "TIME",
                 "Unused nodes of sessions are kept this long (default 30m)", into.nodes_idle,
                 parse_duration);
+  parsed_option(app, "--steps-stay", "TIME",
+                "A step's process waits so long for the next step, or none (default 1s)",
+                into.steps_stay, parse_stay);
   app.add_flag("--share-builds", into.share_builds,
                "Programs compiled for one tenant serve all of them");
   app.add_flag("--core-scheduling", into.core_scheduling,

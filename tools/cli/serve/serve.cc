@@ -238,6 +238,7 @@ int serve(const CommandLine& line, const Parts& parts,
   wish.nodes_disk = line.serve.nodes_disk;
   wish.nodes_disk_size = line.serve.nodes_disk_size;
   wish.nodes_idle = line.serve.nodes_idle;
+  wish.steps_stay = line.serve.steps_stay;
   wish.share_builds = line.serve.share_builds;
   wish.core_cookies = line.serve.core_scheduling;
   wish.log = [log = line.serve.log, command](const std::string& step) {

@@ -123,6 +123,8 @@ TEST_CASE("the end of a job has a possible status, possible figures and moments 
   CHECK_FALSE(accepted([](Done& done) { done.signalled = 1, done.code = 0; }));
   CHECK_FALSE(accepted([](Done& done) { done.signalled = 1, done.code = 0x7fffffff; }));
   CHECK_FALSE(accepted([](Done& done) { done.clean = 2; }));
+  CHECK(accepted([](Done& done) { done.stays = 1; }));
+  CHECK_FALSE(accepted([](Done& done) { done.stays = 2; }));
   CHECK_FALSE(accepted([](Done& done) { done.cpu_ns = -1; }));
   CHECK_FALSE(accepted([](Done& done) { done.cpu_ns = kMost; }));
   CHECK_FALSE(accepted([](Done& done) { done.max_rss_kb = kMost; }));

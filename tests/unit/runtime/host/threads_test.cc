@@ -55,3 +55,20 @@ TEST_CASE("a thread that began long after its process is listed, too", "[proc]")
   CHECK(lists(runtime::threads_of(::getpid()), ::getpid()));
   CHECK(lists(runtime::threads_of(::getpid()), late.tid()));
 }
+
+TEST_CASE("how far a process has come can be told from where it was before", "[proc]") {
+  const std::vector<int> here{::getpid()};
+  const runtime::Progress before = runtime::progress_of(here);
+  if (before.ran.count() == 0) {
+    WARN("SKIPPED, the kernel does not count it");
+    return;
+  }
+  const runtime::Progress since =
+      runtime::progress_of(here, {::getpid(), before.ran, before.waited});
+  const runtime::Progress whole = runtime::progress_of(here);
+  CHECK(since.ran.count() >= 0);
+  CHECK(since.ran <= whole.ran - before.ran);
+  CHECK(since.waited <= whole.waited);  // the longest, perhaps of another thread
+  // Of another thread that is no longer there, nothing is taken away.
+  CHECK(runtime::progress_of(here, {::getpid() + 1, before.ran, {}}).ran >= before.ran);
+}

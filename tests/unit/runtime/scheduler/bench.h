@@ -13,11 +13,15 @@
 namespace runtime::fake {
 
 struct Bench {
-  explicit Bench(unsigned workers = 2, NodesPlan plan = {.idle = std::chrono::hours(24)})
+  inline static const NodesPlan kLong{.idle = std::chrono::hours(24)};
+
+  explicit Bench(unsigned workers = 2, NodesPlan plan = kLong,
+                 sys::Nanoseconds steps_stay = SchedulerPlan().steps_stay)
       : nodes(std::make_shared<NodeStore>(std::move(plan))),
         admission(workers),
         capacity(workers, {}),
-        scheduler(machine, catalogue, admission, capacity, {workers, 0, {}, {}, nodes}) {}
+        scheduler(machine, catalogue, admission, capacity,
+                  {workers, 0, {}, {}, nodes, 0, steps_stay}) {}
   ~Bench() { scheduler.end_all(); }
 
   static Job job(const std::string& id, const std::string& name = "python") {
@@ -39,6 +43,10 @@ struct Bench {
     if (machine.ask_at && *machine.ask_at <= machine.time) {
       machine.ask_at.reset();
       scheduler.turn();
+    }
+    if (machine.vacate_at && *machine.vacate_at <= machine.time) {
+      machine.vacate_at.reset();
+      scheduler.vacate_idle();
     }
     if (machine.age_at && *machine.age_at <= machine.time) {
       machine.age_at.reset();

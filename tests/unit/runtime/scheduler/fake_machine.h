@@ -90,6 +90,11 @@ class FakeCell : public CellHandle {
       return sys::Error::from_errno("set limits", error);
     return {};
   }
+  void vacate() override {
+    if (state_ != State::kOccupied) throw std::logic_error("nobody is there to leave");
+    state_ = State::kStarting;
+    stays_.reset();
+  }
   void cancel() override { cancelled_ = true; }
   void signal(int) override {}
   void end(std::function<void()> gone) override {
@@ -125,6 +130,13 @@ class FakeCell : public CellHandle {
     let_go();
     events_.finished(std::move(result));
   }
+  // Its process stays with the state that it has left.
+  void stay(RunResult result) {
+    stays_ = result.state;
+    state_ = State::kOccupied;
+    let_go();
+    events_.finished(std::move(result));
+  }
   void finish_well(std::string output = "");
   void finish_with(Evidence::Fault fault, bool ran) {
     RunResult result;
@@ -138,6 +150,11 @@ class FakeCell : public CellHandle {
   }
   void wear_out() { worn_ = true; }
   void begin(const Task& task) {
+    went_on = state_ == State::kOccupied;
+    if (went_on && (!task.state || task.state->bytes != stays_->bytes))
+      throw std::logic_error("a step in the process of another node");
+    stays_.reset();
+    may_stay = task.may_stay;
     state_ = State::kRunning;
     cancelled_ = false;
     ++runs_;
@@ -155,6 +172,7 @@ class FakeCell : public CellHandle {
   bool builds = false;                    // and it was its compiler
   std::shared_ptr<const NodeState> from;  // while it runs
   std::shared_ptr<NodeTurn> turn;
+  bool went_on = false, may_stay = false;  // in the process of the step before; its own process
   int limits_error = 0;
 
  private:
@@ -163,6 +181,7 @@ class FakeCell : public CellHandle {
     turn.reset();
   }
 
+  std::shared_ptr<const NodeState> stays_;
   FakeMachine& machine_;
   const CellShape shape_;
   CellEvents events_;
@@ -179,6 +198,7 @@ class FakeMachine : public Machine {
   void wake() override { woken = true; }
   void ask_again(sys::Nanoseconds delay) override { ask_at = time + delay; }
   void age_again(sys::Nanoseconds delay) override { age_at = time + delay; }
+  void vacate_again(sys::Nanoseconds delay) override { vacate_at = time + delay; }
   void finished() override { is_finished = true; }
   sys::Result<std::unique_ptr<TemplateHandle>> start_template(
       const TemplateSpec& spec, TemplateVariant variant, std::function<void()> changed) override {
@@ -224,7 +244,7 @@ class FakeMachine : public Machine {
 
   sys::Nanoseconds time = std::chrono::hours(1);
   bool woken = false, is_finished = false;
-  std::optional<sys::Nanoseconds> ask_at, age_at;
+  std::optional<sys::Nanoseconds> ask_at, age_at, vacate_at;
   int template_error = 0, cell_error = 0, input_error = 0;
   uint64_t ooms = 0, cells_made = 0;
   unsigned dropped_alive = 0;             // templates whose end the loop would have waited for

@@ -249,6 +249,12 @@ class History {
           scheduler.turn();
         });
       }
+      if (machine.vacate_at) {
+        possible.push_back([this, &machine, &scheduler] {
+          pass_to(*std::exchange(machine.vacate_at, std::nullopt));
+          scheduler.vacate_idle();
+        });
+      }
       if (!machine.asides.empty()) possible.push_back([&machine] { machine.come_back(); });
       for (fake::FakeTemplate* each : machine.templates) {
         if (each->is_ending()) {
@@ -285,7 +291,8 @@ class History {
     result.out.bytes = std::move(output);
     if (chance(80)) result.state = state_left_by(cell);
     if (cell.builds) result.files.files.push_back({"main", "#!/bin/true", true});
-    cell.finish(std::move(result));
+    const bool stays = result.state && cell.may_stay && chance(70);
+    stays ? cell.stay(std::move(result)) : cell.finish(std::move(result));
   }
 
   // A page of its own, which says whose it is, and perhaps one of the state that it came from.

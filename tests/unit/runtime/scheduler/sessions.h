@@ -12,8 +12,8 @@
 namespace runtime::fake {
 
 struct Sessions : Bench {
-  explicit Sessions(NodesPlan plan = {.idle = std::chrono::hours(24)})
-      : Bench(2, std::move(plan)) {}
+  explicit Sessions(NodesPlan plan = kLong) : Bench(2, std::move(plan)) {}
+  explicit Sessions(sys::Nanoseconds steps_stay) : Bench(2, kLong, steps_stay) {}
   // As the engine does it.
   Job step(const std::string& id, const std::string& node) {
     Job step = job(id);

@@ -149,3 +149,49 @@ TEST_CASE("cell life: a cell is worn by its jobs and by a refusal", "[cell_life]
   other.wear_out();
   CHECK(other.is_worn());
 }
+
+TEST_CASE("cell life: the process of a job stays in a cell that would serve again", "[cell_life]") {
+  CellLife life = idle();
+  life.begin_run();
+  SECTION("it would") {
+    life.finish_run(true);
+    life.stay();
+    CHECK(life.state() == State::kOccupied);
+    CHECK(life.on_timer() == Timer::kNothing);
+    CHECK_FALSE(life.heeds(true));
+    life.begin_run();
+    CHECK(life.heeds(true));
+  }
+  SECTION("it would not") {
+    life.finish_run(false);
+    life.stay();
+    CHECK(life.state() == State::kDead);
+  }
+}
+
+TEST_CASE("cell life: a cell that is left is ready again, or lost", "[cell_life]") {
+  CellLife life = idle();
+  CHECK_FALSE(life.finish_vacating(true));  // nobody has asked
+  life.begin_run();
+  life.finish_run(true);
+  life.stay();
+  life.vacate();
+  CHECK(life.state() == State::kStarting);
+  CHECK(life.is_vacating());
+  CHECK(life.on_timer() == Timer::kTooLate);
+  SECTION("it is clean") {
+    CHECK(life.finish_vacating(true));
+    CHECK(life.state() == State::kIdle);
+    CHECK_FALSE(life.is_vacating());
+    CHECK_FALSE(life.finish_vacating(true));
+  }
+  SECTION("it is not") {
+    CHECK_FALSE(life.finish_vacating(false));
+    CHECK(life.lose() == Loss::kOfCell);
+  }
+  SECTION("it was ended meanwhile") {
+    life.end();
+    CHECK_FALSE(life.finish_vacating(true));
+    CHECK(life.state() == State::kDead);
+  }
+}

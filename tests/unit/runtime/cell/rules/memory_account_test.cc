@@ -81,3 +81,30 @@ TEST_CASE("memory account: before its end, a job's memory is at most what is not
   CHECK(account.at_most(kibibytes(9800)) == kibibytes(4000));
   CHECK(account.at_most(kibibytes(5000)) == Bytes{0});
 }
+
+TEST_CASE("memory account: a process stays that has little beside what its node has",
+          "[memory_account]") {
+  MemoryAccount account = of_a_cell();
+  SECTION("what each process has") {
+    CHECK(account.may_stay(kibibytes(5000 + 3000 + 256), kibibytes(3000)));
+    CHECK(account.limit(kibibytes(8192)) == kibibytes(13'192));
+    CHECK(account.at_most(kibibytes(9000)) == kibibytes(4000));
+  }
+  SECTION("more is not the next step's") {
+    CHECK(account.may_stay(kibibytes(5000 + 3000 + 256 + 700), kibibytes(3000)));
+    CHECK(account.limit(kibibytes(8192)) == kibibytes(13'892));
+    CHECK(account.at_most(kibibytes(9000)) == kibibytes(3300));
+    SECTION("until one has a process of its own") {
+      account.begin();
+      CHECK(account.limit(kibibytes(8192)) == kibibytes(13'192));
+    }
+    SECTION("until it has ended") {
+      CHECK(account.close({.peak = kibibytes(9000), .used = kibibytes(5000)}) == kibibytes(4000));
+      CHECK(account.limit(kibibytes(8192)) == kibibytes(13'192));
+    }
+  }
+  SECTION("much more ends it") {
+    CHECK(account.may_stay(kibibytes(5000 + 256 + 1024), Bytes{0}));
+    CHECK_FALSE(account.may_stay(kibibytes(5000 + 256 + 1025), Bytes{0}));
+  }
+}

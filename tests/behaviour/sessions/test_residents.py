@@ -1,0 +1,228 @@
+"""Steps that go on in the process of the step before, which has stayed for them: as fast as that is, nothing else differs."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+import zygo
+from sessions.client import SessionTestCase
+
+
+def residents() -> list[int]:
+    """Processes that have stopped, as children of our services' cells."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = path.read_text()
+        except OSError:
+            continue
+        if "State:\tT" in text and "Name:\tpython3" in text:
+            found.append(int(path.parent.name))
+    return found
+
+
+class ResidentsTestCase(SessionTestCase):
+
+    def setUp(self) -> None:
+        if "cgroup.memory" not in self.service.run("1")["enforced"]:
+            self.skipTest("no cgroup counts the memory of a process that goes on")
+
+    def has_gone_on(self, result: zygo.Result) -> bool:
+        return bool(result["timing_us"]["confine"] == 0)
+
+    def assertGoesOn(self, node: str, source: str, label: str = "OK", **fields: Any) -> zygo.Result:
+        result = self.keep(node, source, label, **fields)
+        self.assertTrue(self.has_gone_on(result), "it had a process of its own")
+        return result
+
+    def assertBeginsAnew(self, node: str, source: str, **fields: Any) -> zygo.Result:
+        result = self.keep(node, source, **fields)
+        self.assertFalse(self.has_gone_on(result), "it went on")
+        return result
+
+
+class Residents(ResidentsTestCase):
+    options = ("--workers", "1", "--steps-stay", "5m")
+
+    def test_a_chain_of_steps_is_one_process(self) -> None:
+        before = self.service.metric("zygo_steps_gone_on_total ")
+        node = self.node("", "import os\nx = []")
+        for number in range(5):
+            result = self.assertGoesOn(node, f"x.append({number})\nlen(x)")
+            self.assertEqual(result["value"], number + 1)
+            node = result["session"]["node"]
+        self.assertEqual(self.value(node, "x"), [0, 1, 2, 3, 4])
+        self.service.await_metric("zygo_steps_gone_on_total ", before + 6)
+
+    def test_output_and_answers_are_each_steps_own(self) -> None:
+        node = self.node("", "import sys")
+        for number in range(4):
+            result = self.assertGoesOn(node, f"print({number}); print({number}, file=sys.stderr)\n" + ("" if number % 2 else f"{number}"))
+            self.assertEqual(result["stdout"]["text"], f"{number}\n")
+            self.assertEqual(result["stderr"]["text"], f"{number}\n")
+            self.assertEqual(result["value"], None if number % 2 else number)
+            node = result["session"]["node"]
+        result = self.assertGoesOn(node, "1 / 0", "ZeroDivisionError")
+        self.assertIn("1 / 0", result["stderr"]["text"])
+        self.assertLabel(self.assertGoesOn(result["session"]["node"], "2"), "OK")
+
+    def test_undo_and_branches(self) -> None:
+        first = self.node("", "x = [1]")
+        second = self.node(first, "x.append(2)")
+        third = self.node(second, "x.append(3)")
+        self.assertEqual(self.value(first, "x"), [1])
+        self.assertEqual(self.value(second, "x"), [1, 2])
+        self.assertEqual(self.value(third, "x"), [1, 2, 3])
+
+    def test_who_changes_its_process_begins_anew(self) -> None:
+        changes = {
+            "a limit": "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))",
+            "its niceness": "import os\nos.nice(3)",
+            "its group": "import os\nos.setpgid(0, 0)",
+            "large pages": "import ctypes\nctypes.CDLL(None).prctl(41, 1, 0, 0, 0)",
+            "a stream": "import os\nos.set_inheritable(1, False)",
+            "a lock": "import fcntl\nf = open('f', 'w')\nfcntl.lockf(f, fcntl.LOCK_EX)",
+            "a handler": "import signal\nsignal.signal(signal.SIGCONT, lambda *_: print('woken'))",
+        }
+        for what, source in changes.items():
+            with self.subTest(what):
+                result = self.step(self.node("", "x = 1"), source)
+                self.assertLabel(result, "OK")
+                self.assertTrue(result["session"]["kept"])
+                again = self.assertBeginsAnew(result["session"]["node"], "x")
+                self.assertEqual((again["value"], again["stdout"]["text"]), (1, ""))
+
+    def test_streams_are_as_at_first(self) -> None:
+        node = self.node("", "import os")
+        result = self.assertGoesOn(node, "os.set_blocking(1, False)\nos.set_blocking(0, False)")
+        result = self.assertGoesOn(result["session"]["node"], "print('x' * 300000)\n[os.get_blocking(0), os.get_blocking(1)]")
+        self.assertEqual((result["value"], result["stdout"]["bytes"]), ([True, True], 300001))
+
+    def test_sources_of_all_lengths(self) -> None:
+        for lengths in [(100, 4000, 8100, 20, 5000), (9000, 100, 5000, 8150, 10)]:
+            node = ""
+            for number, length in enumerate(lengths):
+                result = self.keep(node, ("x = 0" if number == 0 else "x += 1\nx").ljust(length, "#"))
+                self.assertEqual(result["value"], number or None)
+                node = result["session"]["node"]
+
+    def test_time_of_one_step_is_not_anothers(self) -> None:
+        limits = {"cpu_ms": 1000, "wall_ms": 20000}
+        burn = "import time\nend = time.process_time() + 0.8\nwhile time.process_time() < end: pass"
+        node = self.node("", "x = 1", limits=limits)
+        for _ in range(6):
+            node = self.node(node, burn, limits=limits)
+
+    def test_other_terms_begin_anew(self) -> None:
+        for what, fields in {"limits": {"limits": {"wall_ms": 1234}}, "stdin": {"stdin": "text"}}.items():
+            with self.subTest(what):
+                self.assertBeginsAnew(self.node("", "x = 1"), "x", **fields)
+        with self.subTest("a long source"):
+            self.assertBeginsAnew(self.node("", "x = 1"), "x" + "#" * 9000)
+
+    def test_a_process_that_was_killed_costs_nothing(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to find and kill it")
+        for number in (signal.SIGKILL, signal.SIGCONT) * 4:
+            before = set(residents())
+            node = self.node("", "x = 41")
+            for process in set(residents()) - before:
+                os.kill(process, number)
+            result = self.keep(node, "x + 1")
+            self.assertEqual(result["value"], 42, number)
+
+    def test_a_deadline_leaves_the_node(self) -> None:
+        limits = {"wall_ms": 300}
+        node = self.node("", "x = 1", limits=limits)
+        result = self.step(node, "x = 2\nwhile True: pass", limits=limits)
+        self.assertLabel(result, "TimeoutException")
+        self.assertEqual(self.value(node, "x", limits=limits), 1)
+
+    def test_memory_is_what_the_step_has(self) -> None:
+        def peak(**fields: Any) -> int:
+            node = self.node("", "x = bytearray(1 << 20)", **fields)
+            node = self.node(node, "x += bytes(20 << 20)\ndel x", **fields)
+            return int(self.keep(node, "y = bytearray(8 << 20)", **fields)["usage"]["memory_peak_kb"])
+
+        lone = self.node("", "x = bytearray(1 << 20)", limits={"wall_ms": 5001})
+        lone = self.node(lone, "x += bytes(20 << 20)\ndel x", limits={"wall_ms": 5002})
+        anew = int(self.keep(lone, "y = bytearray(8 << 20)", limits={"wall_ms": 5003})["usage"]["memory_peak_kb"])
+        self.assertAlmostEqual(peak(), anew, delta=max(anew * 0.05, 1024))
+
+    def test_what_a_process_has_beside_its_node_is_not_the_next_steps(self) -> None:
+        limits = {"memory_mb": 64}
+        tables = ("import mmap\nsize = 20 << 30\nlow = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000\n"
+                  "m = mmap.mmap(-1, size, flags=low, prot=mmap.PROT_READ)\n"
+                  "for at in range(0, size, 2 << 20): m[at]")  # 40 MB of page tables, and none of its own
+        node = self.node("", "x = 1", limits=limits)
+        result = self.keep(node, tables, limits=limits)
+        self.assertGreater(result["usage"]["memory_peak_kb"], 30 << 10)
+        result = self.assertBeginsAnew(result["session"]["node"], "1", limits=limits)
+        self.assertLess(result["usage"]["memory_peak_kb"], 8 << 10)
+        self.keep(result["session"]["node"], "y = bytearray(b'1') * (40 << 20)", limits=limits)
+
+    def test_chance(self) -> None:
+        node = self.node("", "import random, os")
+        drawn = []
+        for _ in range(3):
+            result = self.assertGoesOn(node, "[random.random(), os.urandom(8).hex()]")
+            drawn += result["value"]
+            node = result["session"]["node"]
+        self.assertEqual(len(set(drawn)), len(drawn))
+        node = self.node(node, "random.seed(5)\nrandom.random()")
+        expected = random.Random(5)
+        expected.random()
+        for _ in range(3):
+            result = self.assertGoesOn(node, "random.random()")
+            self.assertEqual(result["value"], expected.random())
+            node = result["session"]["node"]
+
+
+class WithChildren(ResidentsTestCase):
+    options = ("--workers", "1", "--steps-stay", "5m")
+
+    def test_time_of_children_of_one_step_is_not_anothers(self) -> None:
+        fields = {"limits": {"cpu_ms": 2000, "wall_ms": 30000}, "policy": {"profile": "subprocess"}}
+        burn = ("import subprocess\nsubprocess.run(['python3', '-c', 'import time\\nwhile time.process_time() < 1.2: pass'])\n1")
+        node = self.node("", "x = 1", **fields)
+        for _ in range(3):
+            result = self.keep(node, burn, **fields)
+            self.assertGreater(result["usage"]["cpu_ms"], 1000)
+            node = result["session"]["node"]
+        result = self.step(node, "import os\nos.kill(os.getpid(), 9)", **fields)
+        self.assertTrue(self.has_gone_on(result))
+        self.assertLabel(result, "Signalled")
+        self.assertLess(result["usage"]["cpu_ms"], 600)
+
+
+class ForAWhile(ResidentsTestCase):
+    options = ("--workers", "1", "--steps-stay", "300ms")
+
+    def test_a_process_ends_that_nobody_has_come_for(self) -> None:
+        before = set(residents())
+        node = self.node("", "x = 1")
+        end = time.monotonic() + 60
+        while set(residents()) - before:
+            self.assertLess(time.monotonic(), end, "it is still there")
+            time.sleep(0.05)
+        self.assertEqual(self.assertBeginsAnew(node, "x")["value"], 1)
+
+
+class NotAtAll(ResidentsTestCase):
+    options = ("--steps-stay", "none")
+
+    def test_each_step_has_a_process_of_its_own(self) -> None:
+        node = self.node("", "x = 1")
+        for _ in range(3):
+            node = self.assertBeginsAnew(node, "x")["session"]["node"]
+        self.assertEqual(self.service.metric("zygo_steps_gone_on_total "), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
