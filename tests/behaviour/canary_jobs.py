@@ -162,11 +162,10 @@ class Stage:
 
     def await_none_stays(self, timeout: float = 60) -> None:
         """Until no step's process, which is stopped, waits for the next step."""
-        deadline = time.monotonic() + timeout * zygo.PATIENCE
-        while any(stat and stat[1] == "T" for stat in map(host.stat_of, host.descendants(self.service.process.pid))):
-            if time.monotonic() > deadline:
+        for pid in host.descendants(self.service.process.pid):
+            stat = host.stat_of(pid)
+            if stat and stat[1] == "T" and not host.await_end(pid, timeout * zygo.PATIENCE):
                 raise AssertionError("the process of a step still waits for the next one")
-            time.sleep(0.005)  # nobody is told when it has ended
 
     def cancel(self, job: Job) -> None:
         client = self.ask(job)

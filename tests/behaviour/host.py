@@ -52,6 +52,18 @@ def counts_waiting() -> bool:
         return False
 
 
+def await_end(pid: int, timeout: float) -> bool:
+    """Whether the process ends within so many seconds."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([process], [], [], timeout)[0])
+    finally:
+        os.close(process)
+
+
 def name_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()

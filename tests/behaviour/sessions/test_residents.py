@@ -5,33 +5,23 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
 import unittest
-from pathlib import Path
 from typing import Any
 
+import host
 import zygo
 from sessions.client import SessionTestCase
 
 
-def residents() -> list[int]:
-    """Processes that have stopped, as children of our services' cells."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/status"):
-        try:
-            text = path.read_text()
-        except OSError:
-            continue
-        if "State:\tT" in text and "Name:\tpython3" in text:
-            found.append(int(path.parent.name))
-    return found
-
-
 class ResidentsTestCase(SessionTestCase):
-
     def setUp(self) -> None:
         if "cgroup.memory" not in self.service.run("1")["enforced"]:
             self.skipTest("no cgroup counts the memory of a process that goes on")
+
+    def residents(self) -> set[int]:
+        """Processes of our service that have stopped."""
+        below = host.descendants(self.service.process.pid)
+        return {pid for pid in below if (stat := host.stat_of(pid)) and stat[1] == "T"}
 
     def has_gone_on(self, result: zygo.Result) -> bool:
         return bool(result["timing_us"]["confine"] == 0)
@@ -130,10 +120,13 @@ class Residents(ResidentsTestCase):
         if os.geteuid() != 0:
             self.skipTest("needs root, to find and kill it")
         for number in (signal.SIGKILL, signal.SIGCONT) * 4:
-            before = set(residents())
+            before = self.residents()
             node = self.node("", "x = 41")
-            for process in set(residents()) - before:
+            stays = self.residents() - before
+            self.assertEqual(len(stays), 1)
+            for process in stays:
                 os.kill(process, number)
+                self.assertTrue(host.await_end(process, 60 * zygo.PATIENCE), "it has not ended")
             result = self.keep(node, "x + 1")
             self.assertEqual(result["value"], 42, number)
 
@@ -205,12 +198,10 @@ class ForAWhile(ResidentsTestCase):
     options = ("--workers", "1", "--steps-stay", "300ms")
 
     def test_a_process_ends_that_nobody_has_come_for(self) -> None:
-        before = set(residents())
+        before = self.residents()
         node = self.node("", "x = 1")
-        end = time.monotonic() + 60
-        while set(residents()) - before:
-            self.assertLess(time.monotonic(), end, "it is still there")
-            time.sleep(0.05)
+        for process in self.residents() - before:
+            self.assertTrue(host.await_end(process, 60 * zygo.PATIENCE), "it is still there")
         self.assertEqual(self.assertBeginsAnew(node, "x")["value"], 1)
 
 
