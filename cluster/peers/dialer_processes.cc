@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cluster/link/dial.h"
+#include "sandbox/caps.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/sys/socket.h"
 
@@ -28,7 +29,7 @@ using sys::Result;
 namespace {
 
 constexpr const char* kNothingStarts =
-    "no process that connects can be started: start this router again";
+    "no process that connects can be started: start this service again";
 
 // Only this descriptor is left, and nothing behind the standard ones.
 constexpr int kKept = 3;
@@ -39,12 +40,13 @@ void keep_only(int socket) {
   ::syscall(SYS_close_range, static_cast<unsigned>(kKept + 1), ~0u, 0u);
 }
 
-// It ends with its router, which may have to answer somebody still when a terminal says stop.
+// It ends with who started it, which may have to answer somebody still when a terminal says stop.
 void begin(const char* name, int channel) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
   ::prctl(PR_SET_NAME, name);
   keep_only(channel);
   (void)sandbox::harden_supervisor();
+  if (sandbox::drop_all_caps() != 0) ::_exit(1);
 }
 
 // False: whoever asked is gone.
@@ -59,8 +61,8 @@ bool hand_over(const Result<OwnedFd>& socket, int32_t pid) {
       .ok();
 }
 
-// The process for one address. It keeps its user's right to files, which a name server's client
-// needs; it hears one byte at a time from its router, and the answers of name servers.
+// The process for one address. It reads the files that its user may, which a name server's client
+// needs; it hears one byte at a time from its owner, and the answers of name servers.
 [[noreturn]] void connect_on_demand(int channel, const JoinUrl& to, sys::Milliseconds patience) {
   begin("zygo-dialer", channel);
   for (;;) {

@@ -223,7 +223,7 @@ TEST_CASE("where nothing can start a process any more, a dialer says so and the 
 
   CHECK(is_gone);
   CHECK(dialer.is_away());
-  CHECK_THAT(losses[0], Catch::Contains("start this router again"));
+  CHECK_THAT(losses[0], Catch::Contains("start this service again"));
   std::string answer;
   dialer.dial([] { return true; }, [&](auto socket) { answer = socket.error().text(); });
   CHECK(answer == losses[0]);
