@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
 # Linked in as archives, compiled in from headers or sources, embedded as text, or beside the programs.
-PACKAGES = ("libarchive-dev", "libseccomp-dev", "libcap-dev", "libuv1-dev", "libsqlite3-dev", "libssl-dev", "libyaml-cpp-dev",
-            "zlib1g-dev", "libzstd-dev", "liblz4-dev", "liblzma-dev", "libbz2-dev", "libwslay1", "libfmt-dev",
+PACKAGES = ("libarchive-dev", "nettle-dev", "libseccomp-dev", "libcap-dev", "libuv1-dev", "libsqlite3-dev", "libssl-dev",
+            "libyaml-cpp-dev", "zlib1g-dev", "libzstd-dev", "liblz4-dev", "liblzma-dev", "libbz2-dev", "libwslay1", "libfmt-dev",
             "nlohmann-json3-dev", "libcli11-dev", "node-llhttp", "libjs-codemirror", "libstdc++-12-dev", "libgcc-12-dev",
             "libc6-dev")
 
