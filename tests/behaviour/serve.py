@@ -38,6 +38,8 @@ class Answer:
 class Service:
     """Started and warm when it is made; ended by the test's clean-up, by SIGTERM."""
 
+    metrics_token = ""
+
     def __init__(self, *options: str, listen: tuple[str, ...] = ("127.0.0.1:0",), before: tuple[str, ...] = (),
                  pass_fds: tuple[int, ...] = (), command: str = "serve", **extra: str) -> None:
         arguments = [part for address in listen for part in ("--listen", address)]
@@ -112,7 +114,8 @@ class Service:
         return answer.json
 
     def metrics(self) -> list[tuple[str, float]]:
-        lines = [line.rpartition(" ") for line in self.ask("GET", "/metrics").body.decode().splitlines()]
+        headers = {"Authorization": f"Bearer {self.metrics_token}"} if self.metrics_token else {}
+        lines = [line.rpartition(" ") for line in self.ask("GET", "/metrics", headers=headers).body.decode().splitlines()]
         return [(name, float(value)) for name, _, value in lines if not name.startswith("#")]
 
     def metric(self, name: str) -> float:
