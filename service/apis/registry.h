@@ -7,7 +7,7 @@
 
 #include "service/apis/api.h"
 #include "service/apis/go_judge/api.h"
-#include "service/apis/judge0/store.h"
+#include "service/apis/judge0/options.h"
 #include "service/apis/piston/piston.h"
 
 namespace service {
@@ -16,7 +16,7 @@ namespace service {
 struct ApiOptions {
   piston::Options piston;
   GoJudgeApi::Options go_judge;
-  judge0::SubmissionStore::Limits judge0;
+  judge0::Options judge0;
 };
 
 struct KnownApi {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/link/join_url.h"
 #include "runtime/job/job.h"
 #include "runtime/job/limits.h"
 #include "sandbox/policy.h"
@@ -195,7 +196,8 @@ struct ServeOptions {
   bool no_page = false;
   sys::Bytes file_store = sys::mebibytes(512);  // of go-judge's API
   sys::Milliseconds file_keep{3'600'000};
-  std::string file_source;  // a directory; empty: none
+  std::string file_source;                  // a directory; empty: none
+  std::vector<cluster::JoinUrl> callbacks;  // of Judge0's API: at or below these
 };
 
 // Options for pilots, as their own command lines say them (command_line/carried_options.h).

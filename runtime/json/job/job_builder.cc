@@ -88,9 +88,9 @@ void JobBuilder::limit(std::string_view field, int64_t value) {
   rule.number.set(job_, value);
 }
 
-void JobBuilder::file(std::string path, std::string content) {
+void JobBuilder::file(std::string path, std::string content, bool executable) {
   if (const char* wrong = objection_to_file(path)) refuse(place_of("files", path), wrong);
-  files_.push_back({std::move(path), std::move(content)});
+  files_.push_back({std::move(path), std::move(content), executable});
 }
 
 void JobBuilder::encoded_file(std::string path, std::string_view base64) {

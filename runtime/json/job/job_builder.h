@@ -23,7 +23,7 @@ class JobBuilder {
   void compiler_flags(std::vector<std::string> flags);
   // `field`: "cpu_ms", as in docs/jobs.md.
   void limit(std::string_view field, int64_t value);
-  void file(std::string path, std::string content);
+  void file(std::string path, std::string content, bool executable = false);
   // The content is base64.
   void encoded_file(std::string path, std::string_view base64);
   // Globs of files that come back.

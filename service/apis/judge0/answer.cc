@@ -16,7 +16,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kVersion = "1.13.1";  // its clients know languages by it
+// Its clients know languages by it.
+constexpr std::string_view kVersion = "1.13.1", kExtraVersion = "1.13.1-extra";
 constexpr std::string_view kOurs = "zygo";
 
 // Base64 in lines, as MIME has it.
@@ -86,7 +87,6 @@ ordered_json amount(Telling& telling) {
 }
 
 ordered_json no(Telling&) { return false; }
-ordered_json null(Telling&) { return nullptr; }
 
 }  // namespace
 
@@ -132,8 +132,9 @@ constexpr Field kFields[] = {
     {"command_line_arguments",
      [](Telling& of) { return optional_json(of.submission.asked->command_line_arguments); }},
     {"redirect_stderr_to_stdout", no},
-    {"callback_url", null},
-    {"additional_files", null},
+    {"callback_url", [](Telling& of) { return optional_json(of.submission.asked->callback_url); }},
+    {"additional_files",
+     [](Telling& of) { return optional_json(of.submission.asked->additional_files); }},
     {"enable_network", no},
     {"status", [](Telling& of) { return json_of(of.submission.status); }, true},
     {"language", [](Telling& of) { return language_json(*of.submission.asked); }},
@@ -228,6 +229,12 @@ Response submission_response(int status, const Submission& submission, const Que
   return {.status = status, .body = line_of(error)};
 }
 
+std::string callback_body(const Submission& submission) {
+  Query query{.encoding = Encoding::kBase64, .fields = {}, .wait = false};
+  add_usual(query.fields);
+  return submission_response(200, submission, query).body;
+}
+
 Response batch_response(const std::vector<std::optional<Submission>>& batch, const Query& query) {
   ordered_json list = ordered_json::array();
   for (const std::optional<Submission>& submission : batch) {
@@ -259,25 +266,28 @@ Response statuses_response() {
   return {.body = line_of(list)};
 }
 
-Response about_response(std::string_view zygo_version) {
-  return {.body = line_of({{"version", kVersion},
+Response about_response(Edition edition, std::string_view zygo_version) {
+  return {.body = line_of({{"version", edition == Edition::kCe ? kVersion : kExtraVersion},
                            {"homepage", nullptr},
                            {"source_code", nullptr},
                            {"maintainer", nullptr},
                            {"zygo", zygo_version}})};
 }
 
-Response config_response(size_t most_queued) {
+Response config_response(size_t most_queued, bool has_callbacks) {
+  const auto seconds = [](sys::Milliseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
   ordered_json config = {{"maintenance_mode", false},
                          {"enable_wait_result", true},
                          {"enable_compiler_options", true},
                          {"allowed_languages_for_compile_options", ordered_json::array()},
                          {"enable_command_line_arguments", true},
                          {"enable_submission_delete", true},
-                         {"enable_callbacks", false},
-                         {"callbacks_max_tries", 0},
-                         {"callbacks_timeout", 0.0},
-                         {"enable_additional_files", false},
+                         {"enable_callbacks", has_callbacks},
+                         {"callbacks_max_tries", has_callbacks ? Callbacks::kMostTries : 0},
+                         {"callbacks_timeout", has_callbacks ? seconds(Callbacks::kPatience) : 0.0},
+                         {"enable_additional_files", true},
                          {"max_queue_size", most_queued}};
   for (const AmountRule& rule : kAmounts) {
     const auto number = [&rule](double value) {
@@ -291,7 +301,7 @@ Response config_response(size_t most_queued) {
     config[name] = config["allow_" + std::string(name)] = false;
   }
   config["redirect_stderr_to_stdout"] = false;
-  config["max_extract_size"] = 0;
+  config["max_extract_size"] = kMostExtracted.count / 1024;
   config["enable_batched_submissions"] = true;
   config["max_submission_batch_size"] = kMostInBatch;
   config["submission_cache_duration"] = 0.0;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "service/apis/judge0/languages.h"
 #include "service/apis/judge0/request.h"
 #include "service/apis/judge0/submission.h"
 #include "service/http/request.h"
@@ -32,12 +33,14 @@ std::vector<std::string> tokens_in(const Request& request);
 Response submission_response(int status, const Submission& submission, const Query& query);
 // None: null.
 Response batch_response(const std::vector<std::optional<Submission>>& batch, const Query& query);
+// What a callback tells of one that has ended.
+std::string callback_body(const Submission& submission);
 // About so many bytes such a one has.
 size_t bytes_told(const Submission& submission);
 
 Response no_submission();  // 404
 Response statuses_response();
-Response about_response(std::string_view zygo_version);
-Response config_response(size_t most_queued);
+Response about_response(Edition edition, std::string_view zygo_version);
+Response config_response(size_t most_queued, bool has_callbacks);
 
 }  // namespace service::judge0

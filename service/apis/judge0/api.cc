@@ -7,14 +7,13 @@
 #include <utility>
 
 #include "service/apis/judge0/ending.h"
+#include "service/apis/judge0/writing.h"
 #include "service/apis/results.h"
 
 namespace service::judge0 {
 
 namespace {
 
-constexpr size_t kLong = size_t{64} << 10;  // an answer that takes time to be written
-constexpr size_t kTree = 4;                 // the tree and the text of one take so many times it
 constexpr size_t kIdsLogged = 8;
 
 Response too_much() { return refusal(503, "too many bytes are held already"); }
@@ -29,6 +28,12 @@ Response full_response(const Dispatcher::Busy& busy) {
   return response;
 }
 
+size_t size_of(const std::vector<runtime::InputFile>& files) {
+  size_t size = 0;
+  for (const runtime::InputFile& file : files) size += file.path.size() + file.content.size();
+  return size;
+}
+
 SubmissionStore::Limits within(SubmissionStore::Limits limits, uint64_t held) {
   limits.bytes = std::min(limits.bytes, held / 4);
   return limits;
@@ -36,71 +41,19 @@ SubmissionStore::Limits within(SubmissionStore::Limits limits, uint64_t held) {
 
 }  // namespace
 
-Judge0Api::Judge0Api(const ApiContext& context, SubmissionStore::Limits limits)
-    : context_(context), store_(within(limits, context.most_held)) {}
+Judge0Api::Judge0Api(const ApiContext& context, const Options& options)
+    : context_(context),
+      store_(within(options.store, context.most_held)),
+      teller_(context, options.callbacks) {}
 
-Routes Judge0Api::routes() {
-  Routes all = {
-      {Method::kPost, "/submissions", Scope::kJobs,
-       [this](const ExchangePtr& exchange, const std::string&) { create(exchange); }},
-      {Method::kPost, "/submissions/batch", Scope::kJobs,
-       [this](const ExchangePtr& exchange, const std::string&) {
-         with_languages([this, exchange](const std::vector<Language>& languages) {
-           create_batch(exchange, languages);
-         });
-       }},
-      {Method::kGet, "/submissions/batch", Scope::kJobs,
-       [this](const ExchangePtr& exchange, const std::string&) { show_batch(exchange); }},
-      {Method::kGet, "/submissions/{token}", Scope::kJobs,
-       [this](const ExchangePtr& exchange, const std::string& token) { show(exchange, token); }},
-      {Method::kDelete, "/submissions/{token}", Scope::kJobs,
-       [this](const ExchangePtr& exchange, const std::string& token) { remove(exchange, token); }},
-      {Method::kPost, "/authenticate", Scope::kJobs,
-       [](const ExchangePtr& exchange, const std::string&) { exchange->answer({.body = "{}\n"}); }},
-  };
-  for (Route& route : info_routes()) all.push_back(std::move(route));
-  return all;
-}
-
-Routes Judge0Api::info_routes() {
-  const auto languages = [this](auto respond) {
-    return [this, respond](const ExchangePtr& exchange, const std::string& id) {
-      with_languages([exchange, respond, id](const std::vector<Language>& list) {
-        exchange->answer(respond(list, id));
-      });
-    };
-  };
-  using List = std::vector<Language>;
-  return {
-      {Method::kGet, "/languages", Scope::kInfo, languages([](const List& list, auto&) {
-         return languages_response(list, Archived::kUntold);
-       })},
-      {Method::kGet, "/languages/all", Scope::kInfo, languages([](const List& list, auto&) {
-         return languages_response(list, Archived::kTold);
-       })},
-      {Method::kGet, "/languages/{id}", Scope::kInfo,
-       languages([](const List& list, auto& id) { return language_response(list, id); })},
-      {Method::kGet, "/statuses", Scope::kInfo,
-       [](const ExchangePtr& exchange, const std::string&) {
-         exchange->answer(statuses_response());
-       }},
-      {Method::kGet, "/about", Scope::kInfo,
-       [this](const ExchangePtr& exchange, const std::string&) {
-         exchange->answer(about_response(context_.version));
-       }},
-      {Method::kGet, "/config_info", Scope::kInfo,
-       [this](const ExchangePtr& exchange, const std::string&) {
-         exchange->answer(config_response(context_.dispatcher.most_queued()));
-       }},
-  };
-}
-
-void Judge0Api::with_languages(std::function<void(const std::vector<Language>&)> use) {
+void Judge0Api::with_languages(Edition edition,
+                               std::function<void(const std::vector<Language>&)> use) {
   const bool by_cgroup = context_.layers.has(sandbox::Layer::kCgroupMemory);
   const Counting counting = by_cgroup ? Counting::kUsed : Counting::kMapped;
-  context_.runtimes.get([use = std::move(use), counting](const InstalledRuntimes::List& runtimes) {
-    use(languages_of(runtimes.records, counting));
-  });
+  context_.runtimes.get(
+      [use = std::move(use), edition, counting](const InstalledRuntimes::List& runtimes) {
+        use(languages_of(runtimes.records, edition, counting));
+      });
 }
 
 // Holders of tokens do not see each other's submissions; without tokens there is nobody to tell
@@ -109,17 +62,54 @@ std::string Judge0Api::owner_of(const Exchange& exchange) const {
   return context_.knows_clients ? exchange.client : "";
 }
 
-void Judge0Api::create(const ExchangePtr& exchange) {
+void Judge0Api::create(const ExchangePtr& exchange, Edition edition) {
   auto query = read_query(exchange->request);
   if (auto* refused = std::get_if<Response>(&query)) return exchange->answer(std::move(*refused));
   with_languages(
-      [this, exchange, query = std::get<Query>(std::move(query))](
-          const std::vector<Language>& languages) { create(exchange, query, languages); });
+      edition, [this, exchange, query = std::get<Query>(std::move(query))](
+                   const std::vector<Language>& languages) { create(exchange, query, languages); });
 }
 
 void Judge0Api::create(const ExchangePtr& exchange, const Query& query,
                        const std::vector<Language>& languages) {
-  auto read = read_create(exchange->request.body, query.encoding, languages, context_.defaults);
+  auto made = std::make_shared<std::variant<ReadSubmission, Response>>(refusal(500, ""));
+  read(
+      exchange,
+      [exchange, made, languages, encoding = query.encoding,
+       &defaults = context_.defaults](const Offered& offered) {
+        *made = read_create(exchange->request.body, encoding, languages, defaults, offered);
+      },
+      [this, exchange, made, query] { create(exchange, query, std::move(*made)); });
+}
+
+// Files may be many when they are extracted, whatever the length of the body.
+void Judge0Api::read(const ExchangePtr& exchange, std::function<void(const Offered&)> read,
+                     std::function<void()> then) const {
+  struct Held {
+    Allowance::Share share;
+    bool is_refused = false;
+  };
+  const auto held = std::make_shared<Held>(Held{exchange->share.another()});
+  const auto room = [held](size_t bytes) {
+    held->is_refused = held->is_refused || !held->share.resize(held->share.bytes() + bytes);
+    return !held->is_refused;
+  };
+  auto read_it = [read = std::move(read), offered = Offered{teller_.check(), room}] {
+    read(offered);
+  };
+  if (!may_have_files(exchange->request.body))
+    return context_.readers.read_body(exchange, std::move(read_it), std::move(then));
+  context_.readers.read(exchange->client, std::move(read_it),
+                        [exchange, held, then = std::move(then)] {
+                          held->share.resize(0);  // the jobs made of them have their own
+                          if (!exchange->open()) return;
+                          if (held->is_refused) return exchange->answer(too_much());
+                          then();
+                        });
+}
+
+void Judge0Api::create(const ExchangePtr& exchange, const Query& query,
+                       std::variant<ReadSubmission, Response> read) {
   exchange->request.body = std::string();
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
   auto& submission = std::get<ReadSubmission>(read);
@@ -150,8 +140,19 @@ void Judge0Api::create_and_wait(const ExchangePtr& exchange, const Query& query,
 
 // All of a batch are taken, or none is, but for those that are none.
 void Judge0Api::create_batch(const ExchangePtr& exchange, const std::vector<Language>& languages) {
-  const Encoding encoding = encoding_in(exchange->request);
-  auto read = read_batch(exchange->request.body, encoding, languages, context_.defaults);
+  auto made =
+      std::make_shared<std::variant<std::vector<ReadSubmission>, Response>>(refusal(500, ""));
+  read(
+      exchange,
+      [exchange, made, languages, &defaults = context_.defaults](const Offered& offered) {
+        const Encoding encoding = encoding_in(exchange->request);
+        *made = read_batch(exchange->request.body, encoding, languages, defaults, offered);
+      },
+      [this, exchange, made] { create_batch(exchange, std::move(*made)); });
+}
+
+void Judge0Api::create_batch(const ExchangePtr& exchange,
+                             std::variant<std::vector<ReadSubmission>, Response> read) {
   exchange->request.body = std::string();
   if (auto* refused = std::get_if<Response>(&read)) return exchange->answer(std::move(*refused));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -177,7 +178,7 @@ std::variant<Judge0Api::Started, Response> Judge0Api::start(Exchange& exchange, 
   if (context_.jobs.is_ending()) return refusal(503, "the service is ending");
   Allowance::Share kept = exchange.share.another(), share = exchange.share.another();
   const size_t bytes = made.asked.bytes();
-  if (!kept.resize(bytes) || !share.resize(bytes)) return too_much();
+  if (!kept.resize(bytes) || !share.resize(bytes + size_of(made.job.files))) return too_much();
   const std::string token = new_submission_token();
   auto asked = std::make_shared<const Asked>(std::move(made.asked));
   auto ending = std::make_shared<Ending>();
@@ -193,6 +194,13 @@ std::variant<Judge0Api::Started, Response> Judge0Api::start(Exchange& exchange, 
     *ending = ending_of(result, *asked);
     return Response{};
   };
+  if (asked->callback_url) {
+    then = [this, like = std::make_shared<Allowance::Share>(exchange.share.another()),
+            then = std::move(then)](const std::optional<Submission>& submission) {
+      if (submission) teller_.tell(*submission, *like);
+      if (then) then(submission);
+    };
+  }
   order.done = [this, token, ending, then = std::move(then)](const Finished&) {
     end(token, std::move(*ending), then);
   };
@@ -286,18 +294,11 @@ void Judge0Api::answer(const ExchangePtr& exchange, size_t bytes,
                        std::function<Response()> make) const {
   auto held = held_share(exchange->share, kTree * bytes);
   if (!held) return exchange->answer(too_much());
-  if (bytes < kLong) {
-    Response response = make();
-    response.held = std::move(held);
-    return exchange->answer(std::move(response));
-  }
-  auto made = std::make_shared<Response>();
-  runtime::run_aside(
-      context_.loop, [made, make = std::move(make)] { *made = make(); },
-      [exchange, made, held = std::move(held)] {
-        made->held = held;
-        exchange->answer(std::move(*made));
-      });
+  write_answer(context_.loop, bytes, std::move(make),
+               [exchange, held = std::move(held)](Response response) {
+                 response.held = held;
+                 exchange->answer(std::move(response));
+               });
 }
 
 }  // namespace service::judge0

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/values/utf8.h"
+#include "service/apis/judge0/languages.h"
 #include "service/apis/results.h"
 
 namespace service::judge0 {
@@ -120,6 +121,13 @@ void end_run(const JobResult& result, const Asked& asked, Ending& ending) {
   end_by_itself(result, asked, ending);
 }
 
+// Null: there is none.
+const runtime::InputFile* file_of(const JobResult& result, std::string_view path) {
+  const auto& files = result.files.files;
+  const auto found = std::ranges::find(files, path, &runtime::InputFile::path);
+  return found == files.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 bool is_as_expected(std::string_view out, std::string_view expected) {
@@ -146,6 +154,14 @@ Ending ending_of(const JobResult& result, const Asked& asked) {
                                 ? "Compilation time limit exceeded."
                                 : text_or_none(result.out.bytes + result.err.bytes);
     return ending;
+  }
+  if (asked.is_project) {
+    const auto* output = file_of(result, kCompileOutput);
+    if (output) ending.compile_output = text_or_none(output->content);
+    if (file_of(result, kCompileFailed)) {
+      ending.status = Status::kCompilationError;
+      return ending;
+    }
   }
   ending.out = text_or_none(result.out.bytes);
   ending.err = text_or_none(result.err.bytes);

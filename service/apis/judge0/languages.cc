@@ -21,12 +21,22 @@ struct Original {
   std::vector<std::string> flags = {};
   std::string_view script = {}, file = {};
   bool is_native = false;  // it has the threads that the program starts, and no others
+  bool is_project = false;
 };
+
+// As the original: what `compile` writes is told if it fails, and `run` is the program.
+constexpr std::string_view kProject =
+    "rm -rf .compile-output .compile-failed\n"
+    "if [ -f compile ] && ! bash ./compile > .compile-output 2>&1 < /dev/null; then\n"
+    "  rm -rf .compile-failed; : > .compile-failed\n"
+    "  exit 1\n"
+    "fi\n"
+    "exec bash ./run\n";
 
 // A virtual machine's threads have large stacks (languages/java.json), of which most is never used.
 constexpr sys::Bytes kMappedByJava = sys::mebibytes(1024);
 
-const std::vector<Original>& originals() {
+const std::vector<Original>& originals_of(Edition edition) {
   static const std::vector<Original> all = {
       {{43}, "Plain Text", "", "bash", {}, "exec cat text.txt", "text.txt"},
       {{44}, "Executable", "", "bash", {}, "chmod +x a.out && exec ./a.out \"$@\"", "a.out", true},
@@ -43,9 +53,15 @@ const std::vector<Original>& originals() {
       {{73, 108}, "Rust (", ")", "rust-unoptimised", {}, {}, {}, true},
       {{80, 99}, "R (", ")", "r"},
       {{85}, "Perl (", ")", "perl"},
+      {{89}, "Multi-file program", "", "bash", {}, kProject, {}, true, true},
       {{105}, "C++ (GCC ", ")", "cpp", {"-std=gnu++17", "-O0"}, {}, {}, true},
   };
-  return all;
+  static const std::vector<Original> extra = {
+      {{4}, "Java (OpenJDK ", ")", "java"},
+      {{10, 25, 33}, "Python for ML (", ")", "python"},
+      {{89}, "Multi-file program", "", "bash", {}, kProject, {}, true, true},
+  };
+  return edition == Edition::kCe ? all : extra;
 }
 
 // "5.2.15" of "5.2.15(1)-release" and of "v5.2.15".
@@ -69,10 +85,11 @@ ordered_json json_of(const Language& language) {
 
 }  // namespace
 
-std::vector<Language> languages_of(std::span<const InstalledRuntime> runtimes, Counting counting) {
+std::vector<Language> languages_of(std::span<const InstalledRuntime> runtimes, Edition edition,
+                                   Counting counting) {
   const bool by_use = counting == Counting::kUsed;
   std::vector<Language> languages;
-  for (const Original& original : originals()) {
+  for (const Original& original : originals_of(edition)) {
     const auto found =
         std::find_if(runtimes.begin(), runtimes.end(), [&](const InstalledRuntime& runtime) {
           return runtime.name == original.template_name && runtime.available;
@@ -88,7 +105,8 @@ std::vector<Language> languages_of(std::span<const InstalledRuntime> runtimes, C
            .has_stack = by_use || original.is_native,
            .least_memory = by_use || found->name != "java" ? sys::Bytes{0} : kMappedByJava,
            .script = original.script,
-           .file = original.file});
+           .file = original.file,
+           .is_project = original.is_project});
     }
   }
   std::ranges::sort(languages, {}, &Language::id);

@@ -1,6 +1,6 @@
 #pragma once
-// The languages of Judge0 CE that this host's runtimes can run, under the original's ids, which its
-// clients have in their own code. Pure.
+// The languages of Judge0's editions that this host's runtimes can run, under the original's ids,
+// which its clients have in their own code. Pure.
 
 #include <cstdint>
 #include <span>
@@ -25,13 +25,22 @@ struct Language {
   sys::Bytes least_memory{};  // it cannot start with less
   // A program of ours runs in place of the client's, which it finds in `file`. Empty: none does.
   std::string_view script = {}, file = {};
+  bool is_project = false;  // the script runs what is in the submission's files; there is no source
 };
+
+// Files of the script of a project: what its own `compile` has written, and that it has failed.
+inline constexpr std::string_view kCompileOutput = ".compile-output",
+                                  kCompileFailed = ".compile-failed";
 
 // Where no cgroup counts memory, a thread's whole stack counts, used or not, as all that it maps.
 enum class Counting : uint8_t { kUsed, kMapped };
 
+// The original has two, each with languages of its own.
+enum class Edition : uint8_t { kCe, kExtraCe };
+
 // In the order of their ids.
-std::vector<Language> languages_of(std::span<const InstalledRuntime> runtimes, Counting counting);
+std::vector<Language> languages_of(std::span<const InstalledRuntime> runtimes, Edition edition,
+                                   Counting counting);
 
 // Null: there is none of this id.
 const Language* find_language(const std::vector<Language>& languages, int64_t id);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "images/archive/zip.h"
 #include "runtime/json/job/job_builder.h"
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
@@ -60,6 +61,13 @@ class Reader {
     if (found->is_number()) return found->dump();
     refuse(name, "is not a text");
     return std::nullopt;
+  }
+
+  // One that says no more than nothing, as clients may, is none.
+  std::optional<std::string> text_if_set(const char* name) {
+    const json* found = find_in(from_, name);
+    if (!found || *found == false || *found == 0 || *found == "") return std::nullopt;
+    return text(name);
   }
 
   // One that may be in base64.
@@ -117,9 +125,19 @@ void refuse_what_is_not_offered(Reader& reader) {
   reader.refuse_if_set("enable_per_process_and_thread_time_limit", kNotEnabled);
   reader.refuse_if_set("enable_per_process_and_thread_memory_limit", kNotEnabled);
   reader.refuse_if_set("redirect_stderr_to_stdout", kNotEnabled);
-  reader.refuse_if_set("callback_url", "setting callback is not allowed");
-  reader.refuse_if_set("additional_files", "setting additional files is not allowed");
   reader.refuse_if_set("enable_network", "enabling network is not allowed");
+}
+
+std::optional<std::string> callback_in(Reader& reader, const Callbacks::Check& callbacks) {
+  constexpr const char* kName = "callback_url";
+  if (!callbacks) {
+    reader.refuse_if_set(kName, "setting callback is not allowed");
+    return std::nullopt;
+  }
+  std::optional<std::string> url = reader.text_if_set(kName);
+  if (!url) return std::nullopt;
+  if (const auto checked = callbacks(*url); !checked) reader.refuse(kName, checked.error().text());
+  return url;
 }
 
 const Language* language_of(Reader& reader, const std::vector<Language>& languages) {
@@ -142,8 +160,34 @@ void check_length(const char* name, const std::optional<std::string>& text, Read
     reader.refuse(name, fmt::format("is too long (maximum is {} characters)", kLongestOptions));
 }
 
+using Files = std::vector<images::ZipMember>;
+
+// Always in base64, as there.
+Files files_in(const Asked& asked, const Offered& offered, Reader& reader) {
+  constexpr const char* kName = "additional_files";
+  if (!asked.additional_files) return {};
+  const std::optional<std::string> archive = from_base64(*asked.additional_files);
+  if (!archive) {
+    reader.refuse(kName, "is not base64");
+    return {};
+  }
+  auto files = images::read_zip(
+      *archive, {.bytes = kMostExtracted, .members = kMostFiles, .room = offered.room});
+  if (!files) {
+    reader.refuse(kName, files.error().text());
+    return {};
+  }
+  const auto is_name = [](const auto& file) { return runtime::is_utf8(file.path); };
+  if (!std::ranges::all_of(*files, is_name)) reader.refuse(kName, "has a name that is not UTF-8");
+  return std::move(files).value();
+}
+
 void check_texts(const Asked& asked, const Language* language, Reader& reader) {
-  if (is_blank(asked.source_code) && !reader.objections().contains("source_code")) {
+  if (language && language->is_project) {
+    if (!is_blank(asked.source_code)) reader.refuse("source_code", "must be blank");
+    if (!asked.additional_files && !reader.objections().contains("additional_files"))
+      reader.refuse("additional_files", "can't be blank");
+  } else if (is_blank(asked.source_code) && !reader.objections().contains("source_code")) {
     reader.refuse("source_code", "can't be blank");
   } else if ((!language || language->script.empty()) && !runtime::is_utf8(asked.source_code)) {
     reader.refuse("source_code", "is not UTF-8");
@@ -180,13 +224,25 @@ void set_limits(const Amounts& amounts, const Language& language, runtime::Limit
   limits.file = limits.out = limits.err = kilobytes_of(amounts.max_file_size);
 }
 
-sys::Result<runtime::Job> job_of(const Asked& asked, const Language& language,
+// There, additional files are extracted under a limit of their own.
+void make_room_for(const std::vector<runtime::InputFile>& files, runtime::Limits& limits) {
+  if (limits.file.count == 0) return;
+  for (const runtime::InputFile& file : files)
+    limits.file.count = std::max<uint64_t>(limits.file.count, file.content.size());
+}
+
+sys::Result<runtime::Job> job_of(const Asked& asked, const Language& language, Files files,
                                  const runtime::JobDefaults& defaults) {
   runtime::JobBuilder job(defaults);
   job.template_name(language.template_name == "python" ? python_template(defaults)
                                                        : language.template_name);
   job.source(language.script.empty() ? asked.source_code : std::string(language.script));
-  if (!language.script.empty()) job.file(std::string(language.file), asked.source_code);
+  if (!language.file.empty()) job.file(std::string(language.file), asked.source_code);
+  for (images::ZipMember& file : files) {
+    if (file.path != language.file)  // the source comes first, as there
+      job.file(std::move(file.path), std::move(file.content), true);
+  }
+  if (language.is_project) job.outputs({std::string(kCompileOutput), std::string(kCompileFailed)});
   job.stdin_bytes(asked.in.value_or(""));
   job.argv(words_in(asked.command_line_arguments.value_or("")));
   std::vector<std::string> flags = language.flags;
@@ -195,12 +251,13 @@ sys::Result<runtime::Job> job_of(const Asked& asked, const Language& language,
   if (!flags.empty()) job.compiler_flags(std::move(flags));
   runtime::Job made = TRY(std::move(job).finish());
   set_limits(asked.amounts, language, made.limits);
+  make_room_for(made.files, made.limits);
   return made;
 }
 
 ReadSubmission read_submission(const json& from, Encoding encoding,
                                const std::vector<Language>& languages,
-                               const runtime::JobDefaults& defaults) {
+                               const runtime::JobDefaults& defaults, const Offered& offered) {
   Reader reader(from, encoding);
   Asked asked;
   asked.source_code = reader.bytes("source_code").value_or("");
@@ -208,6 +265,9 @@ ReadSubmission read_submission(const json& from, Encoding encoding,
   asked.expected_output = reader.bytes("expected_output");
   asked.compiler_options = reader.text("compiler_options");
   asked.command_line_arguments = reader.text("command_line_arguments");
+  asked.callback_url = callback_in(reader, offered.callbacks);
+  asked.additional_files = reader.text_if_set("additional_files");
+  Files files = files_in(asked, offered, reader);
   const Language* language = language_of(reader, languages);
   check_texts(asked, language, reader);
   for (const AmountRule& rule : kAmounts) asked.amounts.*rule.member = reader.amount(rule);
@@ -215,24 +275,35 @@ ReadSubmission read_submission(const json& from, Encoding encoding,
   if (!reader.objections().empty()) return reader.objections();
   asked.language_id = language->id;
   asked.language_name = language->name;
-  sys::Result<runtime::Job> job = job_of(asked, *language, defaults);
-  if (!job) return Objections{{"base", ordered_json::array({job.error().text()})}};
+  asked.is_project = language->is_project;
+  sys::Result<runtime::Job> job = job_of(asked, *language, std::move(files), defaults);
+  if (!job) {
+    const std::string why = job.error().text();
+    const char* field = why.starts_with("files") ? "additional_files" : "base";
+    return Objections{{field, ordered_json::array({why})}};
+  }
   return NewSubmission{std::move(job).value(), std::move(asked)};
 }
 
 }  // namespace
 
+// JSON writes a letter as itself or as \uXXXX (RFC 8259, 7).
+bool may_have_files(std::string_view body) {
+  return body.find("additional_files") != body.npos || body.find("\\u") != body.npos;
+}
+
 std::variant<ReadSubmission, Response> read_create(std::string_view body, Encoding encoding,
                                                    const std::vector<Language>& languages,
-                                                   const runtime::JobDefaults& defaults) {
+                                                   const runtime::JobDefaults& defaults,
+                                                   const Offered& offered) {
   const json from = parsed(body);
   if (!from.is_object()) return refusal(400, "the body is not a JSON object");
-  return read_submission(from, encoding, languages, defaults);
+  return read_submission(from, encoding, languages, defaults, offered);
 }
 
 std::variant<std::vector<ReadSubmission>, Response> read_batch(
     std::string_view body, Encoding encoding, const std::vector<Language>& languages,
-    const runtime::JobDefaults& defaults) {
+    const runtime::JobDefaults& defaults, const Offered& offered) {
   const json from = parsed(body);
   if (!from.is_object()) return refusal(400, "the body is not a JSON object");
   const json* list = find_in(from, "submissions");
@@ -241,7 +312,7 @@ std::variant<std::vector<ReadSubmission>, Response> read_batch(
   std::vector<ReadSubmission> batch;
   for (const json& one : *list) {
     if (!one.is_object()) return refusal(400, "submissions: expected a list of objects");
-    batch.push_back(read_submission(one, encoding, languages, defaults));
+    batch.push_back(read_submission(one, encoding, languages, defaults, offered));
   }
   return batch;
 }

@@ -62,7 +62,8 @@ std::string text_of(const AmountRule& rule, double value) {
 
 size_t Asked::bytes() const {
   return kOverhead + source_code.size() + size_of(in) + size_of(expected_output) +
-         size_of(compiler_options) + size_of(command_line_arguments);
+         size_of(compiler_options) + size_of(command_line_arguments) + size_of(callback_url) +
+         size_of(additional_files);
 }
 
 size_t Ending::bytes() const {

@@ -78,6 +78,9 @@ std::string text_of(const AmountRule& rule, double value);
 struct Asked {
   std::string source_code;
   std::optional<std::string> in, expected_output, compiler_options, command_line_arguments;
+  std::optional<std::string> callback_url;
+  std::optional<std::string> additional_files;  // as they came: base64 of a zip archive
+  bool is_project = false;                      // they are the program
   int64_t language_id = 0;
   std::string language_name;
   Amounts amounts{};

@@ -52,6 +52,19 @@ class Facts(Judge0Case):
         self.assertEqual(statuses[4], {"id": 5, "description": "Time Limit Exceeded"})
         self.assertEqual(self.ask("GET", "/about").json["version"], "1.13.1")
 
+    def test_the_other_edition_is_below_a_prefix(self) -> None:
+        self.assertEqual(self.ask("GET", "/extra-ce/about").json["version"], "1.13.1-extra")
+        listed = {each["id"] for each in self.ask("GET", "/extra-ce/languages").json}
+        self.assertLessEqual({10, 89}, listed)
+        self.assertNotIn(PYTHON, listed)
+        body = {"source_code": "print(input())", "language_id": 10, "stdin": "in"}
+        answer = self.ask("POST", "/extra-ce/submissions?wait=true", body)
+        self.assertEqual((answer.status, answer.json["stdout"]), (201, "in\n"), answer.body)
+        created = self.ask("POST", "/extra-ce/submissions/batch", {"submissions": [body]}).json
+        self.assertEqual(self.ended(created[0]["token"])["stdout"], "in\n")
+        self.assertEqual(self.ask("GET", f"/extra-ce/submissions/{created[0]['token']}").json["stdout"], "in\n")
+        self.assertEqual(self.ask("POST", "/submissions", body).status, 422)
+
     def test_a_token_is_asked_for(self) -> None:
         self.assertEqual(self.ask("POST", "/authenticate").status, 200)
         for path in ("/authenticate", "/submissions"):

@@ -16,6 +16,7 @@
 #include "cluster/router/pilots_api.h"
 #include "images/sha256.h"
 #include "images/store.h"
+#include "images/utf8_locale.h"
 #include "runtime/builds/blobs.h"
 #include "sandbox/front.h"
 #include "sandbox/sys/file.h"
@@ -25,6 +26,7 @@
 #include "service/service.h"
 #include "tools/cli/cluster/config_reader.h"
 #include "tools/cli/cluster/peers.h"
+#include "tools/cli/serve/callbacks.h"
 #include "tools/cli/serve/init_process.h"
 #include "tools/cli/serve/listeners.h"
 #include "tools/cli/serve/places.h"
@@ -161,16 +163,18 @@ int route_command(const CommandLine& line, const Parts& parts) {
   auto started = start_peers(line, name_of_router(line));
   if (auto* refusal = std::get_if<Refusal>(&started)) return refuse("route", *refusal);
   auto& peers = std::get<cluster::PeersApi::Options>(started);
-  if (auto refusal = open_peers_tls(line, peers)) return refuse("route", *refusal);
   auto wish = plan_service(line, parts);
   if (auto* refusal = std::get_if<Refusal>(&wish)) return refuse("route", *refusal);
   RoutePlan plan{std::get<ServePlan>(std::move(wish)), std::move(peers), {}, {}};
+  if (auto refusal = start_callbacks(line.serve, plan.service)) return refuse("route", *refusal);
+  (void)images::utf8_locale();
+  if (auto refusal = open_peers_tls(line, plan.peers)) return refuse("route", *refusal);
   auto environments = offer_environments(line);
   if (auto* refusal = std::get_if<Refusal>(&environments)) return refuse("route", *refusal);
   plan.environments = std::get<std::vector<cluster::Offered>>(std::move(environments));
   // A request that another router answers has a connection there, too.
-  const size_t connections = line.serve.connections * (plan.peers.others.empty() ? 1 : 2);
-  if (auto refusal = make_room(connections, 1)) return refuse("route", *refusal);
+  const size_t more = plan.peers.others.empty() ? 0 : line.serve.connections;
+  if (auto refusal = make_room(line.serve, 1, more)) return refuse("route", *refusal);
   raise_room();
   auto reader = ConfigReader::start(line);
   if (!reader) return refuse("route", refusal_of(reader.error()));

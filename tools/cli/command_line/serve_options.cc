@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cluster/callbacks/callback_url.h"
 #include "service/apis/registry.h"
 #include "tools/cli/command_line/carried_options.h"
 #include "tools/cli/command_line/core/parsed_option.h"
@@ -73,6 +74,27 @@ void add_go_judge(CLI::App& app, ServeOptions& into) {
   app.add_option("--file-source", into.file_source,
                  "Requests may name files below this directory by their paths here")
       ->type_name("DIR");
+  app.option_defaults()->group("Options");
+}
+
+void read_callbacks(const std::vector<std::string>& urls, std::vector<cluster::JoinUrl>& into) {
+  for (const std::string& text : urls) {
+    auto url = cluster::parse_callback_place(text);
+    if (!url)
+      throw CLI::ValidationError("--callbacks", fmt::format("\"{}\" {}", text, url.error().text()));
+    into.push_back(std::move(url).value());
+  }
+}
+
+void add_judge0(CLI::App& app, ServeOptions& into) {
+  app.option_defaults()->group("With --api judge0");
+  app.add_option_function<std::vector<std::string>>(
+         "--callbacks",
+         [&into](const std::vector<std::string>& urls) { read_callbacks(urls, into.callbacks); },
+         "Submissions may name a callback_url at or below this one; may be repeated (default: "
+         "none)")
+      ->type_name("URL")
+      ->take_all();
   app.option_defaults()->group("Options");
 }
 
@@ -232,6 +254,7 @@ void add_serve(CLI::App& app, CommandLine& line) {
   add_tenant_by(app, into);
   add_tenants(app, into);
   add_go_judge(app, into);
+  add_judge0(app, into);
   add_serve_times(app, into);
   add_serve_durable(app, into);
 }
@@ -268,6 +291,7 @@ void add_route(CLI::App& app, CommandLine& line) {
   add_clients(app, into);
   add_tenant_by(app, into);
   add_go_judge(app, into);
+  add_judge0(app, into);
   add_serve_times(app, into);
   add_serve_durable(app, into);
   add_peers(app, line.route);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "images/sha256.h"
+#include "images/utf8_locale.h"
 #include "runtime/remote/engine_client.h"
 #include "sandbox/front.h"
 #include "sandbox/sys/freed_memory.h"
@@ -17,6 +18,7 @@
 #include "tools/cli/cluster/pilot.h"
 #include "tools/cli/command_line/command_line.h"
 #include "tools/cli/runtime_list.h"
+#include "tools/cli/serve/callbacks.h"
 #include "tools/cli/serve/places.h"
 #include "tools/cli/serve/plan.h"
 #include "tools/cli/serve/reload.h"
@@ -160,9 +162,12 @@ int front_command(const FrontOrder& order) {
   if (line.serve.tokens.empty() == order.with_tokens)
     return refuse_front(line,
                         Refusal{"--tokens: whether there are any can only change at a start"});
+  auto& service = std::get<ServePlan>(plan).service;
+  if (auto refusal = start_callbacks(line.serve, service)) return refuse_front(line, *refusal);
+  (void)images::utf8_locale();
   auto engine = runtime::EngineClient::connect(std::move(channel));
   if (!engine) return refuse_front(line, engine.error());
-  if (auto refusal = make_room(line.serve.connections, (*engine)->workers()))
+  if (auto refusal = make_room(line.serve, (*engine)->workers()))
     return refuse_front(line, *refusal);
   return answer_requests(line, std::get<ServePlan>(std::move(plan)), order,
                          std::move(engine).value());

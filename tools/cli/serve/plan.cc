@@ -61,7 +61,7 @@ service::ServiceOptions service_options(const ServeOptions& from) {
   options.page = !from.no_page;
   options.api_options.go_judge.store.bytes = from.file_store;
   options.api_options.go_judge.store.keep = from.file_keep;
-  options.api_options.judge0.keep = from.keep;
+  options.api_options.judge0.store.keep = from.keep;
   options.version = ZYGO_VERSION;
   return options;
 }
@@ -103,6 +103,11 @@ std::variant<ServePlan, Refusal> plan_service(const CommandLine& line, const Par
   auto known = known_templates(line.common, parts.builtin_templates);
   if (auto* refusal = std::get_if<Refusal>(&known)) return *refusal;
   plan.templates = std::get<std::vector<runtime::TemplateSpec>>(std::move(known));
+  const auto is_judge0 = [](const service::KnownApi* api) {
+    return api->name == service::judge0::kApiName;
+  };
+  if (!line.serve.callbacks.empty() && std::ranges::none_of(line.serve.apis, is_judge0))
+    return Refusal{"--callbacks: needs --api judge0"};
   if (line.serve.held < line.serve.max_body)
     return Refusal{"--held is less than --max-body: no body of that size would fit"};
   if (line.serve.cors.anyone() && line.serve.tokens.empty())

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cluster/callbacks/callback_sender.h"
 #include "runtime/remote/wire.h"
 #include "sandbox/sys/file.h"
 #include "tools/cli/command_line/command_line.h"
@@ -58,7 +59,9 @@ service::ConnectionLimits connection_limits(const ServeOptions& from) {
 }
 
 // Descriptors that connections take must not be missing where jobs are run.
-std::optional<Refusal> make_room(size_t connections, unsigned workers) {
+std::optional<Refusal> make_room(const ServeOptions& from, unsigned workers, size_t more) {
+  const size_t connections =
+      from.connections + from.callbacks.size() * cluster::CallbackSender::kAtOnce + more;
   const rlim_t wanted = connections + kDescriptorsPerWorker * workers + kDescriptorsOfOurs;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted) return std::nullopt;
@@ -104,7 +107,7 @@ sys::Result<std::string> reread(const CommandLine& started_with, unsigned worker
     return Error::because(refusal->sentence);
   if (from.cors.anyone() && from.tokens.empty())
     return Error::because("--cors *: any page that somebody here opens could run programs");
-  if (auto refusal = make_room(from.connections, workers)) return Error::because(refusal->sentence);
+  if (auto refusal = make_room(from, workers)) return Error::because(refusal->sentence);
   parts.origins = from.cors.origins();
   if (from.cors.anyone()) parts.origins.emplace_back("*");
   parts.hosts = from.hosts.names();

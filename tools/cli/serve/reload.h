@@ -15,8 +15,9 @@ namespace cli {
 // Reads the tokens of one file; both at the start and later.
 std::optional<Refusal> read_tokens(const std::string& path, service::Tokens& into);
 service::ConnectionLimits connection_limits(const ServeOptions& from);
-// Raises this process's own limit of descriptors if need be.
-std::optional<Refusal> make_room(size_t connections, unsigned workers);
+// Raises this process's own limit of descriptors if need be. `more`: connections beside those that
+// clients make.
+std::optional<Refusal> make_room(const ServeOptions& from, unsigned workers, size_t more = 0);
 
 // The configuration as it is now, for the process that answers requests, which cannot read files.
 // An error says what is wrong with it. Any thread.

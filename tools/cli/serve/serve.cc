@@ -252,8 +252,7 @@ int serve(const CommandLine& line, const Parts& parts,
 
   auto engine = parts.start_engine(std::move(wish));
   if (!engine) return refuse(command, {engine.error().text(), kExitSandbox});
-  if (auto refusal = make_room(line.serve.connections, (*engine)->workers()))
-    return refuse(command, *refusal);
+  if (auto refusal = make_room(line.serve, (*engine)->workers())) return refuse(command, *refusal);
   auto reload = install_reload_signal();
   if (!reload) return refuse(command, {reload.error().text(), kExitSandbox});
   // The front may not make them. Where they cannot be made, whoever sends a blob is told so.

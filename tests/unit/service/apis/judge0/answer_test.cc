@@ -174,13 +174,28 @@ TEST_CASE("judge0: output that is no UTF-8 is told in base64 only", "[service][j
 
 TEST_CASE("judge0: the configuration has the limits that requests are held to",
           "[service][judge0]") {
-  const json config = json::parse(config_response(7).body);
+  const json config = json::parse(config_response(7, false).body);
   CHECK(config.size() == 40);
   CHECK(config.at("max_queue_size") == 7);
   CHECK(config.at("max_cpu_time_limit") == 15.0);
   CHECK(config.at("max_submission_batch_size") == 20);
   CHECK(config.at("allow_enable_network") == false);
   CHECK(json::parse(statuses_response().body).size() == 14);
+  CHECK(config.at("enable_callbacks") == false);
+  const json with_callbacks = json::parse(config_response(7, true).body);
+  CHECK(with_callbacks.at("enable_callbacks") == true);
+  CHECK(with_callbacks.at("callbacks_max_tries") == 3);
+  CHECK(with_callbacks.at("callbacks_timeout") == 5.0);
+}
+
+TEST_CASE("judge0: a callback tells the usual fields, texts in base64", "[service][judge0]") {
+  const json told = json::parse(
+      callback_body(submission({.status = Status::kAccepted, .out = std::string("a\xff")})));
+  CHECK(told.at("stdout") == "Yf8=\n");
+  CHECK(told.at("token") == "t");
+  CHECK(told.at("status").at("id") == 3);
+  CHECK(told.contains("zygo"));
+  CHECK_FALSE(told.contains("source_code"));
 }
 
 }  // namespace service::judge0

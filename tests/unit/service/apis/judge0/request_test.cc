@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "runtime/values/json_text.h"
+#include "tests/unit/images/zip.h"
+
 namespace service::judge0 {
 
 using nlohmann::json;
@@ -10,7 +13,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::vector<Language> languages(Counting counting = Counting::kUsed) {
+std::vector<Language> languages(Counting counting = Counting::kUsed,
+                                Edition edition = Edition::kCe) {
   std::vector<InstalledRuntime> runtimes;
   for (const auto& [name, version, how] :
        {std::array{"python", "3.11.2", "warm"}, std::array{"c", "12.2.0", "compiled"},
@@ -26,7 +30,7 @@ std::vector<Language> languages(Counting counting = Counting::kUsed) {
   InstalledRuntime missing;
   missing.name = "php";
   runtimes.push_back(missing);
-  return languages_of(runtimes, counting);
+  return languages_of(runtimes, edition, counting);
 }
 
 ReadSubmission read(const json& body, Encoding encoding = Encoding::kPlain) {
@@ -67,6 +71,13 @@ TEST_CASE("judge0: a language has the original's ids and the installed version",
   CHECK(one.at("is_archived") == false);
   for (const char* id : {"68", "7x", "", "99999999999999999999"})
     CHECK(language_response(languages(), id).status == 404);
+}
+
+TEST_CASE("the other edition has languages of its own", "[service][judge0]") {
+  std::vector<int64_t> ids;
+  for (const Language& each : languages(Counting::kUsed, Edition::kExtraCe)) ids.push_back(each.id);
+  CHECK(ids == std::vector<int64_t>{4, 10, 25, 33, 89});
+  CHECK(find_language(languages(), 10) == nullptr);
 }
 
 TEST_CASE("judge0: a submission becomes a job with the original's usual limits",
@@ -127,7 +138,7 @@ TEST_CASE("judge0: values out of range are refused in the original's words", "[s
       {"stack_limit", json::array(), "is not a number"},
       {"enable_network", true, "enabling network is not allowed"},
       {"callback_url", "http://x", "setting callback is not allowed"},
-      {"additional_files", "UEsD", "setting additional files is not allowed"},
+      {"additional_files", "?", "is not base64"},
       {"redirect_stderr_to_stdout", true, "this option cannot be enabled"},
       {"enable_per_process_and_thread_time_limit", 1, "this option cannot be enabled"},
       {"compiler_options", "-O3",
@@ -210,6 +221,94 @@ TEST_CASE("judge0: a batch has one to twenty submissions", "[service][judge0]") 
   CHECK(why({{"submissions", {1}}}) == "submissions: expected a list of objects");
   CHECK(why({{"submissions", 1}}) == "submissions: expected a list");
   CHECK(why(json::array()) == "the body is not a JSON object");
+}
+
+TEST_CASE("judge0: a submission may name where it is told how it ended", "[service][judge0]") {
+  const Callbacks::Check callbacks = [](std::string_view url) -> sys::Result<void> {
+    if (url.starts_with("http://here/")) return {};
+    return sys::Error::because("is elsewhere");
+  };
+  const auto read = [&](const json& url) {
+    const json body = {{"source_code", "1"}, {"language_id", 71}, {"callback_url", url}};
+    auto made = read_create(body.dump(), Encoding::kPlain, languages(), {}, {callbacks});
+    return std::get<ReadSubmission>(std::move(made));
+  };
+  CHECK(std::get<NewSubmission>(read("http://here/7")).asked.callback_url == "http://here/7");
+  for (const json& none : {json(), json("")})
+    CHECK_FALSE(std::get<NewSubmission>(read(none)).asked.callback_url);
+  CHECK(std::get<Objections>(read("http://there/")).dump() ==
+        R"({"callback_url":["is elsewhere"]})");
+  CHECK(std::get<Objections>(read(json::array())).dump() ==
+        R"({"callback_url":["is not a text"]})");
+  const json one = {{"source_code", "1"}, {"language_id", 71}, {"callback_url", "http://there/"}};
+  auto batch = read_batch(json{{"submissions", {one}}}.dump(), {}, languages(), {}, {callbacks});
+  CHECK(std::holds_alternative<Objections>(std::get<0>(batch).front()));
+}
+
+TEST_CASE("judge0: additional files lie beside the source", "[service][judge0]") {
+  const auto encoded = [](const std::vector<images::Zipped>& files) {
+    std::string text;
+    runtime::append_base64(images::make_zip(files), text);
+    return text;
+  };
+  const NewSubmission made = accepted(
+      with("additional_files", encoded({{"data.txt", "from afar"}, {"./dir/a.py", "x = 1"}})));
+  REQUIRE(made.job.files.size() == 2);
+  CHECK(made.job.files[0].path == "data.txt");
+  CHECK(made.job.files[0].content == "from afar");
+  CHECK(made.job.files[1].path == "dir/a.py");
+  CHECK(made.asked.additional_files);
+  CHECK(refused(with("additional_files", encoded({{"../up", "x"}}))).find("additional_files") !=
+        std::string::npos);
+  SECTION("one of them may be larger than what the program writes") {
+    const NewSubmission large =
+        accepted(with("additional_files", encoded({{"big", std::string(3 << 20, 'x')}})));
+    CHECK(large.job.limits.file.count == 3 << 20);
+    CHECK(large.job.limits.out == sys::kibibytes(1024));
+    CHECK(made.job.limits.file == sys::kibibytes(1024));
+  }
+  SECTION("there must be room for them") {
+    size_t asked = 0;
+    const json body = with("additional_files", encoded({{"a", "xyz"}}));
+    const auto room = [&asked](size_t bytes) {
+      asked += bytes;
+      return false;
+    };
+    const auto read = read_create(body.dump(), Encoding::kPlain, languages(), {},
+                                  {.callbacks = {}, .room = room});
+    CHECK(std::holds_alternative<Objections>(std::get<ReadSubmission>(read)));
+    CHECK(asked == 1);
+  }
+  SECTION("a name is UTF-8") {
+    CHECK(refused(with("additional_files", encoded({{"a\xe9", "x"}}))).find("UTF-8") !=
+          std::string::npos);
+  }
+  SECTION("the source comes before one of its name") {
+    json body = with("additional_files", encoded({{"text.txt", "another"}}));
+    body["language_id"] = 43;
+    const NewSubmission text = accepted(body);
+    REQUIRE(text.job.files.size() == 1);
+    CHECK(text.job.files[0].content == body.at("source_code"));
+  }
+  SECTION("they are a program of several files") {
+    const json project = {{"language_id", 89}, {"additional_files", encoded({{"run", "true"}})}};
+    const NewSubmission program = accepted(project);
+    CHECK(program.asked.is_project);
+    CHECK(program.job.files.size() == 1);
+    json none = project;
+    none.erase("additional_files");
+    CHECK(refused(none) == R"({"additional_files":["can't be blank"]})");
+    json both = project;
+    both["source_code"] = "true";
+    CHECK(refused(both) == R"({"source_code":["must be blank"]})");
+  }
+}
+
+TEST_CASE("judge0: whether a body may have files", "[service][judge0]") {
+  CHECK(may_have_files(R"({"additional_files": ""})"));
+  CHECK(may_have_files(R"({"additional\u005ffiles": ""})"));
+  CHECK(may_have_files(R"({"\u0061dditional_files": ""})"));
+  CHECK_FALSE(may_have_files(R"({"source_code": "a\n\"b\"", "language_id": 71})"));
 }
 
 }  // namespace service::judge0
