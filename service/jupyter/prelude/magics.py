@@ -58,17 +58,20 @@ def end_group(group):
 def run_program(arguments, input=None, **options):
     """What the program leaves in the background ends with it, and it with the cell."""
     channel.flush()
-    adopt_orphans(1)
-    program = subprocess.Popen(arguments, stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-                               start_new_session=True, **options)
+    program = None
     try:
+        with channel.whole():  # nobody would end a program that is there before its object is
+            adopt_orphans(1)
+            program = subprocess.Popen(arguments, stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+                                       start_new_session=True, **options)
         return program, program.communicate(input)[0]
     finally:
-        if program.poll() is None:
-            program.kill()
-            program.wait()
-        end_group(program.pid)
-        adopt_orphans(0)
+        with channel.whole():
+            if program is not None:
+                program.kill()
+                program.wait()
+                end_group(program.pid)
+            adopt_orphans(0)
 
 
 def shell(command):

@@ -312,6 +312,13 @@ class Magics(KernelTestCase):
         self.assertEqual(self.reply(asked)["ename"], "KeyboardInterrupt")
         self.assertEqual(self.value("after"), "1")
 
+    def test_an_interrupt_while_a_command_begins(self) -> None:
+        """The command is there already, and what would end it is not."""
+        self.fine("import os, signal, subprocess\nclass Popen(subprocess.Popen):\n    def _execute_child(self, *args):\n"
+                  "        super()._execute_child(*args)\n        os.kill(os.getpid(), signal.SIGINT)\nplain, subprocess.Popen = subprocess.Popen, Popen")
+        self.assertEqual(self.wrong("kept = 1\n!sleep 600")["ename"], "KeyboardInterrupt")
+        self.assertEqual(self.value("subprocess.Popen = plain\nkept"), "1")
+
     def test_others(self) -> None:
         self.assertRegex(self.printed("%time x = sum(range(100))"), r"^CPU times: user .*\nWall time: ")
         self.assertRegex(self.printed("%timeit -n 2 -r 2 1 + 1"), r"per loop \(mean ± std\. dev\. of 2 runs, 2 loops each\)")
