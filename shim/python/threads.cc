@@ -45,21 +45,15 @@ void join_all(PyObject* threading) {
 
 // Nothing tells of the end of a thread that is detached, so the kernel is asked again, and again.
 // The interpreter is left to others meanwhile, as what a thread keeps for itself is freed when it
-// counts as ended already.
+// counts as ended already. Pauses count as long as they were meant to be: on a machine that has no
+// time for us, it has none for that thread either.
 class Patience {
  public:
-  explicit Patience(long milliseconds) {
-    ::clock_gettime(CLOCK_MONOTONIC, &end_);
-    end_.tv_nsec += milliseconds % 1000 * 1'000'000;
-    end_.tv_sec += milliseconds / 1000 + end_.tv_nsec / kSecond;
-    end_.tv_nsec %= kSecond;
-  }
+  explicit Patience(long milliseconds) : left_(milliseconds * 1'000'000) {}
   // False: it is over.
   bool wait() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec > end_.tv_sec || (now.tv_sec == end_.tv_sec && now.tv_nsec >= end_.tv_nsec))
-      return false;
+    if (left_ <= 0) return false;
+    left_ -= pause_.tv_nsec;
     PyThreadState* own = PyEval_SaveThread();
     ::nanosleep(&pause_, nullptr);
     PyEval_RestoreThread(own);
@@ -68,8 +62,9 @@ class Patience {
   }
 
  private:
-  static constexpr long kSecond = 1'000'000'000, kLongest = 2'000'000;
-  timespec end_{}, pause_{0, 20'000};
+  static constexpr long kLongest = 2'000'000;
+  long left_;  // nanoseconds
+  timespec pause_{0, 20'000};
 };
 
 // The kernel refuses this call to a process that has another thread, and else does nothing
@@ -143,7 +138,7 @@ void end_threads() {
   // Other libraries' threads go on: they are not waited for where there is no other.
   const bool may_end = started_thread() || (held && known_threads(threading));
   if (!may_end) return;
-  Patience until_they_count_as_ended(20), until_they_have(1000);
+  Patience until_they_count_as_ended(200), until_they_have(1000);
   while (count_running() > 0 && until_they_count_as_ended.wait()) continue;
   if (count_running() > 0) return;
   if (!wait_until_alone(until_they_have) && held) wait_for_known(threading, until_they_have);
