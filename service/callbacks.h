@@ -35,7 +35,7 @@ class Callbacks {
   virtual Counts counts() const = 0;
 };
 
-// What makes them, when there is a loop.
+// The maker of callbacks is called when there is a loop.
 struct CallbacksHouse {
   runtime::Loop& loop;
   std::function<void()> rested;                  // is_idle() has become true

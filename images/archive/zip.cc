@@ -91,7 +91,7 @@ class Zip {
     return {};
   }
 
-  // Of the present member; others take far more time for a byte.
+  // The present member is stored or deflated; other ways take far more time for a byte.
   bool is_known_way() const {
     const std::string_view way = archive_format_name(reader_.get());
     return way.find("(deflation)") != way.npos || way.find("(uncompressed)") != way.npos;

@@ -33,7 +33,7 @@ std::vector<std::string> tokens_in(const Request& request);
 Response submission_response(int status, const Submission& submission, const Query& query);
 // None: null.
 Response batch_response(const std::vector<std::optional<Submission>>& batch, const Query& query);
-// What a callback tells of one that has ended.
+// The body of a callback for a submission that has ended.
 std::string callback_body(const Submission& submission);
 // About so many bytes such a one has.
 size_t bytes_told(const Submission& submission);

@@ -287,7 +287,7 @@ ReadSubmission read_submission(const json& from, Encoding encoding,
 
 }  // namespace
 
-// JSON writes a letter as itself or as \uXXXX (RFC 8259, 7).
+// JSON writes a letter as itself or as \u and four digits (RFC 8259, 7).
 bool may_have_files(std::string_view body) {
   return body.find("additional_files") != body.npos || body.find("\\u") != body.npos;
 }

@@ -21,7 +21,7 @@ namespace service::judge0 {
 
 inline constexpr size_t kMostInBatch = 20;  // as in the original
 
-// Of additional files, when they are extracted. The size is as in the original.
+// The bounds of additional files when they are extracted. The size is as in the original.
 inline constexpr sys::Bytes kMostExtracted = sys::kibibytes(10'240);
 inline constexpr size_t kMostFiles = 1000;
 
@@ -36,7 +36,7 @@ struct NewSubmission {
 using Objections = nlohmann::ordered_json;
 using ReadSubmission = std::variant<NewSubmission, Objections>;
 
-// What the service has for submissions.
+// The service offers this to submissions.
 struct Offered {
   Callbacks::Check callbacks = {};  // empty: there are none
   // Asked before so many bytes more are held; false: there is no room. Empty: there always is.

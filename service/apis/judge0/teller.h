@@ -23,7 +23,7 @@ class Teller {
   Teller(const ApiContext& context, const CallbacksMaker& maker);
 
   bool tells() const { return callbacks_ != nullptr; }
-  // Of the URLs of clients; empty: it tells nobody.
+  // The check of the URLs of clients; empty: it tells nobody.
   const Callbacks::Check& check() const { return check_; }
   bool is_idle() const { return !callbacks_ || (written_ == 0 && callbacks_->is_idle()); }
   // `like`: who answers for the bytes.

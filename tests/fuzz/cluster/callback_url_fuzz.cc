@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   VERIFY(cluster::is_below(*url, place) == is_there);
   place.host += "x";
   VERIFY(!cluster::is_below(*url, place));
-  // What it says is read again as the same; a slash may have come to it.
+  // The text of a URL reads as the same URL; a slash may have come to it.
   if (text.size() > 2000) return 0;
   const auto again = cluster::parse_callback_url(url->origin.text() + url->target);
   VERIFY(again && again->target == url->target && again->origin == url->origin);

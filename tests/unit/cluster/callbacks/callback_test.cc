@@ -16,7 +16,7 @@ namespace {
 
 constexpr sys::Milliseconds kForLong{3'600'000}, kAtOnce{1};
 
-// Who is called back, and the process that connects to him.
+// A receiver of callbacks, and the process that connects to it.
 struct Receiver {
   runtime::Loop loop;
   sys::SocketPair process = sys::seqpacket_pair().value();
