@@ -1,7 +1,6 @@
 #include "shim/borrow/address_space.h"
 
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,8 +17,6 @@ struct ScanRequest {
 constexpr unsigned long kScan = _IOWR('f', 16, ScanRequest);
 constexpr uint64_t kTracked = 1 << 0, kWritten = 1 << 1, kOfFile = 1 << 2, kPresent = 1 << 3,
                    kSwapped = 1 << 4, kZero = 1 << 5;
-
-constexpr uint64_t kWpHugetlbShmem = 1 << 12, kWpUnpopulated = 1 << 13, kWpAsync = 1 << 15;
 
 long scan(int pagemap, ScanRequest& request, Region* into, size_t most) {
   request.size = sizeof request;
@@ -40,33 +37,6 @@ uintptr_t end_of_addresses() {
   end = (uintptr_t{1} << (at == above ? 56 : 47)) - kPageOfTables;
   if (at != MAP_FAILED) ::munmap(at, kPageOfTables);
   return end;
-}
-
-int open_write_tracking() {
-  constexpr int kUserModeOnly = 1;
-  const int fd =
-      static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly));
-  if (fd < 0) return -1;
-  uffdio_api api{};
-  api.api = UFFD_API;
-  api.features = kWpAsync | kWpUnpopulated | kWpHugetlbShmem;
-  if (::ioctl(fd, UFFDIO_API, &api) == 0) return fd;
-  ::close(fd);
-  return -1;
-}
-
-bool track(int tracking, uintptr_t begin, uintptr_t end) {
-  uffdio_register request{};
-  request.range = {begin, end - begin};
-  request.mode = UFFDIO_REGISTER_MODE_WP;
-  return ::ioctl(tracking, UFFDIO_REGISTER, &request) == 0;
-}
-
-bool protect(int tracking, uintptr_t begin, uintptr_t end) {
-  uffdio_writeprotect request{};
-  request.range = {begin, end - begin};
-  request.mode = UFFDIO_WRITEPROTECT_MODE_WP;
-  return ::ioctl(tracking, UFFDIO_WRITEPROTECT, &request) == 0;
 }
 
 long find_written(int pagemap, uintptr_t& from, Region* into, size_t most) {

@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's view of another process's address space, by descriptors that it has opened itself:
-// written pages (userfaultfd(2), Documentation/admin-guide/mm/userfaultfd.rst and pagemap.rst).
+// The kernel's view of another process's address space: written pages, which it has had protected
+// (sandbox/sys/userfault.h; Documentation/admin-guide/mm/pagemap.rst).
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,6 @@ uintptr_t end_of_addresses();
 struct Region {
   uint64_t begin, end, categories;
 };
-
-// A descriptor for write protection of this process's pages, or -1: the kernel lacks it.
-int open_write_tracking();
-// Pages of [begin, end) take part in tracking. False: they cannot.
-bool track(int tracking, uintptr_t begin, uintptr_t end);
-// From here on a write to them is noticed, also the first to a page that is not there yet.
-bool protect(int tracking, uintptr_t begin, uintptr_t end);
 
 // Runs of tracked pages that have been written to since they were protected, from `from` on, which
 // is moved to where the search ended; -1: errno.

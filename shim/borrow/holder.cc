@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "sandbox/sys/fd.h"
+#include "sandbox/sys/userfault.h"
 #include "shim/borrow/address_space.h"
 #include "shim/borrow/holder_process.h"
 #include "shim/heap/memory_map.h"
@@ -67,7 +68,7 @@ void* map_room(size_t bytes) {
 }
 
 bool can_track() {
-  const sys::OwnedFd tracking(open_write_tracking());
+  const sys::OwnedFd tracking(sys::open_write_tracking());
   return static_cast<bool>(tracking);
 }
 
@@ -211,7 +212,7 @@ bool Holder::save_first_state() {
     }
   }
   for (size_t i = 0; tracks_ && i < areas_; ++i) {
-    if (!protect(kFdTracking, area_[i].begin, area_[i].end)) return false;
+    if (!sys::protect_pages(kFdTracking, area_[i].begin, area_[i].end)) return false;
   }
   return true;
 }
@@ -279,7 +280,7 @@ bool Holder::drop(Range pages) {
   if (pages.begin == pages.end) return true;
   if (kFirstEntry + (calls_ + 1) * sizeof(Call) + kMostKept * sizeof(Copy) > kProgramBytes)
     return false;
-  if (tracks_ && !protect(kFdTracking, pages.begin, pages.end)) return false;
+  if (tracks_ && !sys::protect_pages(kFdTracking, pages.begin, pages.end)) return false;
   add({SYS_madvise, static_cast<long>(pages.begin), static_cast<long>(pages.end - pages.begin),
        MADV_DONTNEED, 0});
   return true;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "sandbox/sys/userfault.h"
 #include "shim/borrow/address_space.h"
 #include "shim/borrow/parked.h"
 #include "shim/heap/memory_map.h"
@@ -66,7 +67,7 @@ bool grow_stack(const MemoryMap& map) {
 // Where writes are not noticed, a page that nobody has written to must be no file's for ever: the
 // kernel would put many of them together to a large one (khugepaged), with nobody's fault.
 bool prepare_for_search(bool tracks) {
-  if (tracks) return place(open_write_tracking(), kFdTracking);
+  if (tracks) return place(sys::open_write_tracking(), kFdTracking);
   return ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0;
 }
 
@@ -77,7 +78,8 @@ bool track_and_seal(bool tracks) {
   for (const Area* area = map ? map->begin() : nullptr; done && area != map->end(); ++area) {
     if (area->begin == reinterpret_cast<uintptr_t>(map) || area->end > end_of_addresses()) continue;
     const bool changes = area->is_private && (area->prot & PROT_WRITE);
-    done = (!tracks || !changes || track(kFdTracking, area->begin, area->end)) && seal(*area);
+    done = (!tracks || !changes || sys::track_writes(kFdTracking, area->begin, area->end)) &&
+           seal(*area);
   }
   if (map) map->destroy();
   return done;
