@@ -9,6 +9,7 @@
 //   template  -> daemon    CellBorn       + pidfd of the cell
 //   cell      -> daemon    CellReady      + seccomp listener, O_PATH of the cell's root
 //   daemon    -> cell      JobOrder       (+ stdin, ...: has_*) | kKill | kSignal
+//   job       -> daemon    JobTracked  (+ what tells of its writes), if the order says so
 //   cell      -> daemon    JobRests, if the order says so, and then
 //   daemon    -> cell      kRelease, or kStay: JobDone comes, and the process stays stopped until
 //                          kRun with goes_on, or kRelease, after which JobDone comes once more
@@ -165,6 +166,8 @@ struct JobOrder {
   uint32_t tells_company = 0;  // say whether it was more than one thread
   uint32_t hold = 0;           // say JobHeld at the end, and wait for kRelease
   uint32_t rests = 0;          // a step: it stops at its end; say JobRests, and wait for kRelease
+  uint32_t tracks = 0;         // a step: say JobTracked
+  uint32_t asks_again = 0;     // ... and ask for the same once more, when its node is put back
   uint32_t goes_on = 0;        // a step, in the process that has stayed; only what is told matters
   int64_t cpu_of_children_ns = 0;  // ... which has waited for children that took so long
   uint32_t node_files = 0;         // of the node (state/format.h) that it goes on from; 0: of none
@@ -186,6 +189,14 @@ enum class Rollback : uint32_t { kNone, kDone, kFailed, kLost };
 // Every process of the job has ended; its scratch is as it left it.
 struct JobHeld {
   uint64_t tag = 8;
+  uint64_t nonce = 0;
+};
+
+// The kernel tells which pages of the process are written to (userfaultfd(2)), or, without a
+// descriptor, cannot. It says so itself, while nothing of its program has run
+// (sandbox/sys/userfault.h).
+struct JobTracked {
+  uint64_t tag = 10;
   uint64_t nonce = 0;
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <span>
 #include <string_view>
 
 #include "sandbox/caps.h"
@@ -19,7 +20,9 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/sys/fd.h"
+#include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
+#include "sandbox/sys/userfault.h"
 #include "shim/cell.h"
 #include "shim/heap/hot_pages.h"
 #include "shim/next_step.h"
@@ -132,7 +135,7 @@ void leave_rseq_of_step(const Report& report) {
 // The node's descriptors take the place of ours, but for the one that reports. Where something
 // cannot be put back, that is no shortage of the machine's, whatever the kernel says: what a node
 // takes is of its program's making, and another try would not help.
-void restore_node(Report& report, const Cell& cell, const int* files, unsigned count) {
+void restore_node(Report& report, const Cell& cell, const JobOrder& order, const int* files) {
   const auto require = [&report](bool done) {
     report.require(Step::kRestore, done ? 0 : ENOTRECOVERABLE);
   };
@@ -140,7 +143,7 @@ void restore_node(Report& report, const Cell& cell, const int* files, unsigned c
   sigset_t all;                // a handler would call by the node's tables
   ::sigfillset(&all);
   require(::sigprocmask(SIG_SETMASK, &all, nullptr) == 0);
-  require(state::map_node(files, count) == 0);
+  require(state::map_node(files, order.node_files) == 0);
   require(report.move_to(state::free_descriptor()));
   const unsigned kept = static_cast<unsigned>(report.fd());
   require(kept == 3 || ::close_range(3, kept - 1, 0) == 0);
@@ -149,7 +152,20 @@ void restore_node(Report& report, const Cell& cell, const int* files, unsigned c
   require(state::restore_descriptors() == 0);
   const SetupReport failure{{Step::kRestore, ENOTRECOVERABLE}, 0};
   SetupReport done{{Step::kRunning, 0}, 0};
-  state::restore_memory(cell.tid_address, {report.fd(), &failure, &done, kSetupFailed});
+  state::restore_memory(cell.tid_address,
+                        {report.fd(), &failure, &done, kSetupFailed, order.asks_again != 0});
+}
+
+// Without a descriptor where the kernel cannot. Our filter lets nobody have more of it than this
+// call.
+void hand_over_tracking(const Report& report, uint64_t nonce) {
+  const sys::OwnedFd tracking(sys::open_userfault());
+  JobTracked words;
+  words.nonce = nonce;
+  const int fd = tracking.get();
+  const auto sent =
+      sys::send_message(kFdSocket, sys::bytes_of(words), std::span(&fd, tracking ? size_t{1} : 0));
+  report.require(Step::kRestore, sent.ok() ? 0 : sent.error().code());
 }
 
 // Nothing but the job's own is open for the program; a program to be executed needs some until
@@ -175,6 +191,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
     if (cell.borrowed) arm_sweeper(kFdSweeper, ::getpid());  // pid 1 does not know it
   }
   if (!cell.borrowed && order.node_files == 0) copy_hot_pages(order.habit);
+  if (order.tracks) hand_over_tracking(report, order.nonce);
   report.require_call(Step::kStdio, ::dup2(fds.input >= 0 ? fds.input : kFdNull, 0));
   if (fds.output >= 0) report.require_call(Step::kStdio, ::dup2(fds.output, 1));
   report.require(Step::kStdio, place_errors(order.errors, fds.errors));
@@ -197,7 +214,7 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   if (cell.trap_reports) report.require(Step::kJobIdentity, report_trapped_calls());
   if (order.rests) leave_rseq_of_step(report);
   if (order.node_files > 0) {
-    restore_node(report, cell, fds.node, order.node_files);
+    restore_node(report, cell, order, fds.node);
   } else {
     close_descriptors(report, cell);
   }

@@ -171,6 +171,10 @@ void Cell::on_socket() {
     if (life_.heeds(held->nonce == nonce_) && clock_.may_hold()) on_held();
     return;
   }
+  if (const auto* tracked = std::get_if<shim::JobTracked>(&*frame)) {
+    if (life_.heeds(tracked->nonce == nonce_)) on_tracked(std::move(received->fds));
+    return;
+  }
   if (const auto* rests = std::get_if<shim::JobRests>(&*frame)) {
     const bool counts = life_.heeds(rests->nonce == nonce_);
     const bool is_over = order_.job && order_.job->is_step() && !clock_.is_doomed();

@@ -191,6 +191,10 @@ class Cell : public CellHandle {
   bool is_ours(const sandbox::Notice& notice) const;
   bool is_forgiven(const std::string& call);
   bool becomes_its_program(const sandbox::Notice& notice);
+  bool asks_for_tracking(const sandbox::Notice& notice);
+  bool tells_of_its_node(const sandbox::Notice& notice);
+  void on_tracked(std::vector<sys::OwnedFd> tracking);
+  void protect_node(const sandbox::Notice& notice);
   void settle_notice(const sandbox::Notice& notice, const sandbox::Ruling& ruling);
   struct Lookout;
   struct Question;  // that takes a look at the job
@@ -212,6 +216,7 @@ class Cell : public CellHandle {
   void on_captured(Capturing& capturing);
   void release();
   bool may_stay() const;
+  bool lets_stay() const;
   void on_vacated(const shim::JobDone& done);
   bool has_output() const;
   void stop_capturing();
@@ -283,6 +288,12 @@ class Cell : public CellHandle {
     uint64_t told_first = 0;                   // bytes of what the first was told
     RestsAs rested = {}, rests = {};           // after the step before, and after this one
     EarlierProgress came = {}, has_come = {};  // likewise
+    sys::OwnedFd tracking;                     // of what it writes; none: the kernel does not tell
+    bool will_ask = false;                     // for that, before its program runs ...
+    bool will_tell = false;                    // ... and say that its node is put back
+    std::optional<sandbox::Notice> told = {};  // it has, and its JobTracked is on the way
+    bool has_handed_over = false;              // that has come
+    bool is_protected = false;                 // its writes since the step before are told
   };
   StepProcess process_;
   Progress aimed_at_;                             // of the job, shortly before its wall deadline

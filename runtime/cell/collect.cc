@@ -312,6 +312,8 @@ void Cell::finish(bool reusable) {
     life_.stay();
     process_.rested = process_.rests;
     process_.came = process_.has_come;
+  } else {
+    process_.tracking.reset();
   }
   if (const auto& pairing = order_.job->pairing) pairing->end(order_.job->side);
   RunResult result = std::move(result_);

@@ -26,6 +26,9 @@ constexpr sys::Bytes kUsualStack = sys::mebibytes(8);
 // RLIMIT_NPROC stands behind the count of processes, so that the count comes first.
 constexpr uint64_t kBehindTheCount = 8;
 
+// Of a smaller node all pages are sooner read again than protected.
+constexpr uint64_t kLargeNode = uint64_t{4} << 20;
+
 shim::Habit habit_of(const Job& job) {
   const bool numpy = job.source.find("numpy") != job.source.npos;
   if (job.mode == shim::Mode::kCall) {
@@ -101,10 +104,18 @@ Result<void> Cell::send_order(bool goes_on) {
   order.comes_first = order_.comes_first;
   order.tells_company = order_.job->fixed.on;
   order.rests = order_.job->is_step();
+  // A filter around us would end who asks.
+  const bool may_track = lets_stay() && plan_.variant.masked.empty();
+  const bool is_large = order_.state && order_.state->bytes_of_all() >= kLargeNode;
+  order.tracks =
+      may_track && !goes_on && order.rests && order_.job->keep && (order_.may_stay || is_large);
   order.hold = !order.rests && !order_.job->outputs.empty();
   if (order.rests) given_ = streams();  // whoever lent them may close them from here on
   if (order_.state && !goes_on)
     order.node_files = static_cast<uint32_t>(order_.state->files.size());
+  order.asks_again = order.tracks && is_large;
+  process_.will_ask = order.tracks;
+  process_.will_tell = order.asks_again;
   order.seed = order_.job->seed;
   order.habit = habit_of(*order_.job);
   if (order_.job->execution) set_execution(*order_.job->execution, order);

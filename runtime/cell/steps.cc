@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +14,10 @@
 #include "runtime/cell/rules/cpu_fence.h"
 #include "runtime/host/proc.h"
 #include "runtime/sessions/capture.h"
+#include "runtime/sessions/write_tracking.h"
+#include "sandbox/seccomp/syscall_names.h"
 #include "sandbox/sys/socket.h"
+#include "sandbox/sys/userfault.h"
 
 namespace runtime {
 
@@ -24,6 +28,13 @@ namespace {
 
 // Keeping a step may take as much CPU time as the step itself, and within these.
 constexpr std::chrono::seconds kCaptureAtLeast{1}, kCaptureAtMost{10};
+// CPU time to protect what has been put back, which then is read again in place of that.
+constexpr std::chrono::milliseconds kProtectingAtMost{30};
+
+bool is_userfaultfd(const sandbox::Notice& notice) {
+  return sandbox::is_native(notice.arch, notice.nr) &&
+         notice.nr == static_cast<int>(SYS_userfaultfd);
+}
 
 constexpr const char* kNotWanted = "the request keeps no such step";
 
@@ -94,6 +105,10 @@ void Cell::on_rests(const shim::JobRests& rests) {
   order.request_bytes = process_.told_first;
   order.end_of_heap = rests.end_of_heap;
   order.from = order_.state;
+  if (process_.tracking && may_stay())
+    order.tracking = sys::OwnedFd(::fcntl(process_.tracking.get(), F_DUPFD_CLOEXEC, 0));
+  order.is_protected = std::exchange(process_.is_protected, false);
+  order.verifies = plan_.verifies_rollback;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
   order.room = order_.room;
   capturing_ = errand;
@@ -107,6 +122,8 @@ void Cell::on_captured(Capturing& capturing) {
   result_.state = std::move(capturing.captured.state);
   result_.why_no_state = std::move(capturing.captured.why_not);
   process_.rests = capturing.captured.rests_as;
+  process_.is_protected = capturing.captured.is_protected;
+  if (!process_.is_protected) process_.tracking.reset();
   process_.has_come = capturing.progress;
   stays_ = capturing.captured.may_go_on &&
            memory_.may_stay(cgroup_.usage().value_or(sys::Bytes{0}), process_.rests.held);
@@ -116,14 +133,78 @@ void Cell::on_captured(Capturing& capturing) {
   collect_outputs_of(job);
 }
 
+// ---- which pages a step writes to
+
+// The first call of a process that will hand over what tells of its writes is that of code that
+// nobody has touched.
+bool Cell::asks_for_tracking(const sandbox::Notice& notice) {
+  if (!process_.will_ask || !life_.is_running() || !is_userfaultfd(notice)) return false;
+  process_.will_ask = false;
+  return notice.args[0] == sys::kUserfaultFlags;
+}
+
+// And its second, when its node is put back. It waits until that is protected.
+bool Cell::tells_of_its_node(const sandbox::Notice& notice) {
+  const bool is_next = process_.will_tell && !process_.will_ask && life_.is_running();
+  if (!is_next || !is_userfaultfd(notice)) return false;
+  process_.will_tell = false;
+  return notice.args[0] == sys::kUserfaultFlags;
+}
+
+void Cell::on_tracked(std::vector<sys::OwnedFd> tracking) {
+  process_.has_handed_over = true;
+  if (!tracking.empty() && sys::begin_write_tracking(tracking.front().get()))
+    process_.tracking = std::move(tracking.front());
+  if (process_.told) protect_node(*std::exchange(process_.told, std::nullopt));
+}
+
+// Pages of the node that the step writes to are told from those that it leaves as they are. The
+// listener may be heard before the socket, although the process has spoken there before.
+void Cell::protect_node(const sandbox::Notice& notice) {
+  if (!process_.has_handed_over) {
+    process_.told = notice;
+    return;
+  }
+  struct Errand {
+    int pid;
+    sys::OwnedFd tracking;
+    std::shared_ptr<const NodeState> node;
+    bool is_done = false;
+
+    void run() {
+      const Nanoseconds until = cpu_of_this_thread() + kProtectingAtMost;
+      const auto give_up = [until] { return cpu_of_this_thread() > until; };
+      is_done = tracking && protect_node_pages(tracking.get(), pid, *node, give_up);
+    }
+  };
+  auto errand = std::make_shared<Errand>();
+  errand->pid = static_cast<int>(notice.pid);
+  if (process_.tracking)
+    errand->tracking = sys::OwnedFd(::fcntl(process_.tracking.get(), F_DUPFD_CLOEXEC, 0));
+  errand->node = order_.state;
+  aside(
+      Helpers::Where::kNear, [errand] { errand->run(); },
+      [this, errand, notice] {
+        process_.is_protected = errand->is_done;
+        settle_notice(notice, sandbox::fail_quietly(EPERM));
+      });
+}
+
+// ---- a process that stays
+
 // As the next step, with enough CPU time before the kernel's fence.
 bool Cell::may_stay() const {
   constexpr std::chrono::seconds kSpare{1};
   const Limits& limits = order_.job->limits;
   const Nanoseconds used = process_.spent + (cpu_now() - cpu_base_);
   const bool has_time = used + limits.cpu + kSpare < std::chrono::seconds(cpu_fence_of(limits.cpu));
-  return order_.may_stay && has_time && !life_.is_worn() && !plan_.scratch && !observer_ &&
-         layers_.has(Layer::kCgroupMemory) && layers_.has(Layer::kCgroupCpu);
+  return order_.may_stay && lets_stay() && has_time && !life_.is_worn();
+}
+
+// Where a process that stays can be accounted for, and tells nobody of its calls.
+bool Cell::lets_stay() const {
+  return !plan_.scratch && !observer_ && layers_.has(Layer::kCgroupMemory) &&
+         layers_.has(Layer::kCgroupCpu);
 }
 
 // kOccupied.
@@ -143,6 +224,7 @@ void Cell::on_vacated(const shim::JobDone& done) {
   // Whoever has stopped has written nothing.
   if (!life_.finish_vacating(done.clean != 0 && !life_.is_worn() && !has_output()))
     return on_exit();
+  process_.tracking.reset();
   events_.ready();
 }
 

@@ -67,6 +67,10 @@ void Cell::on_notice() {
     if (!*got) return;
     Notice& notice = **got;
     notice.reader = plan_.ids.reader;
+    if (tells_of_its_node(notice)) {
+      protect_node(notice);
+      continue;
+    }
     const bool by_init = is_ours(notice);
     const std::optional<Ruling> ruling = by_init ? sandbox::go_on() : rule(notice);
     if (!ruling) {
@@ -203,7 +207,7 @@ std::optional<Ruling> Cell::rule(const Notice& notice) {
     result_.had_unfixed_child = true;
     return sandbox::fail_quietly(EINVAL);
   }
-  if (becomes_its_program(notice)) return sandbox::go_on();
+  if (becomes_its_program(notice) || asks_for_tracking(notice)) return sandbox::go_on();
   if (observer_) {
     if (std::optional<Ruling> settled = observer_->settle(notice)) return settled;
   }

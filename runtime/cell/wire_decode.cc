@@ -100,6 +100,9 @@ std::optional<CellFrame> decode_cell_frame(std::span<const std::byte> bytes, siz
   if (auto ready = frame_of<shim::CellReady>(bytes)) {
     return possible(*ready, descriptors) ? std::optional<CellFrame>(*ready) : std::nullopt;
   }
+  if (auto tracked = frame_of<shim::JobTracked>(bytes)) {
+    return descriptors <= 1 ? std::optional<CellFrame>(*tracked) : std::nullopt;
+  }
   if (auto held = frame_of<shim::JobHeld>(bytes)) {
     return descriptors == 0 ? std::optional<CellFrame>(*held) : std::nullopt;
   }

@@ -21,10 +21,11 @@ using TemplateFrame = std::variant<shim::TemplateBorn, shim::TemplateReady, shim
 std::optional<TemplateFrame> decode_template_frame(std::span<const std::byte> bytes,
                                                    size_t descriptors);
 
-// CellReady comes with the cell's root, and with its listener if it says so. `now` is the
-// monotonic clock: JobDone tells of no moment that is still to come, its durations are not
-// negative, and sums of its figures cannot overflow.
-using CellFrame = std::variant<shim::CellReady, shim::JobRests, shim::JobHeld, shim::JobDone>;
+// CellReady comes with the cell's root, and with its listener if it says so; JobTracked with one
+// or, where the kernel cannot, none. `now` is the monotonic clock: JobDone tells of no moment that
+// is still to come, its durations are not negative, and sums of its figures cannot overflow.
+using CellFrame =
+    std::variant<shim::CellReady, shim::JobTracked, shim::JobRests, shim::JobHeld, shim::JobDone>;
 std::optional<CellFrame> decode_cell_frame(std::span<const std::byte> bytes, size_t descriptors,
                                            sys::Nanoseconds now);
 

@@ -193,6 +193,34 @@ bool is_no_state(const AddressArea& area) {
          (area.end > shim::state::kAnswerAddress && area.begin < shim::state::kEndOfOurs);
 }
 
+std::vector<AddressArea> trackable_areas(const std::vector<AddressArea>& before,
+                                         const std::vector<AddressArea>& now) {
+  std::vector<AddressArea> keep;
+  Side first(before);
+  for (const AddressArea& area : now) {
+    if (area.is_shared || is_no_state(area)) continue;
+    const AddressArea* was = first.at(area.begin);
+    const bool was_there = was && area.end <= was->end && have_same_backing(*was, area);
+    if (is_anonymous(area) || was_there) keep.push_back(area);
+  }
+  return keep;
+}
+
+std::vector<AddressArea> trackable_areas(const std::vector<shim::state::Area>& of_node,
+                                         const std::vector<AddressArea>& now) {
+  std::vector<AddressArea> keep;
+  auto theirs = of_node.begin();
+  const auto is_file = [](const shim::state::Area& area) { return area.kind == AreaKind::kFile; };
+  for (const AddressArea& area : now) {
+    if (area.is_shared || is_no_state(area)) continue;
+    // kUnwritten ones come last, in an order of their own.
+    while (theirs != of_node.end() && !(is_file(*theirs) && theirs->end > area.begin)) ++theirs;
+    if (is_anonymous(area) || theirs == of_node.end() || theirs->begin >= area.end)
+      keep.push_back(area);
+  }
+  return keep;
+}
+
 uint64_t end_of_heap(const std::vector<AddressArea>& areas, uint64_t start) {
   uint64_t end = start;
   for (const AddressArea& area : areas) {

@@ -28,6 +28,15 @@ std::optional<std::vector<AddressArea>> parse_maps(std::string_view text);
 // What the kernel gives to each process, and what is a step's own: no part of any state.
 bool is_no_state(const AddressArea& area);
 
+// Areas of `now` where a page is the process's own for as long as it does not give it back itself:
+// private, and of no file but those that it was forked with, which nobody changes. Another file
+// that is cut takes the pages of all with it (mmap(2), truncation).
+std::vector<AddressArea> trackable_areas(const std::vector<AddressArea>& before,
+                                         const std::vector<AddressArea>& now);
+// The same of a process into which a node with these areas has just been put back.
+std::vector<AddressArea> trackable_areas(const std::vector<shim::state::Area>& of_node,
+                                         const std::vector<AddressArea>& now);
+
 struct AreaChange {
   uint64_t begin = 0, end = 0;
   shim::state::AreaKind kind = shim::state::AreaKind::kNone;

@@ -15,6 +15,7 @@
 
 #include "runtime/sessions/process_look.h"
 #include "runtime/sessions/shared_pages.h"
+#include "runtime/sessions/write_tracking.h"
 
 namespace runtime {
 
@@ -80,6 +81,9 @@ class Capture {
     if (!hold) return cannot(kTooLarge);
     TRY(file_.lay_out());
     if (!TRY(fill())) return cannot(kTakesTooLong);
+    is_protected_ =
+        may_go_on_ && order_.tracking &&
+        protect_pages(order_.tracking.get(), areas_, written_, order_.bounds.give_up).ok();
     const Stillness after = TRY(process_.stillness());
     if (!after.lacks.empty()) return cannot(after.lacks);
     const bool was_alone = order_.jobs().size() == 1 && process_.is_there() && !has_ended(order_);
@@ -88,6 +92,7 @@ class Capture {
   }
   const std::string& why_not() const { return why_not_; }
   bool may_go_on() const { return may_go_on_; }
+  bool is_protected() const { return is_protected_; }
   RestsAs rests_as() const {
     return {.pid = process_.pid(),
             .switches_voluntary = static_cast<int64_t>(switches_.voluntary),
@@ -129,11 +134,17 @@ class Capture {
         return std::string("a mapping of a file that it cannot name");
       file_.areas.push_back(area);
     }
-    auto own = TRY(process_.own_pages(now, order_.room.most_bytes + bytes_shared_at_most()));
+    const uint64_t shared_at_most = order_.from ? order_.from->bytes_of_all() : 0;
+    auto own = TRY(process_.own_pages(now, order_.room.most_bytes + shared_at_most));
     if (!own.are_all) return std::string(kTooLarge);
+    if (!order_.is_protected) own.unwritten.clear();
+    if (order_.tracking) {
+      written_ = overlap_of(own.runs, own.unwritten).alone;
+      areas_ = trackable_areas(before, now);
+    }
     file_.runs = std::move(own.runs);
     held_ = held(file_.runs, scratch_);
-    if (std::string wrong = TRY(share()); !wrong.empty()) return wrong;
+    if (std::string wrong = TRY(share(own.unwritten)); !wrong.empty()) return wrong;
     if (file_.size() > order_.room.most_bytes) return std::string(kTooLarge);
     const bool has_code = std::any_of(file_.runs.begin(), file_.runs.end(), [](const auto& run) {
       return (run.protection & PROT_EXEC) != 0;
@@ -141,17 +152,11 @@ class Capture {
     return std::string(has_code ? "code that it has written" : "");
   }
 
-  uint64_t bytes_shared_at_most() const {
-    uint64_t bytes = 0;
-    if (!order_.from) return bytes;
-    for (const auto& each : order_.from->files) bytes += each->bytes;
-    return bytes;
-  }
-
   // Empty, or why it was given up.
-  Result<std::string> share() {
+  Result<std::string> share(const Runs& unwritten) {
     if (!order_.from) return std::string();
-    auto shared = share_pages(std::move(file_.runs), *order_.from, process_, order_.bounds.give_up);
+    const Sharing sharing{*order_.from, process_, order_.verifies, order_.bounds.give_up};
+    auto shared = share_pages(std::move(file_.runs), unwritten, sharing);
     if (!shared && order_.bounds.give_up()) return std::string(kTakesTooLong);
     SharedPages found = TRY(std::move(shared));
     file_.runs = std::move(found.runs);
@@ -224,7 +229,9 @@ class Capture {
   ScratchLook scratch_;
   ProcessStanding standing_;
   std::string why_not_;
-  bool sees_timers_ = false, may_go_on_ = false;
+  bool sees_timers_ = false, may_go_on_ = false, is_protected_ = false;
+  std::vector<AddressArea> areas_;  // where writes can be told of ...
+  Runs written_;                    // ... and its own pages whose writes are not yet
   Switches switches_;
   sys::Nanoseconds cpu_of_children_{};
   sys::Bytes held_;
@@ -246,6 +253,7 @@ Captured capture(const CaptureOrder& order) {
   Captured captured{.state = std::move(*state), .why_not = capture.why_not()};
   captured.may_go_on = captured.state && capture.may_go_on();
   captured.rests_as = capture.rests_as();
+  captured.is_protected = captured.may_go_on && capture.is_protected();
   return captured;
 }
 

@@ -33,6 +33,12 @@ Result<void> seal_node_file(int file) {
   return {};
 }
 
+uint64_t NodeState::bytes_of_all() const {
+  uint64_t all = 0;
+  for (const auto& each : files) all += each->bytes;
+  return all;
+}
+
 shim::state::Name NodeFile::name(std::string_view text) {
   const shim::state::Name name{static_cast<uint32_t>(names_.size()),
                                static_cast<uint32_t>(text.size())};

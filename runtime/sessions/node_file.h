@@ -29,6 +29,7 @@ struct NodeContents {
 struct NodeState {
   std::vector<std::shared_ptr<const NodeContents>> files;  // its own first
   uint64_t bytes = 0;                                      // of its own
+  uint64_t bytes_of_all() const;                           // of its files
 };
 
 // A file in memory for one, to be written and then sealed: nothing changes it from there on.

@@ -26,7 +26,8 @@ struct Region {
   uint64_t begin, end, categories;
 };
 constexpr unsigned long kScan = _IOWR('f', 16, ScanRequest);
-constexpr uint64_t kOfFile = 1 << 2, kPresent = 1 << 3, kSwapped = 1 << 4, kZero = 1 << 5;
+constexpr uint64_t kTracked = 1 << 0, kWritten = 1 << 1, kOfFile = 1 << 2, kPresent = 1 << 3,
+                   kSwapped = 1 << 4, kZero = 1 << 5;
 
 constexpr bool is_own(uint64_t entry) {  // present or swapped, and neither a file's nor shared
   return (entry >> 62) != 0 && !((entry >> 61) & 1);
@@ -54,14 +55,17 @@ sys::Result<bool> PageScan::scan(uint64_t begin, uint64_t end, const Found& foun
   request.vec_len = regions.size();
   request.category_inverted = request.category_mask = kOfFile | kZero;
   request.category_anyof_mask = kPresent | kSwapped;
-  request.return_mask = kPresent;
+  request.return_mask = kTracked | kWritten | kPresent;
   request.end = end;
   for (request.start = begin; request.start < end; request.start = request.walk_end) {
     const int count = ::ioctl(pagemap_, kScan, &request);
     if (count < 0 && request.start == begin) return false;
     if (count < 0) return sys::Error::from_errno("scan a pagemap");
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      if (!found(regions[i].begin, regions[i].end)) return true;
+      // Where a page of a file's area has been given back, the mark of its protection is left, as a
+      // swapped page would be.
+      const bool is_unwritten = regions[i].categories == (kTracked | kPresent);
+      if (!found(regions[i].begin, regions[i].end, is_unwritten)) return true;
     }
     if (request.walk_end <= request.start)
       return sys::Error::because("a scan of a pagemap that ended early");
@@ -82,14 +86,14 @@ sys::Result<void> PageScan::read(uint64_t begin, uint64_t end, const Found& foun
     for (uint64_t i = 0; i < count; ++i, at += kPageBytes) {
       if (is_own(entries_[i]) == first.has_value()) continue;
       if (first) {
-        if (!found(*first, at)) return {};
+        if (!found(*first, at, false)) return {};
         first.reset();
       } else {
         first = at;
       }
     }
   }
-  if (first) (void)found(*first, end);
+  if (first) (void)found(*first, end, false);
   return {};
 }
 

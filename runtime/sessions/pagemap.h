@@ -15,8 +15,9 @@ namespace runtime {
 class PageScan {
  public:
   explicit PageScan(int pagemap) : pagemap_(pagemap) {}
-  // False: no more of them are wanted.
-  using Found = std::function<bool(uint64_t begin, uint64_t end)>;
+  // `is_unwritten`: they are protected (write_tracking.h), and have been neither written to nor
+  // given back since. False: no more of them are wanted.
+  using Found = std::function<bool(uint64_t begin, uint64_t end, bool is_unwritten)>;
   // Calls `found` for runs of such pages of a process with these areas, in order.
   sys::Result<void> find_own(const std::vector<AddressArea>& areas, const Found& found);
 

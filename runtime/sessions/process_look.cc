@@ -89,6 +89,17 @@ std::string what_is(mode_t mode) {
   return "a descriptor of the kernel's";
 }
 
+// The number of runs that this adds.
+size_t add_run(std::vector<Run>& runs, const Run& next) {
+  if (!runs.empty() && runs.back().end() == next.begin &&
+      runs.back().protection == next.protection) {
+    runs.back().pages += next.pages;
+    return 0;
+  }
+  runs.push_back(next);
+  return 1;
+}
+
 // Kept, as fresh memory would cost more than the copies.
 std::vector<char>& buffer_of_this_thread() {
   thread_local std::vector<char> buffer(kMostAtOnce);
@@ -175,13 +186,14 @@ Result<RestingProcess::OwnPages> RestingProcess::own_pages(const std::vector<Add
   OwnPages own;
   uint64_t bytes = 0;
   auto area = areas.begin();
-  const auto take = [&](uint64_t begin, uint64_t end) {
+  const auto take = [&](uint64_t begin, uint64_t end, bool is_unwritten) {
     while (area != areas.end() && area->end <= begin) ++area;
     for (auto each = area; each != areas.end() && each->begin < end; ++each) {
       if (each->is_shared || is_no_state(*each)) continue;
       const uint64_t first = std::max(begin, each->begin), last = std::min(end, each->end);
-      own.runs.push_back(Run{first, (last - first) / kPageBytes, 0, each->protection, 0});
-      bytes += last - first + sizeof(Run);
+      const Run run{first, (last - first) / kPageBytes, 0, each->protection, 0};
+      bytes += last - first + add_run(own.runs, run) * sizeof(Run);
+      if (is_unwritten) add_run(own.unwritten, run);
     }
     own.are_all = bytes <= most_bytes;
     return own.are_all;

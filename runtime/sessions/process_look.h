@@ -66,6 +66,7 @@ class RestingProcess {
   // outside of `areas` are left out, and all behind so many bytes.
   struct OwnPages {
     std::vector<shim::state::Run> runs;
+    std::vector<shim::state::Run> unwritten;  // of these: protected, and not written to since
     bool are_all = true;
   };
   sys::Result<OwnPages> own_pages(const std::vector<AddressArea>& areas, uint64_t most_bytes) const;

@@ -20,9 +20,9 @@ using sys::Result;
 
 namespace {
 
-constexpr uint64_t kLeastState = 512;  // pages; less is written sooner than it is compared
-constexpr uint64_t kLeastShared = 4;  // pages, for which one run more is worth it
-constexpr uint64_t kMostWaste = 4;    // one page held in vain for so many of the state
+constexpr uint64_t kLeastCompared = 512;  // pages; fewer are written sooner than compared
+constexpr uint64_t kMostWaste = 4;    // one page held in vain for so many of the state ...
+constexpr uint64_t kWasteOfAll = 256;  // ... or these
 
 Result<void> read_at(int file, void* into, size_t bytes, uint64_t at) {
   char* to = static_cast<char*>(into);
@@ -101,16 +101,30 @@ class Comparison {
   Runs found_;
 };
 
+// Of runs that are also the node's: file 0 where the process has another content.
+Result<Runs> compare_with_node(const Runs& both, const Sharing& sharing) {
+  Comparison comparison(both, sharing.from);
+  TRY(sharing.process.read(both, [&](std::string_view bytes) -> Result<void> {
+    if (sharing.give_up()) return sys::Error::because(kTakesTooLong);
+    return comparison.take(bytes);
+  }));
+  return std::move(comparison).found();
+}
+
 }  // namespace
 
-Result<Runs> runs_of(const NodeState& node) {
+Result<NodeTables> tables_of(const NodeState& node) {
   const int file = node.files.front()->file.get();
   Header header;
   TRY(read_at(file, &header, sizeof header, 0));
-  Runs runs(header.runs);
-  const uint64_t at = sizeof header + header.areas * sizeof(shim::state::Area);
-  TRY(read_at(file, runs.data(), runs.size() * sizeof(Run), at));
-  return runs;
+  NodeTables tables;
+  tables.areas.resize(header.areas);
+  tables.runs.resize(header.runs);
+  const uint64_t of_areas = tables.areas.size() * sizeof(shim::state::Area);
+  TRY(read_at(file, tables.areas.data(), of_areas, sizeof header));
+  TRY(read_at(file, tables.runs.data(), tables.runs.size() * sizeof(Run),
+              sizeof header + of_areas));
+  return tables;
 }
 
 Overlap overlap_of(const Runs& runs, const Runs& of_node) {
@@ -136,12 +150,8 @@ Overlap overlap_of(const Runs& runs, const Runs& of_node) {
 
 Runs joined(Runs runs) {
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
-  Runs worthy, all;
-  for (const Run& run : runs) append(worthy, run);
-  for (Run& run : worthy) {
-    if (run.pages < kLeastShared) run.file = 0, run.at = 0;
-    append(all, run);
-  }
+  Runs all;
+  for (const Run& run : runs) append(all, run);
   return all;
 }
 
@@ -165,8 +175,8 @@ std::vector<std::shared_ptr<const NodeContents>> choose_files(
   for (const Use& use : uses) {
     const auto& file = files[use.file - 1];
     const uint64_t waste = file->bytes / kPageBytes - use.pages;
-    if (use.pages == 0 || chosen.size() == kMostFiles - 1 || wasted + waste > all / kMostWaste)
-      continue;
+    const bool is_worth_it = wasted + waste <= std::max(all / kMostWaste, kWasteOfAll);
+    if (use.pages == 0 || chosen.size() == kMostFiles - 1 || !is_worth_it) continue;
     wasted += waste;
     chosen.push_back(file);
     numbers[use.file] = static_cast<uint32_t>(chosen.size());
@@ -178,22 +188,26 @@ std::vector<std::shared_ptr<const NodeContents>> choose_files(
   return chosen;
 }
 
-Result<SharedPages> share_pages(Runs own, const NodeState& from, const RestingProcess& process,
-                                const std::function<bool()>& give_up) {
+Result<SharedPages> share_pages(Runs own, const Runs& unwritten, const Sharing& sharing) {
   uint64_t pages = 0;
   for (const Run& run : own) pages += run.pages;
-  if (pages < kLeastState) return SharedPages{std::move(own), {}};
-  Overlap overlap = overlap_of(own, TRY(runs_of(from)));
-  Comparison comparison(overlap.both, from);
-  TRY(process.read(overlap.both, [&](std::string_view bytes) -> Result<void> {
-    if (give_up()) return sys::Error::because(kTakesTooLong);
-    return comparison.take(bytes);
-  }));
+  if (pages < kLeastCompared && unwritten.empty()) return SharedPages{std::move(own), {}};
+  const Runs theirs = TRY(tables_of(sharing.from)).runs;
+  Runs kept = overlap_of(unwritten, theirs).both;
+  if (sharing.verifies) {
+    const Runs found = TRY(compare_with_node(kept, sharing));
+    const auto has_changed = [](const Run& run) { return run.file == 0; };
+    if (std::any_of(found.begin(), found.end(), has_changed))
+      return sys::Error::because("a page that was written to, and nothing told");
+  }
+  const Overlap rest = overlap_of(kept.empty() ? own : overlap_of(own, kept).alone, theirs);
   SharedPages shared;
-  shared.runs = std::move(comparison).found();
-  shared.runs.insert(shared.runs.end(), overlap.alone.begin(), overlap.alone.end());
+  shared.runs = TRY(compare_with_node(rest.both, sharing));
+  for (Run& run : kept) ++run.file;
+  shared.runs.insert(shared.runs.end(), rest.alone.begin(), rest.alone.end());
+  shared.runs.insert(shared.runs.end(), kept.begin(), kept.end());
   shared.runs = joined(std::move(shared.runs));
-  shared.files = choose_files(shared.runs, from.files);
+  shared.files = choose_files(shared.runs, sharing.from.files);
   shared.runs = joined(std::move(shared.runs));
   return shared;
 }

@@ -28,6 +28,7 @@ struct LastWord {
   const SetupReport* failure = nullptr;
   SetupReport* done = nullptr;  // its time is set
   int status = 0;               // to end with
+  bool tells = false;           // call userfaultfd(2) before that (JobOrder::asks_again)
 };
 void restore_memory(int* tid_address, const LastWord& word);
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "sandbox/sys/userfault.h"
 #include "shim/state/node_view.h"
 #include "shim/state/restore.h"
 
@@ -184,6 +185,8 @@ void restore_memory(int* tid_address, const LastWord& word) {
     call(SYS_write, word.report, argument(word.failure), sizeof *word.failure);
     for (;;) call(SYS_exit_group, word.status);
   }
+  // The supervisor answers it when it has protected what has been put back (JobTracked).
+  if (word.tells) call(SYS_userfaultfd, static_cast<long>(sys::kUserfaultFlags));
   if (tid_address) *tid_address = static_cast<int>(call(SYS_gettid));
   timespec now{};
   call(SYS_clock_gettime, CLOCK_MONOTONIC, argument(&now));

@@ -24,6 +24,16 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
+def tells_of_writes() -> bool:
+    """Whether the kernel tells which pages of a process are written to (userfaultfd with WP_ASYNC, Linux 6.7)."""
+    release = tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
+    call = {"x86_64": 323, "aarch64": 282}.get(os.uname().machine, -1)
+    descriptor = ctypes.CDLL(None).syscall(call, os.O_CLOEXEC | os.O_NONBLOCK | 1)  # UFFD_USER_MODE_ONLY
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0 and release >= (6, 7)
+
+
 def stat_of(pid: int) -> tuple[int, str] | None:
     """Parent and state letter of a process, None when it is gone."""
     try:

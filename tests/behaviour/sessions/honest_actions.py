@@ -104,7 +104,7 @@ MEMORY = {
         "C.munmap($x, $n * 4096, 0)"),
     "mapped file": Kind(
         "open(here('$x'), 'wb').write(fill($size, $k)); $f = open(here('$x'), 'rb'); $x = mmap.mmap($f.fileno(), 0, access=mmap.ACCESS_COPY)",
-        "crc([$x[:]])", ("$x[::$few] = fill(len($x[::$few]), $k)", "$x[:9] = fill(len($x[:9]), $k)", "$f.close()")),
+        "crc([$x[:]])", ("$x[::$few] = fill(len($x[::$few]), $k)", "$x[:9] = fill(len($x[:9]), $k)", "$f.close()", "$x.madvise(mmap.MADV_DONTNEED)")),
     "thread": Kind("$x = []; thread(lambda: $x.extend(blocks($k, $total, $size + 64)))", "crc($x)", ("thread(lambda: lose($x, $k, $part))",
         "thread(lambda: $x.extend(blocks($k, $total, $size + 64)))", "lose($x, $k, $part)",
         "with ThreadPoolExecutor(4) as $p: $x += $p.map(fill, range($size, $size + 4))",

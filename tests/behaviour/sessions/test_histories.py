@@ -113,6 +113,18 @@ class Histories(SessionTestCase):
             nodes.append(session["node"])
 
 
+class HistoriesCompared(Histories):
+    """What the kernel says was not written to is compared all the same."""
+
+    options = ("--verify-rollback",)
+    seeds = range(21, 24)
+
+
+class HistoriesComparedAnew(Histories):
+    options = ("--verify-rollback", "--steps-stay", "none")
+    seeds = range(31, 34)
+
+
 class HistoriesContained(Histories):
     options = ("--level", "contained")
     seeds = range(4, 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import os
 import random
 import signal
@@ -11,6 +13,8 @@ from typing import Any
 import host
 import zygo
 from sessions.client import SessionTestCase
+
+UNTOLD = "this kernel does not tell what is written to (userfaultfd, WP_ASYNC)"
 
 
 class ResidentsTestCase(SessionTestCase):
@@ -36,6 +40,12 @@ class ResidentsTestCase(SessionTestCase):
         self.assertFalse(self.has_gone_on(result), "it went on")
         return result
 
+    def trackings(self) -> int:
+        """How many processes' writes the service is told of."""
+        folder = f"/proc/{self.service.process.pid}/fd"
+        links = [os.readlink(path) for name in os.listdir(folder) if os.path.lexists(path := f"{folder}/{name}")]
+        return sum("userfaultfd" in link for link in links)
+
 
 class Residents(ResidentsTestCase):
     options = ("--workers", "1", "--steps-stay", "5m")
@@ -49,6 +59,36 @@ class Residents(ResidentsTestCase):
             node = result["session"]["node"]
         self.assertEqual(self.value(node, "x"), [0, 1, 2, 3, 4])
         self.service.await_metric("zygo_steps_gone_on_total ", before + 6)
+
+    def test_the_service_is_told_of_writes_and_no_program_can_be(self) -> None:
+        if not host.tells_of_writes():
+            self.skipTest(UNTOLD)
+        node = self.node("", "import ctypes, os\ndata = bytearray(6 << 20)")
+        result = self.assertGoesOn(node, "data[5000] = 1\n[os.readlink(f'/proc/self/fd/{n}') for n in range(64) "
+                                 "if os.path.lexists(f'/proc/self/fd/{n}')]")
+        self.assertEqual([link for link in result["value"] if "userfault" in link], [])
+        self.assertEqual(self.trackings(), 1)
+        call = "ctypes.CDLL(None).syscall(323, 0o2004001)"
+        self.assertLabel(self.step(result["session"]["node"], call), "UnsafeCode")
+        self.assertLabel(self.step("", f"import ctypes\n{call}"), "UnsafeCode")
+        self.assertEqual(self.trackings(), 0)
+
+    def test_no_program_can_look_at_or_clear_the_marks_of_its_writes(self) -> None:
+        for name in ("self/pagemap", "self/clear_refs", "self/mem", "1/pagemap", "thread-self/pagemap"):
+            node = self.node("", "data = bytearray(3 << 20)")
+            result = self.step(node, f"open('/proc/{name}', 'rb')")
+            self.assertNotEqual(result["label"], "OK", name)
+
+    def test_a_file_that_is_cut_takes_its_pages_along(self) -> None:
+        """Who has it mapped privately, and has written there, sees the file from then on."""
+        mapped = self.node("", "import mmap\nopen('f', 'w').write('f' * 8192)\nf = open('f', 'r+'); m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_COPY)\n"
+                               "m[0:3] = b'xyz'")
+        for cut in ("open('f', 'w').write('g' * 8192)", "open('f', 'w').close(); open('f', 'w').write('g' * 5000)"):
+            node = self.assertGoesOn(self.node(mapped, "m[3] = 1", "m[4] = 1"), cut)["session"]["node"]
+            for _ in range(3):  # the first goes on itself
+                self.assertEqual(self.value(node, "open('f', 'r+').write('h' * 8192); m[0:3].decode()"), "hhh", cut)
+        node = self.node(mapped, "m[3] = 1", "m[4] = 1", "open('f', 'w').close()")
+        self.assertEqual(self.value(node, "len(open('f').read())"), 0)
 
     def test_output_and_answers_are_each_steps_own(self) -> None:
         node = self.node("", "import sys")
@@ -206,13 +246,40 @@ class ForAWhile(ResidentsTestCase):
 
 
 class NotAtAll(ResidentsTestCase):
-    options = ("--steps-stay", "none")
+    options = ("--steps-stay", "none", "--memory-of-jobs", "fork")  # a holder has its own writes told
 
     def test_each_step_has_a_process_of_its_own(self) -> None:
         node = self.node("", "x = 1")
         for _ in range(3):
             node = self.assertBeginsAnew(node, "x")["session"]["node"]
         self.assertEqual(self.service.metric("zygo_steps_gone_on_total "), 0)
+
+    def is_protected(self) -> bool:
+        """Whether the kernel tells of writes to memory of one of our processes ("uw", proc_pid_smaps(5))."""
+        found = False
+        for pid in host.descendants(self.service.process.pid):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps") as areas:
+                found = found or any("uw" in line.split() for line in areas if line.startswith("VmFlags:"))
+        return found
+
+    def test_writes_to_a_large_node_are_told_from_its_beginning(self) -> None:
+        if not host.tells_of_writes():
+            self.skipTest(UNTOLD)
+        large = self.node("", "data = [[i, str(i)] for i in range(40_000)]")
+        small = self.node("", "data = 1")
+        for node, is_told in ((small, False), (large, True)):
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                step = pool.submit(self.step, node, "while True: data", limits={"wall_ms": 1500, "cpu_ms": 1500})
+                found = most = 0
+                while not step.done():
+                    most = max(most, self.trackings())
+                    found = found or self.is_protected()
+            self.assertLabel(step.result(), "TimeoutException")
+            self.assertEqual((most, found), (1, True) if is_told else (0, False))
+        self.assertEqual(self.trackings(), 0)
+        changed = self.node(large, "data[7] = 'x'", "data[8] = 'y'")
+        for node, value in ((changed, ["x", "y"]), (large, [[7, "7"], [8, "8"]]), (changed, ["x", "y"])):
+            self.assertEqual(self.value(node, "data[7:9]"), value)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ void from_cell(std::span<const std::byte> bytes, size_t descriptors) {
   if (const auto* done = std::get_if<shim::JobDone>(&*frame)) return use(*done);
   if (const auto* ready = std::get_if<shim::CellReady>(&*frame)) {
     VERIFY(ready->failure.error != 0 || descriptors == 1 + size_t{ready->has_listener});
+  } else if (std::holds_alternative<shim::JobTracked>(*frame)) {
+    VERIFY(descriptors == 1);
   } else {
     const bool is_held = std::holds_alternative<shim::JobHeld>(*frame);
     VERIFY((is_held || std::holds_alternative<shim::JobRests>(*frame)) && descriptors == 0);

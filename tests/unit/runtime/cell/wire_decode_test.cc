@@ -137,3 +137,10 @@ TEST_CASE("the end of a job has a possible status, possible figures and moments 
   CHECK_FALSE(accepted([](Done& done) { done.forked_at_ns = -kMost; }));
   CHECK_FALSE(accepted([](Done& done) { done.ended_at_ns = 0; }));  // confined, but never ended
 }
+
+TEST_CASE("what tells of a step's writes comes with its frame", "[frames]") {
+  const shim::JobTracked tracked;
+  for (const size_t count : {size_t{0}, size_t{1}})
+    CHECK(decode_cell_frame(sys::bytes_of(tracked), count, kNow));
+  CHECK_FALSE(decode_cell_frame(sys::bytes_of(tracked), 2, kNow));
+}

@@ -49,6 +49,48 @@ TEST_CASE("areas are read as the kernel tells them", "[areas]") {
   CHECK_FALSE(parse_maps("10000-20000 rw-p 0 00:00 0\n10000-20000 rw-p 0 00:00 0\n"));
 }
 
+TEST_CASE("writes are tracked where nobody else takes a page away", "[areas]") {
+  const auto trackable = [](std::string_view line) {
+    return !trackable_areas(parse_maps(kBefore).value(), parse_maps(line).value()).empty();
+  };
+  CHECK(trackable("20000-30000 rw-p 00010000 00:01 5  /memfd:image (deleted)\n"));
+  CHECK(trackable("24000-28000 r--p 00014000 00:01 5  /memfd:image (deleted)\n"));
+  CHECK(trackable("50000-60000 rw-p 00000000 00:00 0  [heap]\n"));
+  CHECK(trackable("90000-91000 rw-p 00000000 00:00 0\n"));
+  CHECK_FALSE(trackable("20000-31000 rw-p 00010000 00:01 5  /memfd:image (deleted)\n"));
+  CHECK_FALSE(trackable("20000-30000 rw-p 00020000 00:01 5  /memfd:image (deleted)\n"));
+  CHECK_FALSE(trackable("20000-30000 rw-p 00010000 00:01 6  /memfd:other (deleted)\n"));
+  CHECK_FALSE(trackable("20000-30000 rw-p 00010000 00:02 5  /tmp/f\n"));
+  CHECK_FALSE(trackable("50000-60000 rw-p 00000000 00:02 7  /tmp/f\n"));
+  CHECK_FALSE(trackable("90000-91000 rw-p 00000000 00:02 7  /tmp/f\n"));
+  CHECK_FALSE(trackable("90000-91000 rw-s 00000000 00:00 0\n"));
+  CHECK_FALSE(trackable("7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0  [stack]\n"));
+  CHECK_FALSE(trackable("6f1000000000-6f1000010000 rw-p 00000000 00:00 0\n"));
+}
+
+TEST_CASE("in a process with a node, its files are those of others", "[areas]") {
+  using shim::state::Area;
+  const std::vector<Area> of_node = {{0x21000, 0x22000, AreaKind::kProtection},
+                                     {0x30000, 0x32000, AreaKind::kFile},
+                                     {0x60000, 0x70000, AreaKind::kAnonymous},
+                                     {0x80000, 0x81000, AreaKind::kFile},
+                                     {0x10000, 0x90000, AreaKind::kUnwritten}};
+  const auto areas = trackable_areas(
+      of_node, parse_maps("20000-21000 rw-p 00010000 00:01 5  /memfd:image (deleted)\n"
+                          "21000-22000 rw-s 00000000 00:01 5  /memfd:image (deleted)\n"
+                          "30000-31000 rw-p 00000000 00:02 7  /tmp/f\n"
+                          "31000-32000 r--p 00000000 00:02 7  /tmp/f\n"
+                          "32000-33000 rw-p 00000000 00:01 5  /memfd:image (deleted)\n"
+                          "60000-70000 rw-p 00000000 00:00 0  [heap]\n"
+                          "7f000-82000 rw-p 00000000 00:02 7  /tmp/f\n"
+                          "82000-83000 rw-p 00000000 00:00 0\n"
+                          "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0  [stack]\n")
+                   .value());
+  std::vector<uint64_t> begins;
+  for (const AddressArea& area : areas) begins.push_back(area.begin);
+  CHECK(begins == std::vector<uint64_t>{0x20000, 0x32000, 0x60000, 0x82000});
+}
+
 TEST_CASE("what a program puts where a step has something of ours is found", "[areas]") {
   const std::string now(kBefore);
   const std::string request = "6f2000000000-6f2000001000 rw-p 00000000 00:00 0\n";
