@@ -26,7 +26,7 @@ constexpr sys::Bytes kUsualStack = sys::mebibytes(8);
 // RLIMIT_NPROC stands behind the count of processes, so that the count comes first.
 constexpr uint64_t kBehindTheCount = 8;
 
-// Of a smaller node all pages are sooner read again than protected.
+// To read all pages of a smaller node again is sooner done than to protect them.
 constexpr uint64_t kLargeNode = uint64_t{4} << 20;
 
 shim::Habit habit_of(const Job& job) {

@@ -18,7 +18,7 @@ namespace runtime {
 
 using Runs = std::vector<shim::state::Run>;
 
-// What a node's own file tells of its areas and pages.
+// A node's own file tells of its areas and pages.
 struct NodeTables {
   std::vector<shim::state::Area> areas;
   Runs runs;

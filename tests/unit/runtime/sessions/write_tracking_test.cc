@@ -79,7 +79,7 @@ class Writer {
                 }));
     return marks;
   }
-  // What is told to be written to there.
+  // Protects the pages there that are told to be written to.
   sys::Result<void> protect(
       const char* at, const std::function<bool()>& give_up = [] { return false; }) const {
     const std::string marks = told(at);
