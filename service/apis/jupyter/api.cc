@@ -129,6 +129,7 @@ void JupyterApi::start(const ExchangePtr& exchange) {
       .cells = {context_.foreign_sessions, context_.dispatcher, context_.loop, exchange->client,
                 kName, *std::move(beginning), [this] { news_.wake(); }},
       .version = context_.version,
+      .held = context_.held,
       .over = [this](const std::string& which) { end(which); },
       .rested = context_.rested};
   const auto kernel = std::make_shared<HostedKernel>(std::move(parts));
@@ -167,7 +168,7 @@ void JupyterApi::attach(const ExchangePtr& exchange, const KernelPtr& kernel) {
   auto shaken = shake_hands(exchange->request, kBinary);
   if (auto* refused = std::get_if<Response>(&shaken)) return exchange->answer(std::move(*refused));
   const auto& headers = std::get<Headers>(shaken);
-  // A client that comes again with its session gets the replies to its earlier requests.
+  // A client that comes again with its session gets what it has missed.
   const std::string* named = exchange->request.query_value("session_id");
   const bool is_named = named && !named->empty() && named->size() <= kLongestName;
   std::string session = is_named ? "session " + *named : std::to_string(++last_socket_);
@@ -176,6 +177,7 @@ void JupyterApi::attach(const ExchangePtr& exchange, const KernelPtr& kernel) {
       .id = std::move(session),
       .is_binary =
           std::ranges::any_of(headers, [](const auto& header) { return header.second == kBinary; }),
+      .is_named = is_named,
       .deadlines = context_.deadlines,
       .held = context_.held,
       .heard =
@@ -196,7 +198,7 @@ void JupyterApi::attach(const ExchangePtr& exchange, const KernelPtr& kernel) {
   auto socket = std::make_shared<KernelSocket>(exchange, std::move(parts), context_.websocket);
   if (!kernel->attach(socket))
     return exchange->answer(refusal(429, "this kernel has as many sockets as it may"));
-  socket->open(headers);
+  socket->open(headers, kernel->take_missed(*socket));
 }
 
 // A new kernel takes the place of the one that its client, or else anybody, has not used for

@@ -7,7 +7,10 @@
 
 namespace service::jupyter {
 
-HostedKernel::HostedKernel(Parts parts) : parts_(std::move(parts)) { touch(); }
+HostedKernel::HostedKernel(Parts parts)
+    : parts_(std::move(parts)), missed_(Allowance::Share(parts_.held, parts_.client)) {
+  touch();
+}
 
 HostedKernel::~HostedKernel() { tell_started("the kernel was ended"); }
 
@@ -87,7 +90,9 @@ bool HostedKernel::attach(const std::shared_ptr<KernelSocket>& socket) {
 
 void HostedKernel::detach(const KernelSocket* socket) {
   touch();
-  std::erase_if(sockets_, [socket](const auto& each) { return each.get() == socket; });
+  const bool has_left =
+      std::erase_if(sockets_, [socket](const auto& each) { return each.get() == socket; }) > 0;
+  if (has_left && socket->may_return()) missed_.begin(socket->id());
   look();  // it may have been the one who did not listen
 }
 
@@ -132,6 +137,7 @@ void HostedKernel::send(Channel channel, const Message& message) {
   for (const auto& socket : sockets) {
     if (is_for_all || message.identities.front() == socket->id()) socket->send(channel, message);
   }
+  missed_.add(channel, message);
 }
 
 }  // namespace service::jupyter

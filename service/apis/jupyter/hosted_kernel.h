@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "service/apis/jupyter/kernel_socket.h"
+#include "service/apis/jupyter/missed_messages.h"
 #include "service/apis/jupyter/protocol.h"
 #include "service/apis/jupyter/session_cells.h"
 #include "service/jupyter/kernel.h"
@@ -26,6 +27,7 @@ class HostedKernel : public Clients, public std::enable_shared_from_this<HostedK
     std::string id, name, client;
     SessionCells::Parts cells;
     std::string version;
+    Allowance& held;  // for what a client misses
     // It has ended, at a client's wish or because it could not begin; called once.
     std::function<void(const std::string& id)> over;
     std::function<void()> rested;  // nothing runs any more
@@ -39,6 +41,10 @@ class HostedKernel : public Clients, public std::enable_shared_from_this<HostedK
   void start(Then then);
   // False: it has too many. An older one of the same session is closed.
   bool attach(const std::shared_ptr<KernelSocket>& socket);
+  // What its client has missed since its last socket broke off, to be sent when this one is open.
+  std::vector<MissedMessages::Said> take_missed(const KernelSocket& socket) {
+    return missed_.take(socket.id());
+  }
   void detach(const KernelSocket* socket);
   void hear(const KernelSocket& socket, ChannelMessage said);
   void look();  // there may be news, or room
@@ -66,6 +72,7 @@ class HostedKernel : public Clients, public std::enable_shared_from_this<HostedK
   std::unique_ptr<Kernel> kernel_;
   std::vector<std::shared_ptr<KernelSocket>> sockets_;
   std::deque<std::function<void()>> to_do_;
+  MissedMessages missed_;
   std::vector<Then> starting_;
   sys::Nanoseconds used_{};
   sys::Milliseconds used_since_1970_{};

@@ -26,7 +26,14 @@ KernelSocket::KernelSocket(ExchangePtr exchange, Parts parts, const WebSocket::L
       websocket_(std::make_shared<WebSocket>(std::move(exchange), parts_.deadlines, parts_.held,
                                              limits_of(limits))) {}
 
-void KernelSocket::open(const Headers& headers) { websocket_->open(headers, shared_from_this()); }
+void KernelSocket::open(const Headers& headers, const std::vector<MissedMessages::Said>& missed) {
+  const auto self = shared_from_this();
+  is_opening_ = true;
+  websocket_->open(headers, self);
+  for (const auto& each : missed) send(each.channel, each.message);
+  is_opening_ = false;
+  for (ChannelMessage& said : std::exchange(early_, {})) parts_.heard(*this, std::move(said));
+}
 
 void KernelSocket::send(Channel channel, const Message& message) {
   if (parts_.is_binary)
@@ -47,7 +54,10 @@ void KernelSocket::on_message(Frames::Message message) {
       held_share(Allowance::Share(parts_.held, exchange_->client), kCopies * said->bytes);
   if (!said->message.held)
     return close(kCloseTryLater, "too many bytes are held for this client already");
-  parts_.heard(*this, *std::move(said));
+  if (is_opening_)
+    early_.push_back(*std::move(said));
+  else
+    parts_.heard(*this, *std::move(said));
 }
 
 void KernelSocket::set_listening(bool listens) {

@@ -44,10 +44,11 @@ class Cell:
 class Kernel:
     """One kernel, of the client with this token; of an earlier one, if `id` is given."""
 
+    numbers = itertools.count()  # of messages: clients of one kernel see each other's
+
     def __init__(self, service: Service, token: str = "", id: str = "", **body: Any) -> None:
         self.service = service
         self.headers = {"Authorization": f"token {token}"} if token else {}
-        self.numbers = itertools.count()
         self.cells: dict[str, Cell] = {}
         if not id:
             answer = self.ask("POST", "/api/kernels", body)
@@ -62,8 +63,8 @@ class Kernel:
     def at(self, method: str, what: str = "") -> Answer:
         return self.ask(method, f"/api/kernels/{self.id}{what}")
 
-    def connect(self, receive_buffer: int = 0) -> None:
-        """Anew, if it was."""
+    def connect(self, receive_buffer: int = 0, early: bytes = b"") -> None:
+        """Anew, if it was. `early` is sent in one piece with the handshake."""
         if hasattr(self, "socket"):
             self.close()
         lines = [f"{name}: {value}" for name, value in self.headers.items()]
@@ -72,7 +73,7 @@ class Kernel:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         sock.settimeout(120 * PATIENCE)
         sock.connect(("127.0.0.1", self.service.port))
-        self.socket = WebSocket(sock, f"/api/kernels/{self.id}/channels?session_id={id(self)}", *lines)
+        self.socket = WebSocket(sock, f"/api/kernels/{self.id}/channels?session_id={id(self)}", *lines, early=early)
 
     def close(self) -> None:
         self.socket.sock.close()

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import tempfile
+import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +14,7 @@ import host
 from apis.jupyter_client import Kernel, binary
 from serve import Service
 from ws_client import BINARY, CLOSE, TEXT, Closed, WebSocket, frame
-from zygo import ZygoTestCase
+from zygo import PATIENCE, ZygoTestCase
 
 ANN, BOB = "0123456789abcdef-ann", "0123456789abcdef-bob"
 
@@ -173,6 +174,60 @@ class Kernels(JupyterCase):
         self.assertEqual(closed.exception.code, 1000)
         self.assertEqual(kernel.at("DELETE").status, 404)
         kernel.close()
+
+    def leave(self, kernel: Kernel) -> None:
+        before = kernel.at("GET").json["connections"]
+        kernel.close()
+        deadline = time.monotonic() + 20 * PATIENCE
+        while kernel.at("GET").json["connections"] == before:
+            self.assertLess(time.monotonic(), deadline, "the service has not noticed")
+
+    def test_who_comes_again_is_told_what_it_has_missed(self) -> None:
+        kernel = self.kernel()
+        other = Kernel(self.service, ANN, kernel.id)
+        self.addCleanup(other.close)
+        cell = kernel.execute("print('begun')\nwhile True: pass", stop_on_error=False)
+        while "stream" not in kernel.cells[cell].kinds:
+            kernel.take_next()
+        queued = kernel.execute("'and then'")
+        self.leave(kernel)
+        self.assertEqual(kernel.at("POST", "/interrupt").status, 204)
+        self.assertEqual(other.run("'of another'").value, "'of another'")  # it came behind
+        kernel.connect()
+        ended = kernel.result_of(cell)
+        self.assertEqual((ended.status, ended.stdout, ended.kinds[-3:]), ("error", "begun\n", ["error", "execute_reply", "idle"]))
+        self.assertEqual(kernel.result_of(queued).kinds, ["busy", "execute_input", "execute_result", "execute_reply", "idle"])
+
+    def test_what_was_missed_comes_before_what_is_asked_then(self) -> None:
+        kernel = self.kernel()
+        other = Kernel(self.service, ANN, kernel.id)
+        self.addCleanup(other.close)
+        self.leave(kernel)
+        cell = other.execute("print('missed')")
+        other.result_of(cell)
+        header = {"msg_id": "early", "msg_type": "kernel_info_request"}
+        text = json.dumps({"channel": "shell", "header": header, "parent_header": {}, "content": {}}).encode()
+        kernel.connect(early=frame(TEXT, text))
+        heard: list[str] = []
+        while "early" not in heard:
+            heard.append(kernel.socket.message()["parent_header"]["msg_id"])
+        self.assertEqual(heard, [cell] * 4 + ["early"])  # busy, the input, the output, idle
+
+    def test_only_the_last_who_left_is_told_and_only_the_latest(self) -> None:
+        kernel = self.kernel()
+        early, late = (Kernel(self.service, ANN, kernel.id) for _ in range(2))
+        for each in (early, late):
+            self.addCleanup(each.close)
+            self.leave(each)
+        kernel.run("for part in range(300): print(f'{part:>9999}')")
+        for each, most in ((early, 0), (late, 1 << 20)):
+            each.connect()
+            last = each.send("kernel_info_request", {})
+            seen = ""
+            while (told := each.socket.message())["parent_header"]["msg_id"] != last:
+                seen += told["content"].get("text", "")
+            self.assertLessEqual(len(seen), most)
+            self.assertEqual(seen.endswith(f"{299:>9999}\n"), each is late)
 
     def test_a_restart_is_a_new_interpreter_for_the_same_sockets(self) -> None:
         kernel = self.kernel()

@@ -49,6 +49,8 @@ SEEN = {
 }
 
 
+RECONNECTED = [["stdout", "begun\nand ended\n"], ["execute_result", "8"]]
+
 TOKEN = "0123456789abcdef-ann"
 
 
@@ -104,15 +106,17 @@ class Clients(NpmTestCase):
         super().setUpClass()
         shutil.copy(PROGRAM, cls.place)
 
-    def check(self, url: str, token: str, kernel: str) -> None:
+    def check(self, url: str, token: str, kernel: str, forgets: bool = False) -> None:
         self.maxDiff = None
-        self.assertEqual(json.loads(self.output_of("node", PROGRAM.name, url, token, kernel)), SEEN)
+        memory, expected = ("forgets", SEEN) if forgets else ("keeps", {**SEEN, "reconnected": RECONNECTED})
+        self.assertEqual(json.loads(self.output_of("node", PROGRAM.name, url, token, kernel, memory)), expected)
 
     def check_through_server(self, kernel: str, gateway: str = "") -> None:
         with tempfile.TemporaryDirectory(prefix="behaviour-jupyter-") as folder:
             server = Server(Path(folder), gateway)
             try:
-                self.check(server.url, server.token, kernel)
+                # Jupyter's server does not tell its gateway whose connection it is.
+                self.check(server.url, server.token, kernel, forgets=bool(gateway))
             finally:
                 complaints = server.stop()
                 if sys.exc_info()[0]:

@@ -1,10 +1,10 @@
 // The client of JupyterLab and of VS Code, @jupyterlab/services, against a server of kernels:
-// `node client.mjs URL TOKEN [KERNEL]`. Needs no more of it than /api/kernelspecs and /api/kernels with their channels.
+// `node client.mjs URL TOKEN [KERNEL [forgets]]`; a server that forgets keeps nothing for who was away. Needs no more of it than /api/kernelspecs and /api/kernels with their channels.
 // Prints what it has seen as one line of JSON.
 
 import services from "@jupyterlab/services";
 
-const [baseUrl, token, name = "zygo"] = process.argv.slice(2);
+const [baseUrl, token, name = "zygo", memory = "keeps"] = process.argv.slice(2);
 console.debug = console.log = () => {}; // The library tells there of each connection.
 const serverSettings = services.ServerConnection.makeSettings({
   baseUrl, wsUrl: baseUrl.replace(/^http/, "ws"), token, appendToken: true });
@@ -83,6 +83,14 @@ const endless = await run(kernel, "kept = 7\nprint('begun')\nwhile True: pass",
   { stream: () => interrupted ??= kernel.interrupt() });
 await interrupted;
 seen.interrupt = [endless.ended, endless.shown, await shows(kernel, "kept, numbers")];
+
+// The connection breaks off while a cell runs; what it says meanwhile comes afterwards.
+let broken;
+if (memory === "keeps") {
+  seen.reconnected = (await run(kernel, "import time\nprint('begun')\ntime.sleep(1)\nprint('and ended')\nkept + 1",
+    { stream: () => broken ??= kernel.reconnect() })).shown;
+  await broken;
+}
 
 await kernel.restart();
 const anew = await run(kernel, "1 + 1");
