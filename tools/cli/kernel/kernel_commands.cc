@@ -138,8 +138,14 @@ int kernel_install_command(const CommandLine& line, const Parts& parts) {
   if (folder.empty()) return refuse("kernel install", {"there is no HOME; say --prefix"});
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const sys::Result<void> written = write_spec(
-      folder, kernel_json(self.string(), options_to_run(line.arguments), line.kernel.display_name));
+  const auto is_file = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+  };
+  const auto options_of_kernel =
+      options_to_run(line.arguments, std::filesystem::current_path(error), is_file);
+  const sys::Result<void> written =
+      write_spec(folder, kernel_json(self.string(), options_of_kernel, line.kernel.display_name));
   if (!written) return refuse("kernel install", {written.error().text()});
   return say("kernel \"" + line.kernel.name + "\" is in " + folder);
 }

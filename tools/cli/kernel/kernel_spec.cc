@@ -8,7 +8,13 @@ namespace cli {
 
 namespace {
 constexpr std::array<std::string_view, 3> kOfInstall{"--prefix", "--name", "--display-name"};
+constexpr std::array<std::string_view, 4> kOfFiles{"--python", "--setup", "--packages", "--config"};
+
+template <size_t N>
+bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
 }
+}  // namespace
 
 std::string kernel_folder(const KernelOptions& options,
                           const std::function<const char*(const char*)>& environment) {
@@ -25,16 +31,31 @@ std::string kernel_folder(const KernelOptions& options,
   return home.empty() ? "" : home + "/.local/share/jupyter" + end;
 }
 
-std::vector<std::string> options_to_run(const std::vector<std::string>& arguments) {
+std::vector<std::string> options_to_run(
+    const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+    const std::function<bool(const std::filesystem::path&)>& is_file) {
+  const auto from_root = [&](std::string_view option, const std::string& value) {
+    const std::filesystem::path path = (folder / value).lexically_normal();
+    const bool is_program = option == "--python" && value.find('/') == value.npos && !is_file(path);
+    return is_program ? value : path.string();
+  };
   const auto command = std::ranges::find(arguments, "install");
   std::vector<std::string> kept;
   for (auto word = command; word != arguments.end(); ++word) {
     if (word == command) continue;
     const std::string_view name = std::string_view(*word).substr(0, word->find('='));
-    if (std::ranges::find(kOfInstall, name) == kOfInstall.end())
+    const bool has_value = name.size() < word->size();
+    const bool has_value_behind = !has_value && word + 1 != arguments.end();
+    if (is_among(kOfInstall, name)) {
+      if (has_value_behind) ++word;
+    } else if (is_among(kOfFiles, name) && has_value) {
+      kept.push_back(std::string(name) + "=" + from_root(name, word->substr(name.size() + 1)));
+    } else if (is_among(kOfFiles, name) && has_value_behind) {
       kept.push_back(*word);
-    else if (name.size() == word->size() && word + 1 != arguments.end())
-      ++word;  // its value
+      kept.push_back(from_root(name, *++word));
+    } else {
+      kept.push_back(*word);
+    }
   }
   return kept;
 }
