@@ -12,7 +12,7 @@
 
 #include "service/admission/dispatcher.h"
 #include "service/apis/foreign_jobs.h"
-#include "service/apis/native/session_keeper.h"
+#include "service/apis/native/sessions/session_keeper.h"
 #include "service/http/exchange.h"
 #include "service/sessions/step_reader.h"
 

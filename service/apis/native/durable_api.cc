@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "service/admission/refusals.h"
-#include "service/apis/native/session_keeper.h"
+#include "service/apis/native/sessions/session_keeper.h"
 #include "service/durable/verdict_stream.h"
 
 namespace service {

@@ -6,7 +6,7 @@
 #include "service/apis/native/durable_api.h"
 #include "service/apis/native/facts_api.h"
 #include "service/apis/native/jobs_api.h"
-#include "service/apis/native/sessions_api.h"
+#include "service/apis/native/sessions/sessions_api.h"
 
 namespace service {
 

@@ -12,7 +12,7 @@
 #include "service/admission/tokens.h"
 #include "service/apis/foreign_sessions.h"
 #include "service/apis/mcp/interpreter.h"
-#include "service/apis/native/session_keeper.h"
+#include "service/apis/native/sessions/session_keeper.h"
 #include "service/deadlines.h"
 
 namespace cli {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "service/apis/native/job_stream.h"
-#include "service/apis/native/session_keeper.h"
+#include "service/apis/native/sessions/session_keeper.h"
 #include "service/sessions/selection.h"
 #include "service/sessions/session_answers.h"
 #include "service/sessions/step_reader.h"

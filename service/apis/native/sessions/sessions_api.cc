@@ -1,4 +1,4 @@
-#include "service/apis/native/sessions_api.h"
+#include "service/apis/native/sessions/sessions_api.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "service/apis/native/session_replays.h"
+#include "service/apis/native/sessions/session_replays.h"
 
 #include <fmt/format.h>
 
@@ -113,10 +113,10 @@ void SessionReplays::go_on(const ReplayPtr& replay) {
   runtime::run_aside(
       context_.loop,
       [reading, of_service = &context_.options.defaults] {
-        reading->step = reading->at.empty()
-                            ? read_beginning(reading->body,
-                                             reading->under ? *reading->under : *of_service)
-                            : read_step(reading->body, *reading->defaults, reading->at);
+        reading->step =
+            reading->at.empty()
+                ? read_beginning(reading->body, reading->under ? *reading->under : *of_service)
+                : read_step(reading->body, *reading->defaults, reading->at);
       },
       [this, weak = std::weak_ptr(replay), reading] {
         const ReplayPtr there = weak.lock();

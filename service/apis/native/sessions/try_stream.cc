@@ -1,4 +1,4 @@
-#include "service/apis/native/try_stream.h"
+#include "service/apis/native/sessions/try_stream.h"
 
 #include <utility>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "service/apis/native/context.h"
-#include "service/apis/native/session_keeper.h"
+#include "service/apis/native/sessions/session_keeper.h"
 
 namespace service {
 

@@ -1,4 +1,4 @@
-#include "service/apis/native/session_keeper.h"
+#include "service/apis/native/sessions/session_keeper.h"
 
 #include <algorithm>
 #include <utility>

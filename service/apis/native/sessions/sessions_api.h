@@ -10,9 +10,9 @@
 
 #include "service/apis/native/context.h"
 #include "service/apis/native/operation.h"
-#include "service/apis/native/session_keeper.h"
-#include "service/apis/native/session_replays.h"
-#include "service/apis/native/try_stream.h"
+#include "service/apis/native/sessions/session_keeper.h"
+#include "service/apis/native/sessions/session_replays.h"
+#include "service/apis/native/sessions/try_stream.h"
 #include "service/sessions/step_reader.h"
 
 namespace service {
