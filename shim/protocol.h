@@ -50,7 +50,7 @@ inline constexpr int kProcFd = 4;  // a procfs of the template's pid namespace, 
 // The uids of cells. In a user namespace of the template's, cell n has pid 1 as kFirstCellId + 2n
 // and its job as the next one; inside the cell they are 0 and kJobId, or what the image says of its
 // user. Without user namespaces they are ids of the host: pid 1, the job, and the sweeper
-// (shim/sweeper.h) of a cell.
+// (shim/cell/sweeper.h) of a cell.
 inline constexpr uint32_t kFirstCellId = 1000;
 inline constexpr uint32_t kJobId = 1000;
 inline constexpr uint32_t kTemplateIdCount = 65536;

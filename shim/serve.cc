@@ -20,7 +20,7 @@
 
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/socket.h"
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
 #include "shim/program.h"
 #include "shim/protocol.h"
 #include "shim/seal_code.h"

@@ -26,7 +26,8 @@ sandbox::Settled settled(Profile profile, const sandbox::FilterVariant& variant,
   return sandbox::settle(*groups, sandbox::variant_of(profile, variant), notice.nr, notice.args);
 }
 
-// The last step of a job's confinement (shim/run_job.cc): what came before was not the program.
+// The last step of a job's confinement (shim/cell/run_job.cc): what came before was not the
+// program.
 bool begins_program(const Notice& notice) {
   return notice.nr == SYS_close_range && notice.args[0] == 3 &&
          static_cast<uint32_t>(notice.args[1]) == ~0u;

@@ -233,7 +233,7 @@ Ruling Cell::decide(const Notice& notice, const Ruling& asked) {
   }
   if (!plan_.variant.shared_uid) return asked;
   // Leaving the group would be leaving the sweeper's reach. The job's first process makes it, by
-  // the first call that is notified at all (shim/run_job.cc); again, it changes nothing.
+  // the first call that is notified at all (shim/cell/run_job.cc); again, it changes nothing.
   if (job_pid_ == 0) job_pid_ = notice.pid;
   if (is_call(notice, SYS_setsid)) return sandbox::fail_quietly(EPERM);
   if (is_call(notice, SYS_setpgid))

@@ -17,7 +17,7 @@ struct ProcessTexts {
 };
 
 // `parent`: the process that forked it, which set `given` for it, and the lowest class of
-// scheduling (shim/run_job.cc).
+// scheduling (shim/cell/run_job.cc).
 bool is_as_forked(const ProcessTexts& process, const ProcessTexts& parent,
                   const sandbox::Rlimits& given);
 
@@ -26,7 +26,7 @@ sys::Nanoseconds cpu_of_children(std::string_view stat);
 
 // From the text of /proc/PID/fdinfo/N. A lock of fcntl(2) or flock(2):
 bool holds_lock(std::string_view fdinfo);
-// A standard stream, of which others put its description in order (shim/cell_loop.cc): neither a
+// A standard stream, of which others put its description in order (shim/cell/loop.cc): neither a
 // lock nor O_CLOEXEC.
 bool is_as_given(std::string_view fdinfo);
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
 
 namespace shim::borrow {
 

@@ -7,7 +7,7 @@
 // among it. So it comes last, and from then on until this process has nothing of ours any more,
 // there are raw system calls only.
 
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
 
 namespace shim::state {
 

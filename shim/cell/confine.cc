@@ -1,4 +1,4 @@
-#include "shim/confine.h"
+#include "shim/cell/confine.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "shim/sweeper.h"
+#include "shim/cell/sweeper.h"
 
 #include <errno.h>
 #include <fcntl.h>

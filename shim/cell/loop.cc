@@ -22,10 +22,10 @@
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
 #include "shim/borrow/holder.h"
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
+#include "shim/cell/resident.h"
+#include "shim/cell/sweeper.h"
 #include "shim/program.h"
-#include "shim/resident.h"
-#include "shim/sweeper.h"
 
 namespace shim {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
 
 namespace shim {
 

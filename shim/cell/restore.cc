@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "sandbox/mounts/wipe.h"
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
 
 namespace shim {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Whether a cell's jobs borrow their memory, and the rights of the holder that they borrow it from.
 
-#include "shim/confine.h"
+#include "shim/cell/confine.h"
 
 namespace shim {
 

@@ -23,7 +23,8 @@
 #include "sandbox/sys/socket.h"
 #include "sandbox/sys/units.h"
 #include "sandbox/sys/userfault.h"
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
+#include "shim/cell/sweeper.h"
 #include "shim/heap/hot_pages.h"
 #include "shim/next_step.h"
 #include "shim/program.h"
@@ -31,7 +32,6 @@
 #include "shim/sigsys_reporter.h"
 #include "shim/state/format.h"
 #include "shim/state/restore.h"
-#include "shim/sweeper.h"
 
 namespace shim {
 

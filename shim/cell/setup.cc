@@ -20,11 +20,11 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/sys/socket.h"
 #include "shim/borrow/holder.h"
-#include "shim/cell.h"
-#include "shim/confine.h"
-#include "shim/lend.h"
+#include "shim/cell/cell.h"
+#include "shim/cell/confine.h"
+#include "shim/cell/lend.h"
+#include "shim/cell/sweeper.h"
 #include "shim/state/format.h"
-#include "shim/sweeper.h"
 
 namespace shim {
 

@@ -1,4 +1,4 @@
-#include "shim/lend.h"
+#include "shim/cell/lend.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

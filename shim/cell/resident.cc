@@ -1,4 +1,4 @@
-#include "shim/resident.h"
+#include "shim/cell/resident.h"
 
 #include <sys/statfs.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #pragma once
 // The steps by which a cell's pid 1, and the holder of its jobs' memory, give up what they need no
-// more (cell_setup.cc, lend.cc). Each runs once in a cell's life.
+// more (setup.cc, lend.cc). Each runs once in a cell's life.
 
 #include <linux/capability.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "sandbox/caps.h"
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/socket.h"
-#include "shim/cell.h"
+#include "shim/cell/cell.h"
 
 namespace shim {
 

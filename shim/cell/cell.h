@@ -1,6 +1,6 @@
 #pragma once
-// A cell: pid 1 of its own namespaces, a fork of the template zygote. cell_setup.cc puts the layers
-// in force, cell_loop.cc serves jobs, run_job.cc is the child's path of one job. Runs
+// A cell: pid 1 of its own namespaces, a fork of the template zygote. setup.cc puts the layers
+// in force, loop.cc serves jobs, run_job.cc is the child's path of one job. Runs
 // single-threaded inside the template's process; no Python runs here, and nothing is allocated per
 // job.
 
