@@ -139,7 +139,7 @@ class Capture {
     if (!own.are_all) return std::string(kTooLarge);
     if (!order_.is_protected) own.unwritten.clear();
     if (order_.tracking) {
-      written_ = overlap_of(own.runs, own.unwritten).alone;
+      written_ = spans_to_protect(own.runs, own.unwritten);
       areas_ = trackable_areas(before, now);
     }
     file_.runs = std::move(own.runs);
@@ -231,7 +231,7 @@ class Capture {
   std::string why_not_;
   bool sees_timers_ = false, may_go_on_ = false, is_protected_ = false;
   std::vector<AddressArea> areas_;  // where writes can be told of ...
-  Runs written_;                    // ... and its own pages whose writes are not yet
+  Runs written_;                    // ... and what of its own is to be protected
   Switches switches_;
   sys::Nanoseconds cpu_of_children_{};
   sys::Bytes held_;

@@ -10,7 +10,13 @@ namespace runtime {
 using sys::Error;
 using sys::Result;
 
+using shim::state::kPageBytes;
+using shim::state::Run;
+
 namespace {
+
+// To protect so many pages once more takes as long as another call.
+constexpr uint64_t kFewPages = 64;
 
 // Runs side by side are of one piece here, whatever file they lie in. No further than `most`.
 uint64_t end_of_pages(Runs::const_iterator from, Runs::const_iterator end, uint64_t most) {
@@ -20,6 +26,21 @@ uint64_t end_of_pages(Runs::const_iterator from, Runs::const_iterator end, uint6
 }
 
 }  // namespace
+
+Runs spans_to_protect(const Runs& own, const Runs& unwritten) {
+  Runs spans;
+  auto around = own.begin();
+  for (const Run& part : overlap_of(own, unwritten).alone) {
+    while (around->end() <= part.begin) ++around;
+    const bool goes_on = !spans.empty() && spans.back().begin >= around->begin &&
+                         part.begin - spans.back().end() <= kFewPages * kPageBytes;
+    if (goes_on)
+      spans.back().pages = (part.end() - spans.back().begin) / kPageBytes;
+    else
+      spans.push_back(part);
+  }
+  return spans;
+}
 
 // By addresses, and not by PAGEMAP_SCAN, which leaves out pages that have the mark of protection
 // already: one that was moved has it on some kernels, although it can be written to.

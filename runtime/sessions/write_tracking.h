@@ -11,6 +11,10 @@
 
 namespace runtime {
 
+// The pages of `own` that are not among `unwritten`, in few runs: of those between two of them a
+// few are taken along, where they are own, too. They are protected already, and stay so. Pure.
+Runs spans_to_protect(const Runs& own, const Runs& unwritten);
+
 // Protects those of these pages that lie in `areas` (trackable_areas()), both in the order of
 // addresses. `tracking`: of that process, which has stopped (shim::JobTracked). Whoever moves an
 // area, or makes another in its place, has an area that is not tracked. `give_up` is asked again

@@ -262,6 +262,25 @@ TEST_CASE("tracking: a node that has been put back is protected, but for its fil
   }
 }
 
+TEST_CASE("tracking: pages to protect lie in few spans, all of them own", "[pages]") {
+  const auto pages = [](uint64_t first, uint64_t count) {
+    return Run{first * kPageBytes, count, 0, 3, 0};
+  };
+  const auto spans = [](const Runs& own, const Runs& unwritten) {
+    std::string text;
+    for (const Run& span : spans_to_protect(own, unwritten))
+      text += std::to_string(span.begin / kPageBytes) + "+" + std::to_string(span.pages) + " ";
+    return text;
+  };
+  CHECK(spans({}, {}).empty());
+  CHECK(spans({pages(10, 20)}, {pages(10, 20)}).empty());
+  CHECK(spans({pages(10, 20)}, {}) == "10+20 ");
+  CHECK(spans({pages(10, 20)}, {pages(10, 2), pages(13, 4), pages(18, 12)}) == "12+6 ");
+  CHECK(spans({pages(10, 200)}, {pages(11, 64), pages(76, 65)}) == "10+66 141+69 ");
+  CHECK(spans({pages(10, 5), pages(16, 5)}, {pages(12, 1)}) == "10+5 16+5 ");
+  CHECK(spans({pages(10, 5), pages(15, 5)}, {pages(12, 1), pages(14, 2)}) == "10+4 16+4 ");
+}
+
 TEST_CASE("tracking: pages elsewhere are left as they are", "[pages]") {
   const AddressArea area{.begin = 7 * kPageBytes, .end = 9 * kPageBytes};
   const Run before{5 * kPageBytes, 2, 0, 3, 0}, in{8 * kPageBytes, 4, 0, 3, 0},
