@@ -159,9 +159,8 @@ def _arc(setting: Setting) -> Section:
             progress(f"router: ARC {number + 1}/{setting.effort.rounds}")
             run = turn(embedded, arc_jobs.payload(jobs, f"embedded{number}"), len(jobs))
             rates["embedded"].append(len(jobs) / run.seconds)
-            began = time.perf_counter()
-            results = _one_batch(server.port, arc_jobs.payload(jobs, f"routed{number}"))
-            rates["routed"].append(len(jobs) / (time.perf_counter() - began))
+            seconds, results = _one_batch(server.port, arc_jobs.payload(jobs, f"routed{number}"))
+            rates["routed"].append(len(jobs) / seconds)
             ours, theirs = arc_jobs.labels(results), arc_jobs.labels(run.results())
             differ = sorted(name for name, label in theirs.items() if ours.get(name) != label)
             if differ:
@@ -171,7 +170,9 @@ def _arc(setting: Setting) -> Section:
     return section
 
 
-def _one_batch(port: int, body: bytes) -> list[dict]:
+def _one_batch(port: int, body: bytes) -> tuple[float, list[dict]]:
+    """How long it took until the last result was there, and the results."""
+    began = time.perf_counter()
     with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as sock:
         sock.sendall(b"POST /v1/batches HTTP/1.0\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body))
         sock.sendall(body)
@@ -180,7 +181,9 @@ def _one_batch(port: int, body: bytes) -> list[dict]:
                 raise BenchError(f"the router answers {status!r}")
             while answer.readline().strip():
                 pass  # The head.
-            return [json.loads(line) for line in answer]
+            lines = answer.readlines()
+    seconds = time.perf_counter() - began
+    return seconds, [json.loads(line) for line in lines]
 
 
 @contextlib.contextmanager
