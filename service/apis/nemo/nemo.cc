@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/json/job/job_builder.h"
+#include "runtime/values/json_text.h"
+#include "runtime/values/utf8.h"
+#include "runtime/values/value.h"
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"
 
@@ -20,29 +23,48 @@ namespace {
 constexpr size_t kUsualCharacters = 1000;
 constexpr std::string_view kUsualLanguage = "ipython";
 constexpr std::string_view kCut = "<output cut>";  // the original's mark
+constexpr std::string_view kLate = "timeout";
+constexpr size_t kLongestName = 200;
+
+ordered_json body_of(std::string_view how, std::string out, std::string err) {
+  return {{"process_status", how}, {"stdout", std::move(out)}, {"stderr", std::move(err)}};
+}
 
 Response answer(int status, std::string_view how, std::string out, std::string err,
                 ordered_json facts) {
-  ordered_json body = {
-      {"process_status", how}, {"stdout", std::move(out)}, {"stderr", std::move(err)}};
-  // Where sessions are asked for, all fields must be texts: the tool for models checks that.
-  if (!facts.is_null()) body["zygo"] = std::move(facts);
+  ordered_json body = body_of(how, std::move(out), std::move(err));
+  body["zygo"] = std::move(facts);
   return {.status = status, .body = line_of(body)};
 }
 
-Response refusal(int status, std::string_view why) {
-  return answer(status, "error", "", fmt::format("{}\n", why), nullptr);
-}
-
 Response not_offered(std::string_view language) {
-  if (language == "ipython")
-    return refusal(501, "ipython sessions are not offered here; use the language python or shell");
-  return refusal(501,
-                 fmt::format("the language {} is not offered here; use python or shell", language));
+  return refusal(
+      501,
+      fmt::format("the language {} is not offered here; use ipython, python or shell", language));
 }
 
-bool is_known(std::string_view language) {
-  return language == "ipython" || language == "lean4" || language == "pypy3";
+bool is_known(std::string_view language) { return language == "lean4" || language == "pypy3"; }
+
+// It is in a path, too.
+bool is_name(const std::string& name) {
+  return !name.empty() && name.size() <= kLongestName && name.find('/') == name.npos &&
+         runtime::is_utf8(name);
+}
+
+// What the interpreter shows of the last expression.
+std::string shown_by(const runtime::JobResult& result) {
+  if (result.display.empty()) return "";
+  std::string text;
+  runtime::append_json(result.display, false, text);
+  const json display = parsed(text);
+  const auto plain = display.is_object() ? display.find("text/plain") : display.end();
+  return plain != display.end() && plain->is_string() ? plain->get<std::string>() + "\n" : "";
+}
+
+// Whole lines behind the text, perhaps none.
+std::string with_lines(std::string text, std::string_view lines) {
+  if (!text.empty() && text.back() != '\n' && !lines.empty()) text += '\n';
+  return text.append(lines);
 }
 
 // The first characters of UTF-8 text.
@@ -107,16 +129,18 @@ std::variant<Execution, Response> read_execute(const Request& request,
   Fields fields(body);
   const std::string language = fields.text("language", kUsualLanguage);
   if (is_known(language)) return not_offered(language);
-  if (request.header("x-session-id"))
-    return refusal(501, "sessions (X-Session-ID) are not offered here");
-  const bool is_shell = language == "shell";
-  if (!is_shell && language != "python" && language != "python3")
+  const bool is_shell = language == "shell", is_cell = language == kUsualLanguage;
+  const std::string* name = request.header("x-session-id");
+  if (is_cell && !(name && is_name(*name)))
+    fields.refuse("X-Session-ID: expected the name of a session, of 1 to 200 bytes, without /");
+  if (!is_cell && !is_shell && language != "python" && language != "python3")
     fields.refuse(fmt::format("language: \"{}\" is not known", language));
   if (!fields.find("generated_code")) fields.refuse("generated_code: expected a text");
   runtime::JobBuilder job(defaults);
   job.template_name(is_shell ? "bash" : python_template(defaults));
   job.source(fields.text("generated_code", ""));
-  job.stdin_bytes(fields.text("std_input", ""));
+  std::string input = fields.text("std_input", "");
+  if (!is_cell) job.stdin_bytes(std::move(input));
   const double seconds = fields.seconds("timeout");
   constexpr double kMostSeconds = static_cast<double>(runtime::kDayMs) / 1000;
   const auto milliseconds = static_cast<int64_t>(std::ceil(std::min(seconds, kMostSeconds) * 1000));
@@ -128,7 +152,7 @@ std::variant<Execution, Response> read_execute(const Request& request,
   wish.seconds = body.at("timeout").dump();
   sys::Result<runtime::Job> read = std::move(job).finish();
   if (!read) return refusal(400, read.error().text());
-  return Execution{std::move(read).value(), std::move(wish)};
+  return Execution{is_cell ? *name : "", std::move(read).value(), std::move(wish)};
 }
 
 Response execute_response(const runtime::JobResult& result, const Execution::Wish& wish) {
@@ -147,6 +171,46 @@ Response execute_response(const runtime::JobResult& result, const Execution::Wis
   const bool well = by_itself && (!wish.is_by_code || ended_well(verdict));
   return answer(is_ours ? 502 : 200, late ? "timeout" : (well ? "completed" : "error"),
                 std::move(out), std::move(err), facts_of(result));
+}
+
+// The original's shell prints tracebacks among its output.
+CellAnswer answer_of_cell(const runtime::JobResult& result, const Execution::Wish& wish) {
+  const runtime::Verdict& verdict = result.verdict;
+  const bool is_late = verdict.outcome == runtime::Outcome::kTimeout;
+  const bool is_fine = verdict.ok();
+  std::string out = with_lines(text_of(result.out), shown_by(result));
+  std::string err = text_of(result.err);
+  const std::string traceback =
+      result.exception ? runtime::repaired_utf8(result.exception->traceback) : "";
+  if (!traceback.empty() && err.ends_with(traceback)) {
+    err.resize(err.size() - traceback.size());
+    out = with_lines(std::move(out), traceback);
+  }
+  out = cut(std::move(out), wish.characters);
+  err = cut(std::move(err), wish.characters);
+  if (is_late)
+    err = with_line(std::move(err),
+                    fmt::format("Execution timed out after {} seconds", wish.seconds));
+  else if (!is_fine && traceback.empty())
+    err = with_line(std::move(err), why_of(verdict));
+  return {.status = is_not_the_programs(verdict) ? 502 : 200,
+          .how = is_late ? kLate : (is_fine ? "completed" : "error"),
+          .out = std::move(out),
+          .err = std::move(err)};
+}
+
+// All fields but that of the session are texts: the tool for models checks that.
+Response response_of_cell(CellAnswer answer, bool is_new, const std::string& why_not) {
+  if (!why_not.empty() && answer.how != kLate)
+    answer.err = with_line(std::move(answer.err),
+                           "zygo: not kept: " + why_not + "; the session is as it was before");
+  ordered_json body = body_of(answer.how, std::move(answer.out), std::move(answer.err));
+  body["new_session_created"] = is_new;
+  return {.status = answer.status, .body = line_of(body)};
+}
+
+Response refusal(int status, std::string_view why) {
+  return {.status = status, .body = line_of(body_of("error", "", fmt::format("{}\n", why)))};
 }
 
 Response trouble(std::string_view why) { return refusal(502, why); }

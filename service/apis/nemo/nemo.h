@@ -4,6 +4,7 @@
 // trouble of the sandbox. Pure; the bytes are untrusted.
 
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "runtime/json/job/job_json.h"
@@ -11,7 +12,10 @@
 
 namespace service::nemo {
 
+inline constexpr std::string_view kApiName = "nemo";
+
 struct Execution {
+  std::string shell;  // empty: a program of its own; else a cell in the shell of this name
   runtime::Job job;
   // What the answer needs of the request.
   struct Wish {
@@ -26,6 +30,19 @@ std::variant<Execution, Response> read_execute(const Request& request,
 
 Response execute_response(const runtime::JobResult& result, const Execution::Wish& wish);
 
+// A cell's, but for what its shell knows.
+struct CellAnswer {
+  int status = 200;
+  std::string_view how;  // of static life
+  std::string out, err;
+};
+CellAnswer answer_of_cell(const runtime::JobResult& result, const Execution::Wish& wish);
+// `is_new`: the shell has begun with it, and has nothing of what was run there before. `why_not`:
+// the shell is as it was before the cell, for this reason; empty: it is as the cell left it.
+Response response_of_cell(CellAnswer answer, bool is_new, const std::string& why_not);
+
+// In the form of an answer.
+Response refusal(int status, std::string_view why);
 // Nothing is known of the program.
 Response trouble(std::string_view why);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from serve import Answer, Service
@@ -18,7 +19,7 @@ class Nemo(ZygoTestCase):
         super().setUpClass()
         home = tempfile.TemporaryDirectory(prefix="behaviour-nemo-")
         cls.addClassCleanup(home.cleanup)
-        cls.service = Service("--api", "nemo", "--log", "off", ZYGO_HOME=home.name)
+        cls.service = Service("--api", "nemo", "--log", "off", "--nodes-memory", "64M", ZYGO_HOME=home.name)
         cls.addClassCleanup(cls.service.stop)
 
     def ask(self, code: str, session: str | None = None, **more: Any) -> Answer:
@@ -69,15 +70,60 @@ class Nemo(ZygoTestCase):
         self.assertEqual(answer["stdout"], "ä" * 10 + "<output cut>")
 
     def test_what_is_not_offered_says_so_in_the_clients_form(self) -> None:
-        for more, name in (({"language": "ipython", "session": "5f3e"}, "ipython"), ({"language": "lean4"}, "lean4"),
-                           ({"language": "pypy3"}, "pypy3"), ({"session": "5f3e"}, "X-Session-ID")):
+        for more, name in (({"language": "lean4"}, "lean4"), ({"language": "pypy3"}, "pypy3")):
             with self.subTest(more):
                 answer = self.ask("x = 1", **more)
 
                 self.assertEqual((answer.status, answer.json["process_status"], answer.json["stdout"]), (501, "error", ""))
                 self.assertIn(name, answer.json["stderr"])
-        # The client takes this for a session that has ended.
-        self.assertEqual(self.service.ask("DELETE", "/sessions/5f3e").status, 404)
+
+    def cell(self, session: str, code: str, **more: Any) -> dict[str, Any]:
+        answer = self.ask(code, session, language="ipython", **more)
+        self.assertEqual(answer.status, 200, answer.body)
+        # The tool for models wants texts, when the client has taken this field.
+        self.assertEqual({type(value) for name, value in answer.json.items() if name != "new_session_created"}, {str})
+        return answer.json
+
+    def test_a_session_keeps_what_its_cells_did(self) -> None:
+        self.assertEqual(self.cell("first", "x = 6\nopen('note', 'w').write('kept')\nprint('set')"),
+                         {"process_status": "completed", "stdout": "set\n", "stderr": "", "new_session_created": True})
+        self.assertEqual(self.cell("first", "print(open('note').read())\nx * 7"),
+                         {"process_status": "completed", "stdout": "kept\n42\n", "stderr": "", "new_session_created": False})
+        other = self.cell("second", "x")
+        self.assertEqual((other["process_status"], other["stderr"], other["new_session_created"]), ("error", "", True))
+        self.assertTrue(other["stdout"].startswith("Traceback (most recent call last):\n"), other)
+        self.assertTrue(other["stdout"].endswith("NameError: name 'x' is not defined\n"), other)
+
+    def test_a_time_out_keeps_the_session(self) -> None:
+        self.cell("late", "x = [1]")
+        stopped = self.cell("late", "x.append(2); print('here', flush=True)\nwhile True: pass", timeout=1)
+        self.assertEqual(stopped, {"process_status": "timeout", "stdout": "here\n", "new_session_created": False,
+                                   "stderr": "Execution timed out after 1 seconds\n"})
+        self.assertEqual(self.cell("late", "x")["stdout"], "[1]\n")
+        crashed = self.cell("late", "import os\nx.append(3)\nos.kill(os.getpid(), 9)")
+        self.assertEqual((crashed["process_status"], crashed["new_session_created"]), ("error", False))
+        self.assertEqual(self.cell("late", "x")["stdout"], "[1]\n")
+
+    def test_cells_of_one_session_that_come_at_once_follow_one_another(self) -> None:
+        self.cell("many", "seen = []")
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda number: self.cell("many", f"seen.append({number})"), range(24)))
+        self.assertEqual(self.cell("many", "sorted(seen) == list(range(24))")["stdout"], "True\n")
+
+    def test_sessions_are_listed_and_end(self) -> None:
+        self.cell("short", "x = 1")
+        session = self.service.ask("GET", "/sessions").json["sessions"]["short"]
+        self.assertEqual((session["backend"], session["alive"]), ("ipython", True))
+        self.assertLessEqual(session["created"], session["last_used"])
+        self.assertEqual([self.service.ask("DELETE", "/sessions/short").status for _ in range(2)], [200, 404])
+        self.assertTrue(self.cell("short", "1")["new_session_created"])
+
+    def test_a_session_whose_state_had_to_go_begins_anew(self) -> None:
+        self.cell("old", "import random\ndata = random.randbytes(20 << 20)")
+        for number in range(3):
+            self.cell(f"new {number}", "import random\ndata = random.randbytes(20 << 20)")
+        again = self.cell("old", "'data' in globals()")
+        self.assertEqual((again["stdout"], again["new_session_created"]), ("False\n", True))
 
     def test_health(self) -> None:
         self.assertEqual(self.service.ask("GET", "/health").json, {"status": "healthy"})

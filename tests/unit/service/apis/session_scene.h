@@ -48,6 +48,7 @@ class StepEngine : public runtime::Engine {
     result.verdict.outcome =
         gone.empty() || is_first ? runtime::Outcome::kOk : runtime::Outcome::kBadJob;
     if (!result.verdict.ok()) return result;
+    result.verdict.by = runtime::By::kProgram;
     const std::string parent = is_first ? "" : job.session;
     sources.push_back(job.source);
     result.out.bytes = output;

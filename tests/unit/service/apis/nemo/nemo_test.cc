@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/unit/service/apis/result_of.h"
 
@@ -86,17 +87,61 @@ TEST_CASE("what is to be executed is a job", "[service][nemo]") {
 }
 
 TEST_CASE("what is not offered is 501 and named", "[service][nemo]") {
-  CHECK(refusal_of(request_of(body("ipython").dump()), 501) ==
-        "ipython sessions are not offered here; use the language python or shell\n");
-  CHECK(refusal_of(request_of(R"({"generated_code": "1", "timeout": 1})"), 501) ==
-        "ipython sessions are not offered here; use the language python or shell\n");
   for (const char* language : {"lean4", "pypy3"}) {
     CHECK(refusal_of(request_of(body(language).dump()), 501) ==
-          "the language " + std::string(language) + " is not offered here; use python or shell\n");
+          "the language " + std::string(language) +
+              " is not offered here; use ipython, python or shell\n");
   }
-  Request in_session = request_of(body().dump());
-  in_session.headers = {{"x-session-id", "1"}};
-  CHECK(refusal_of(in_session, 501) == "sessions (X-Session-ID) are not offered here\n");
+}
+
+TEST_CASE("a cell of ipython names its session, also where no language is said",
+          "[service][nemo]") {
+  for (const json& cell : {body("ipython"), json{{"generated_code", "1"}, {"timeout", 1}}}) {
+    Request request = request_of(cell.dump());
+    for (const char* name : {"", "a/b", "\xff"}) {
+      request.headers = {{"x-session-id", name}};
+      CHECK(refusal_of(request, 400) ==
+            "X-Session-ID: expected the name of a session, of 1 to 200 bytes, without /\n");
+    }
+    request.headers.clear();
+    CHECK(refusal_of(request, 400).starts_with("X-Session-ID: expected"));
+    request.headers = {{"x-session-id", "5f3e"}};
+    auto read = read_execute(request, {});
+    REQUIRE(std::holds_alternative<Execution>(read));
+    CHECK(std::get<Execution>(read).shell == "5f3e");
+  }
+  Request other = request_of(body().dump());
+  other.headers = {{"x-session-id", "5f3e"}};
+  CHECK(std::get<Execution>(read_execute(other, {})).shell.empty());
+}
+
+TEST_CASE("a cell is completed if nothing went wrong", "[service][nemo]") {
+  const auto answer_to_cell = [](const char* label, const char* by, const char* why_not = "") {
+    const json ours = {{"id", "j-1"},
+                       {"label", label},
+                       {"by", by},
+                       {"detail", json::object()},
+                       {"exit", {{"code", nullptr}, {"signal", nullptr}}},
+                       {"stdout", {{"text", "out"}}},
+                       {"stderr", {{"text", "err"}}},
+                       {"level", "full"}};
+    const Response response =
+        response_of_cell(answer_of_cell(result_of(ours), {"2.5", 100, false}), true, why_not);
+    return std::pair(response.status, json::parse(response.body));
+  };
+  auto [status, answer] = answer_to_cell("OK", "program");
+  CHECK(status == 200);
+  CHECK(answer == json{{"process_status", "completed"},
+                       {"stdout", "out"},
+                       {"stderr", "err"},
+                       {"new_session_created", true}});
+  CHECK(answer_to_cell("OK", "program", "a thread").second.at("stderr") ==
+        "err\nzygo: not kept: a thread; the session is as it was before\n");
+  CHECK(answer_to_cell("NonZeroExit", "program").second.at("process_status") == "error");
+  answer = answer_to_cell("TimeoutException", "limit", "it was stopped").second;
+  CHECK(answer.at("process_status") == "timeout");
+  CHECK(answer.at("stderr") == "err\nExecution timed out after 2.5 seconds\n");
+  CHECK(answer_to_cell("SandboxError", "sandbox").first == 502);
 }
 
 TEST_CASE("what is no request to execute is 400", "[service][nemo]") {
