@@ -174,7 +174,37 @@ class Jupyter(User):
         self.kernel.end()
 
 
-KINDS: tuple[Callable[..., User], ...] = (Native, Mcp, E2b, Jupyter)
+class Nemo(User):
+    """Its session begins with its first cell."""
+
+    def begin(self) -> None:
+        pass
+
+    def cell(self, source: str) -> dict[str, Any]:
+        return {"generated_code": source, "language": "ipython", "timeout": 1 if source.endswith(self.late[0]) else 60,
+                "max_output_characters": 10_000}
+
+    def run(self, source: str) -> tuple[str, str | None]:
+        answer = self.ask("POST", "/execute", self.cell(source))
+        if answer.status == 502:
+            return "Cancelled", None
+        assert answer.status == 200, answer.body
+        lines = answer.json["stdout"].splitlines() or [""]
+        if answer.json["process_status"] == "timeout":
+            return "TimeoutException", None
+        return ("OK", lines[-1]) if answer.json["process_status"] == "completed" else (lines[-1].partition(":")[0], None)
+
+    def headers(self) -> dict[str, str]:
+        return {**super().headers(), "X-Session-ID": self.name}
+
+    def leave(self, source: str) -> None:
+        self.hang_up_after("/execute", self.cell(source))
+
+    def end(self) -> None:
+        assert self.ask("DELETE", f"/sessions/{self.name}").status == 200
+
+
+KINDS: tuple[Callable[..., User], ...] = (Native, Mcp, E2b, Jupyter, Nemo)
 
 
 class MixedSessions(ZygoTestCase):
@@ -187,7 +217,7 @@ class MixedSessions(ZygoTestCase):
         defaults = self.enterContext(tempfile.NamedTemporaryFile("w", prefix="behaviour-defaults-", suffix=".json"))
         defaults.write('{"limits": {"cpu_ms": 400}}')
         defaults.flush()
-        self.service = Service("--api", "mcp", "--api", "e2b", "--api", "jupyter", "--log", "off", "--grace", "100ms", "--tokens", tokens.name,
+        self.service = Service("--api", "mcp", "--api", "e2b", "--api", "jupyter", "--api", "nemo", "--log", "off", "--grace", "100ms", "--tokens", tokens.name,
                                "--defaults", defaults.name, "--nodes-memory", "1G")
         self.addCleanup(lambda: self.assertEqual(before.leftovers(), []))
         self.addCleanup(self.service.stop)
