@@ -41,7 +41,7 @@ class HostedKernel : public Clients, public std::enable_shared_from_this<HostedK
   void start(Then then);
   // False: it has too many. An older one of the same session is closed.
   bool attach(const std::shared_ptr<KernelSocket>& socket);
-  // What its client has missed since its last socket broke off, to be sent when this one is open.
+  // Hands over the messages that its client has missed; they are sent when the socket is open.
   std::vector<MissedMessages::Said> take_missed(const KernelSocket& socket) {
     return missed_.take(socket.id());
   }

@@ -51,7 +51,7 @@ bool is_name(const std::string& name) {
          runtime::is_utf8(name);
 }
 
-// What the interpreter shows of the last expression.
+// The text by which the interpreter shows the last expression; empty: there is none.
 std::string shown_by(const runtime::JobResult& result) {
   if (result.display.empty()) return "";
   std::string text;
