@@ -30,13 +30,6 @@ ordered_json body_of(std::string_view how, std::string out, std::string err) {
   return {{"process_status", how}, {"stdout", std::move(out)}, {"stderr", std::move(err)}};
 }
 
-Response answer(int status, std::string_view how, std::string out, std::string err,
-                ordered_json facts) {
-  ordered_json body = body_of(how, std::move(out), std::move(err));
-  body["zygo"] = std::move(facts);
-  return {.status = status, .body = line_of(body)};
-}
-
 Response not_offered(std::string_view language) {
   return refusal(
       501,
@@ -59,6 +52,35 @@ std::string shown_by(const runtime::JobResult& result) {
   const json display = parsed(text);
   const auto plain = display.is_object() ? display.find("text/plain") : display.end();
   return plain != display.end() && plain->is_string() ? plain->get<std::string>() + "\n" : "";
+}
+
+// The cell as IPython reads it (leading_empty_lines and leading_indent of its
+// inputtransformer2.py): without empty lines in front, and without the blanks that the first line
+// begins with.
+std::string unindented(std::string_view cell) {
+  const size_t first = std::min(cell.find_first_not_of(" \t\r\n\f"), cell.size());
+  const size_t start = first == 0 ? 0 : cell.find_last_of('\n', first - 1) + 1;  // npos + 1 is 0
+  const std::string_view blanks = cell.substr(start, first - start);
+  if (blanks.empty()) return std::string(cell.substr(start));
+  std::string text;
+  for (cell.remove_prefix(start); !cell.empty();) {
+    const size_t size = std::min(cell.find('\n'), cell.size() - 1) + 1;
+    std::string_view line = cell.substr(0, size);
+    cell.remove_prefix(size);
+    if (line.starts_with(blanks)) line.remove_prefix(blanks.size());
+    text += line;
+  }
+  return text;
+}
+
+// What the program wrote to standard error, and the traceback that stands behind it, perhaps none.
+std::pair<std::string, std::string> split_traceback(const runtime::JobResult& result) {
+  std::string err = text_of(result.err);
+  std::string traceback =
+      result.exception ? runtime::repaired_utf8(result.exception->traceback) : "";
+  if (traceback.empty() || !err.ends_with(traceback)) return {std::move(err), ""};
+  err.resize(err.size() - traceback.size());
+  return {std::move(err), std::move(traceback)};
 }
 
 // Whole lines behind the text, perhaps none.
@@ -106,6 +128,12 @@ class Fields {
     refuse(fmt::format("{}: expected a whole number of at least 0", name));
     return 0;
   }
+  bool flag(const char* name) {
+    const json* found = find(name);
+    if (!found || found->is_boolean()) return found && found->get<bool>();
+    refuse(fmt::format("{}: expected true or false", name));
+    return false;
+  }
   void refuse(std::string why) {
     if (objection_.empty()) objection_ = std::move(why);
   }
@@ -119,6 +147,16 @@ class Fields {
   const json& request_;
   std::string objection_;
 };
+
+// How much of a traceback the client wants to see; it writes the name with a capital letter.
+Verbosity verbosity_of(Fields& fields) {
+  const std::string name = fields.text("traceback_verbosity", "Plain");
+  if (name == "Plain") return Verbosity::kPlain;
+  if (name == "Minimal") return Verbosity::kMinimal;
+  if (name != "Context" && name != "Verbose")
+    fields.refuse("traceback_verbosity: expected Plain, Minimal, Context or Verbose");
+  return Verbosity::kFull;
+}
 
 }  // namespace
 
@@ -138,7 +176,8 @@ std::variant<Execution, Response> read_execute(const Request& request,
   if (!fields.find("generated_code")) fields.refuse("generated_code: expected a text");
   runtime::JobBuilder job(defaults);
   job.template_name(is_shell ? "bash" : python_template(defaults));
-  job.source(fields.text("generated_code", ""));
+  std::string code = fields.text("generated_code", "");
+  job.source(is_cell ? unindented(code) : std::move(code));
   std::string input = fields.text("std_input", "");
   if (!is_cell) job.stdin_bytes(std::move(input));
   const double seconds = fields.seconds("timeout");
@@ -148,6 +187,8 @@ std::variant<Execution, Response> read_execute(const Request& request,
   Execution::Wish wish;
   wish.characters = fields.count("max_output_characters", kUsualCharacters);
   wish.is_by_code = is_shell;
+  wish.tracebacks = verbosity_of(fields);
+  wish.facts = fields.flag("zygo");
   if (!fields.objection().empty()) return refusal(400, fields.objection());
   wish.seconds = body.at("timeout").dump();
   sys::Result<runtime::Job> read = std::move(job).finish();
@@ -160,8 +201,9 @@ Response execute_response(const runtime::JobResult& result, const Execution::Wis
   const bool is_ours = is_not_the_programs(verdict);
   const bool late = verdict.outcome == runtime::Outcome::kTimeout;
   const bool by_itself = verdict.by == runtime::By::kProgram;
+  auto [before, traceback] = split_traceback(result);
   std::string out = cut(text_of(result.out), wish.characters);
-  std::string err = cut(text_of(result.err), wish.characters);
+  std::string err = cut(before + told_of_command(traceback), wish.characters);
   if (late) {
     err = with_line(std::move(err),
                     fmt::format("Execution timed out after {} seconds", wish.seconds));
@@ -169,8 +211,10 @@ Response execute_response(const runtime::JobResult& result, const Execution::Wis
     err = with_line(std::move(err), why_of(verdict));
   }
   const bool well = by_itself && (!wish.is_by_code || ended_well(verdict));
-  return answer(is_ours ? 502 : 200, late ? "timeout" : (well ? "completed" : "error"),
-                std::move(out), std::move(err), facts_of(result));
+  ordered_json body =
+      body_of(late ? kLate : (well ? "completed" : "error"), std::move(out), std::move(err));
+  if (wish.facts) body["zygo"] = facts_of(result);
+  return {.status = is_ours ? 502 : 200, .body = line_of(body)};
 }
 
 // The original's shell prints tracebacks among its output.
@@ -179,13 +223,8 @@ CellAnswer answer_of_cell(const runtime::JobResult& result, const Execution::Wis
   const bool is_late = verdict.outcome == runtime::Outcome::kTimeout;
   const bool is_fine = verdict.ok();
   std::string out = with_lines(text_of(result.out), shown_by(result));
-  std::string err = text_of(result.err);
-  const std::string traceback =
-      result.exception ? runtime::repaired_utf8(result.exception->traceback) : "";
-  if (!traceback.empty() && err.ends_with(traceback)) {
-    err.resize(err.size() - traceback.size());
-    out = with_lines(std::move(out), traceback);
-  }
+  auto [err, traceback] = split_traceback(result);
+  out = with_lines(std::move(out), told_by_ipython(traceback, wish.tracebacks));
   out = cut(std::move(out), wish.characters);
   err = cut(std::move(err), wish.characters);
   if (is_late)

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "runtime/json/job/job_json.h"
+#include "service/apis/nemo/tracebacks.h"
 #include "service/http/request.h"
 
 namespace service::nemo {
@@ -19,9 +20,11 @@ struct Execution {
   runtime::Job job;
   // What the answer needs of the request.
   struct Wish {
-    std::string seconds;      // as it was written
-    size_t characters = 0;    // of each stream that are told
-    bool is_by_code = false;  // the exit code decides whether it is an error
+    std::string seconds;                       // as it was written
+    size_t characters = 0;                     // of each stream that are told
+    bool is_by_code = false;                   // the exit code decides whether it is an error
+    Verbosity tracebacks = Verbosity::kPlain;  // of a cell
+    bool facts = false;                        // zygo's own are told, too
   } wish;
 };
 

@@ -35,16 +35,20 @@ class Nemo(ZygoTestCase):
         return answer.json
 
     def test_python(self) -> None:
-        answer = self.execute("import sys; print(input()[::-1]); print('x', file=sys.stderr)", std_input="abc")
+        code = "import sys; print(input()[::-1]); print('x', file=sys.stderr)"
+        expected = {"process_status": "completed", "stdout": "cba\n", "stderr": "x\n"}
 
-        self.assertEqual([answer[name] for name in ("process_status", "stdout", "stderr")], ["completed", "cba\n", "x\n"])
-        self.assertEqual(answer["zygo"]["label"], "OK")
+        self.assertEqual(self.execute(code, std_input="abc"), expected)
+        answer = self.execute(code, std_input="abc", zygo=True)
+        self.assertEqual(answer.pop("zygo")["label"], "OK")
+        self.assertEqual(answer, expected)
 
     def test_an_exception_completes_with_its_traceback(self) -> None:
         answer = self.execute("1 / 0", language="python3")
 
-        self.assertEqual(answer["process_status"], "completed")
-        self.assertTrue(answer["stderr"].endswith("ZeroDivisionError: division by zero\n"), answer["stderr"])
+        self.assertEqual(answer, {"process_status": "completed", "stdout": "", "stderr":
+                                  'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
+                                  "ZeroDivisionError: division by zero\n"})
 
     def test_shell(self) -> None:
         for code, status, out in (("echo a | tr a b", "completed", "b\n"), ("echo c; exit 3", "error", "c\n")):
@@ -91,8 +95,23 @@ class Nemo(ZygoTestCase):
                          {"process_status": "completed", "stdout": "kept\n42\n", "stderr": "", "new_session_created": False})
         other = self.cell("second", "x")
         self.assertEqual((other["process_status"], other["stderr"], other["new_session_created"]), ("error", "", True))
-        self.assertTrue(other["stdout"].startswith("Traceback (most recent call last):\n"), other)
-        self.assertTrue(other["stdout"].endswith("NameError: name 'x' is not defined\n"), other)
+        self.assertEqual(other["stdout"], "Traceback (most recent call last):\n    x\nNameError: name 'x' is not defined\n")
+
+    def test_tracebacks_are_as_long_as_they_are_asked_for(self) -> None:
+        code = "\n    def f():\n        return json.loads('{')\n    import json\n    f()\n    "
+        for verbosity, lines in (("Minimal", 1), ("Plain", 8), ("Context", 10)):
+            with self.subTest(verbosity):
+                out = self.cell("wordy", code, traceback_verbosity=verbosity)["stdout"].splitlines()
+
+                self.assertIn("JSONDecodeError: Expecting property name enclosed in double quotes", out[-1])
+                self.assertEqual("    f()" in out, verbosity != "Minimal")
+                self.assertEqual(any("step " in line for line in out), verbosity == "Context", out)
+                self.assertLessEqual(len(out), lines)
+
+    def test_a_cell_that_does_not_compile_shows_where(self) -> None:
+        self.assertEqual(self.cell("wrong", "a = 2\n b = 3"),
+                         {"process_status": "error", "stderr": "", "new_session_created": True,
+                          "stdout": "    b = 3\n    ^\nIndentationError: unexpected indent\n"})
 
     def test_a_time_out_keeps_the_session(self) -> None:
         self.cell("late", "x = [1]")
