@@ -113,6 +113,14 @@ std::string end_event(int code) {
   return envelope(ordered_json({{"event", {{"end", std::move(end)}}}}).dump());
 }
 
+// As the original has it.
+std::string killed_event() {
+  constexpr std::string_view kKilled = "signal: killed";
+  const ordered_json end = {
+      {"exitCode", -1}, {"exited", false}, {"status", kKilled}, {"error", kKilled}};
+  return envelope(ordered_json({{"event", {{"end", end}}}}).dump());
+}
+
 // A line that tells what became of an order, which begins behind the end of another.
 struct LastWords {
   std::string_view before, behind;
@@ -292,8 +300,9 @@ std::string start_event(uint64_t pid) {
 std::string command_events(const runtime::JobResult& result) {
   const auto read = read_obeyed(result);
   if (const auto* error = std::get_if<RpcError>(&read)) {
+    const bool is_killed = family_of(result.verdict.outcome) == Family::kCancelled;
     return data_event("stdout", result.out.bytes) + data_event("stderr", result.err.bytes) +
-           end_of_stream(*error);
+           (is_killed ? killed_event() + end_of_stream(std::nullopt) : end_of_stream(*error));
   }
   const auto& [content, behind, told] = std::get<Obeyed>(read);
   const json code = told.value("exit", json(0));

@@ -78,18 +78,18 @@ def list_(path, depth):
     if not os.path.isdir(top):
         os.lstat(top)
         raise Failure("invalid_argument", f"path is not a directory: {path}")
-    entries, folders = [], [(top, 1)]
-    for folder, level in folders:
-        for name in names_in(folder, level):
-            place = os.path.join(folder, name)
-            try:
-                entries.append(entry_of(place))
-            except OSError:  # gone meanwhile, or not to be looked at
-                continue
-            if len(entries) > MOST_ENTRIES:
-                raise Failure("resource_exhausted", f"more than {MOST_ENTRIES} entries: {path}")
-            if level < depth and os.path.isdir(place) and not os.path.islink(place):
-                folders.append((place, level + 1))
+    entries, places = [], [(name, 1) for name in reversed(names_in(top, 1))]
+    while places:  # what is in a folder comes behind it, before what is beside it
+        name, level = places.pop()
+        place = os.path.join(top, name)
+        try:
+            entries.append(entry_of(place))
+        except OSError:  # gone meanwhile, or not to be looked at
+            continue
+        if len(entries) > MOST_ENTRIES:
+            raise Failure("resource_exhausted", f"more than {MOST_ENTRIES} entries: {path}")
+        if level < depth and os.path.isdir(place) and not os.path.islink(place):
+            places += [(os.path.join(name, each), level + 1) for each in reversed(names_in(place, level + 1))]
     return {"entries": entries}
 
 

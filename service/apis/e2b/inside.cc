@@ -209,6 +209,7 @@ void Inside::obey(const ExchangePtr& exchange, Sandbox& sandbox, const Order& or
   task.fill = [source = source_of(order), files = std::move(files)](runtime::Job& job) mutable {
     job.source = std::move(source);
     job.files = std::move(files);
+    job.policy.refusals = runtime::Refusals::kOverlooked;  // an error of the order
     job.limits.out = std::max(job.limits.out, sys::Bytes{kMostRead + kBeyondContent});
   };
   task.note = note_of(order);
@@ -271,9 +272,10 @@ void Inside::file_call(const ExchangePtr& exchange, const std::string& method) {
 
 void Inside::process_call(const ExchangePtr& exchange, const std::string& method) {
   if (method == "Start") return read_body(exchange, read_command, &Inside::run_command);
-  if (!sandbox_of(exchange, parts_.store)) return;
-  // Nothing runs but what a request waits for.
-  if (method == "List") return exchange->answer({.body = "{\"processes\":[]}\n"});
+  Sandbox* sandbox = sandbox_of(exchange, parts_.store);
+  if (!sandbox) return;
+  if (method == "List") return exchange->answer({.body = commands_.list(sandbox->id)});
+  if (method == "SendSignal") return kill_command(exchange, *sandbox);
   RpcError error{"unimplemented", fmt::format("process.Process/{} is not offered here", method)};
   exchange->answer(method == "Connect" ? stream_error_response(error) : rpc_error_response(error));
 }
@@ -281,15 +283,25 @@ void Inside::process_call(const ExchangePtr& exchange, const std::string& method
 Inside::ReadCommand Inside::read_command(const Request& request) {
   const auto message = message_of(request.body);
   if (!message) return RpcError{"invalid_argument", "the body is not one message of a stream"};
-  auto read = e2b::read_command(*message);
-  if (auto* error = std::get_if<RpcError>(&read)) return std::move(*error);
-  return task_of(std::get<Order>(read));
+  return e2b::read_command(*message);
+}
+
+void Inside::kill_command(const ExchangePtr& exchange, Sandbox& sandbox) {
+  const auto read = read_signal(exchange->request.body);
+  if (const auto* error = std::get_if<RpcError>(&read))
+    return exchange->answer(rpc_error_response(*error));
+  const auto command = commands_.find(sandbox.id, std::get<uint64_t>(read));
+  if (!command)
+    return exchange->answer(rpc_error_response({"not_found", "there is no process of this pid"}));
+  parts_.steps.withdraw(sandbox, sandbox.usual().id, *command->exchange);
+  exchange->answer({.body = "{}\n"});
 }
 
 void Inside::run_command(const ExchangePtr& exchange, Sandbox& sandbox, ReadCommand read) {
   if (const auto* error = std::get_if<RpcError>(&read))
     return exchange->answer(stream_error_response(*error));
-  Steps::Task& task = std::get<Steps::Task>(read);
+  const auto& order = std::get<Order>(read);
+  Steps::Task task = task_of(order);
   task.exchange = exchange;
   task.fill = [fill = std::move(task.fill),
                within = call_timeout(exchange->request)](runtime::Job& job) {
@@ -301,12 +313,24 @@ void Inside::run_command(const ExchangePtr& exchange, Sandbox& sandbox, ReadComm
   task.words = [](const runtime::JobResult& result) {
     return Response{.body = command_events(result)};
   };
-  task.begun = [exchange, pid = ++last_process_] {
+  const auto command = std::make_shared<Commands::Command>(
+      Commands::Command{.order = order.what, .exchange = exchange});
+  task.begun = [this, id = sandbox.id, command] {
+    commands_.begin(id, command);
     Response head = stream_head();
-    head.body = start_event(pid);
-    exchange->begin(std::move(head));
+    head.body = start_event(command->number);
+    command->exchange->begin(std::move(head));
   };
-  task.told = [this, exchange, id = sandbox.id, context = sandbox.usual().id](Outcome outcome) {
+  task.told = told_of_command(sandbox, command);
+  settle(sandbox, sandbox.usual());
+  if (!parts_.steps.change(sandbox, sandbox.usual().id, std::move(task)))
+    exchange->answer(stream_error_response(too_many_wait()));
+}
+
+Steps::Told Inside::told_of_command(Sandbox& sandbox, const Commands::CommandPtr& command) {
+  return [this, command, id = sandbox.id, context = sandbox.usual().id](Outcome outcome) {
+    commands_.end(id, command);
+    const ExchangePtr& exchange = command->exchange;
     if (!parts_.store.find(id)) return break_off(exchange);
     if (const auto* no = std::get_if<ForeignSessions::Refusal>(&outcome)) {
       const std::string end = end_of_stream(note_refusal(id, context, *no));
@@ -321,9 +345,6 @@ void Inside::run_command(const ExchangePtr& exchange, Sandbox& sandbox, ReadComm
                     std::move(ran.finished.held));
     exchange->end();
   };
-  settle(sandbox, sandbox.usual());
-  if (!parts_.steps.change(sandbox, sandbox.usual().id, std::move(task)))
-    exchange->answer(stream_error_response(too_many_wait()));
 }
 
 }  // namespace service::e2b

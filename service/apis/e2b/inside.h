@@ -2,6 +2,7 @@
 // Inside: what E2B's clients do in a sandbox: run code in its contexts, read and write files, run
 // commands. The sandbox is named by a header, and its secret is the permission. Loop thread only.
 
+#include "service/apis/e2b/commands.h"
 #include "service/apis/e2b/envd.h"
 #include "service/apis/e2b/parts.h"
 #include "service/apis/e2b/request.h"
@@ -33,13 +34,15 @@ class Inside {
                  ThenIn<Read> then);
   using ReadCode = std::variant<Execution, Response>;
   using ReadFiles = std::variant<std::pair<Order, std::vector<runtime::InputFile>>, Response>;
-  using ReadCommand = std::variant<Steps::Task, RpcError>;
+  using ReadCommand = std::variant<Order, RpcError>;
   static ReadCode read_code(const Request& request);
   static ReadFiles read_files(const Request& request);
   static ReadCommand read_command(const Request& request);
   void run_code(const ExchangePtr& exchange, Sandbox& sandbox, ReadCode read);
   void write_read(const ExchangePtr& exchange, Sandbox& sandbox, ReadFiles read);
   void run_command(const ExchangePtr& exchange, Sandbox& sandbox, ReadCommand read);
+  void kill_command(const ExchangePtr& exchange, Sandbox& sandbox);
+  Steps::Told told_of_command(Sandbox& sandbox, const Commands::CommandPtr& command);
 
   Steps::Task code_task(const ExchangePtr& exchange, Execution execution, const Sandbox& sandbox,
                         const std::string& context);
@@ -56,7 +59,7 @@ class Inside {
 
   const Parts parts_;
   const Lost lost_;
-  uint64_t last_process_ = 0;
+  Commands commands_;
 };
 
 }  // namespace service::e2b

@@ -46,6 +46,13 @@ void Steps::change_next(const Sandbox& sandbox, const std::string& context, Task
   advance(key);
 }
 
+void Steps::withdraw(const Sandbox& sandbox, const std::string& context, const Exchange& whose) {
+  const auto found = lines_.find({sandbox.id, context});
+  const bool is_it =
+      found != lines_.end() && found->second.runs && found->second.whose.lock().get() == &whose;
+  if (is_it) sessions_.withdraw(found->second.ticket);
+}
+
 void Steps::look(const Sandbox& sandbox, const State& at, Task task) {
   beside(sandbox, at, Leaves::kNothing, std::move(task));
 }
@@ -137,6 +144,7 @@ void Steps::advance(const Key& key) {
   line.waiting.pop_front();
   line.runs = true;
   line.ticket = 0;
+  line.whose = task.exchange;
   line.dropped = std::make_shared<std::string>();
   const uint64_t number = line.number = ++last_;
   auto over = [this, key, turn = Turn{number, sandbox->client, line.dropped},

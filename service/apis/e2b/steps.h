@@ -42,6 +42,9 @@ class Steps {
   bool change(const Sandbox& sandbox, const std::string& context, Task task);
   // Before those that wait.
   void change_next(const Sandbox& sandbox, const std::string& context, Task task);
+  // What runs in the context ends, if it is this client that waits for it: it is as if it had never
+  // begun.
+  void withdraw(const Sandbox& sandbox, const std::string& context, const Exchange& whose);
   // Out of turn, at this state of the sandbox; nothing is left of it.
   void look(const Sandbox& sandbox, const State& at, Task task);
   // The same, but the node that it leaves is for whoever is told.
@@ -66,6 +69,7 @@ class Steps {
     bool runs = false;
     uint64_t number = 0;  // of the step that runs
     ForeignSessions::Ticket ticket = 0;
+    std::weak_ptr<Exchange> whose = {};              // step that runs
     std::shared_ptr<std::string> dropped = nullptr;  // why, once it is
   };
   // A step whose turn it was.

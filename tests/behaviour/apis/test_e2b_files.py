@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import struct
 import tempfile
 import unittest
 from typing import Any
@@ -44,11 +47,20 @@ class Files(E2bCase):
         entry = self.call(sandbox, "Stat", {"path": "a"}).json["entry"]
         self.assertEqual((entry["name"], entry["type"], entry["size"], entry["path"]), ("a", "FILE_TYPE_FILE", "5", "/home/user/a"))
         self.assertEqual(self.call(sandbox, "Move", {"source": "a", "destination": "d/b"}).json["entry"]["path"], "/home/user/d/b")
-        for depth, names in ((1, {"b", "e"}), (2, {"b", "e"})):
+        self.call(sandbox, "MakeDir", {"path": "d/c/f"})
+        for depth, names in ((1, ["b", "c", "e"]), (2, ["b", "c", "f", "e"]), (3, ["b", "c", "f", "e"])):
             listed = self.call(sandbox, "ListDir", {"path": "d", "depth": depth}).json["entries"]
-            self.assertEqual({each["name"] for each in listed}, names)
+            self.assertEqual([each["name"] for each in listed], names)
         self.assertEqual(self.call(sandbox, "Remove", {"path": "d"}).json, {})
         self.assertEqual(self.call(sandbox, "Stat", {"path": "d/b"}).json["code"], "not_found")
+
+    def test_a_place_that_cannot_be_written_to_is_refused(self) -> None:
+        sandbox = self.create()
+        written, made = self.write(sandbox, "/0/file", b"1"), self.call(sandbox, "MakeDir", {"path": "/0"})
+        self.assertEqual((written.status, made.json["code"]), (403, "permission_denied"))
+        for words in written.json["message"], made.json["message"]:
+            self.assertIn("'/0'", words)
+        self.assertEqual(self.run_code(sandbox, "1").text, "1")
 
     def test_names_and_times_that_are_none_do_not_hide_the_others(self) -> None:
         sandbox = self.create()
@@ -136,11 +148,36 @@ class Commands(E2bCase):
         self.assertEqual(messages_in(answer.body)[-1][1]["error"]["code"], "deadline_exceeded")
         self.assertEqual(self.run_code(sandbox, "1").text, "1")
 
+    def signal(self, sandbox: dict[str, Any], pid: int) -> Answer:
+        return self.inside(sandbox, "POST", "/process.Process/SendSignal",
+                           {"process": {"pid": pid}, "signal": "SIGNAL_SIGKILL"})
+
+    def begin_command(self, sandbox: dict[str, Any], command: str) -> http.client.HTTPResponse:
+        client = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+        self.addCleanup(client.close)
+        client.request("POST", "/process.Process/Start", envelope({"process": {"cmd": "/bin/sh", "args": ["-c", command]}}),
+                       {"E2b-Sandbox-Id": sandbox["sandboxID"], "X-Access-Token": sandbox["envdAccessToken"],
+                        "Content-Type": "application/connect+json"})
+        return client.getresponse()
+
+    def test_a_command_that_is_killed_ends(self) -> None:
+        sandbox, other = self.create(), self.create()
+        stream = self.begin_command(sandbox, "echo 1 > f; sleep 50")
+        pid = json.loads(stream.read(struct.unpack(">BI", stream.read(5))[1]))["event"]["start"]["pid"]
+
+        running, = self.inside(sandbox, "POST", "/process.Process/List", {}).json["processes"]
+        self.assertEqual((running["pid"], running["config"]["args"]), (pid, ["-c", "echo 1 > f; sleep 50"]))
+        self.assertEqual(self.signal(other, pid).json["code"], "not_found")
+        self.assertEqual(self.signal(sandbox, pid).json, {})
+        self.assertEqual(messages_in(stream.read())[0][1]["event"]["end"]["exitCode"], -1)
+        self.assertEqual(self.signal(sandbox, pid).json["code"], "not_found")
+        self.assertEqual(self.run_command(sandbox, "ls f")["exit"], 2)
+
     def test_what_is_not_offered_is_named(self) -> None:
         sandbox = self.create()
         self.assertEqual(self.run_command(sandbox, "ls", pty={"size": {}})["error"]["code"], "unimplemented")
         self.assertEqual(self.run_command(sandbox, "ls", stdin=True)["error"]["code"], "unimplemented")
-        for method in ("SendInput", "SendSignal", "Update", "CloseStdin"):
+        for method in ("SendInput", "Update", "CloseStdin"):
             answer = self.inside(sandbox, "POST", "/process.Process/" + method, {})
             self.assertEqual((answer.status, answer.json["code"]), (501, "unimplemented"))
             self.assertIn(method, answer.json["message"])

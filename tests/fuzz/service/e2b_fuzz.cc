@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "service/apis/e2b/commands.h"
 #include "service/apis/e2b/connect.h"
 #include "service/apis/e2b/envd.h"
 #include "service/apis/e2b/request.h"
@@ -36,6 +37,8 @@ void stream(std::string_view body) {
   if (!message) return;
   VERIFY(envelope(*message) == body);
   check_order(read_command(*message));
+  const auto signal = read_signal(*message);
+  if (const auto* error = std::get_if<RpcError>(&signal)) check_refusal(rpc_error_response(*error));
 }
 
 void control(std::string_view body) {

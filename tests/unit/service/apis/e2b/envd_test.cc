@@ -223,6 +223,17 @@ TEST_CASE("an order that a limit ended says that nothing has changed", "[apis][e
   CHECK(messages[1].at("error").at("code") == "deadline_exceeded");
 }
 
+TEST_CASE("a command that was killed has its output, and ends by a signal", "[apis][e2b]") {
+  runtime::JobResult result = that_wrote("so far");
+  result.verdict.outcome = runtime::Outcome::kCancelled;
+  const auto messages = messages_in(command_events(result));
+  REQUIRE(messages.size() == 3);
+  CHECK(messages[0] == json::parse(R"({"event":{"data":{"stdout":"c28gZmFy"}}})"));
+  CHECK(messages[1].at("event").at("end").at("exitCode") == -1);
+  CHECK(messages[1].at("event").at("end").at("status") == "signal: killed");
+  CHECK(messages[2] == json::object());
+}
+
 TEST_CASE("a command's output and its exit are events", "[apis][e2b]") {
   runtime::JobResult result = that_wrote("out\n\n{\"ok\":{\"exit\":7}}\n");
   result.err.bytes = "err";
