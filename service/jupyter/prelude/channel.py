@@ -110,9 +110,13 @@ class EmptyInput(io.TextIOWrapper):
         return 0
 
 
+class StdinNotImplementedError(RuntimeError):
+    """In ipykernel's words, which clients know."""
+
+
 def answered(prompt, password):
     if not may_ask:
-        raise RuntimeError("input() was called, but this client takes no part in a cell")
+        raise StdinNotImplementedError("raw_input was called, but this frontend does not support input requests.")
     say("input", prompt=str(prompt), password=password)
     line = b""
     while not line.endswith(b"\n"):

@@ -61,12 +61,20 @@ def clear_output(wait=False):
     channel.say("clear_output", wait=bool(wait))
 
 
+def is_of_file(data):
+    """Whether it names a file, as IPython takes it."""
+    try:
+        return isinstance(data, os.PathLike) or (isinstance(data, str) and os.path.exists(data))
+    except ValueError:  # a text with a NUL
+        return False
+
+
 class DisplayObject:
     kind = "text/plain"
     mode = "r"
 
     def __init__(self, data=None, url=None, filename=None, metadata=None, **options):
-        if filename is None and isinstance(data, os.PathLike):
+        if filename is None and url is None and is_of_file(data):
             data, filename = None, data
         if url is not None:
             raise ValueError("a cell has no network: url cannot be read")
@@ -79,7 +87,7 @@ class DisplayObject:
         return {self.kind: self.data}, {self.kind: self.metadata} if self.metadata else {}
 
     def __repr__(self):
-        return f"<IPython.display.{type(self).__name__} object>"
+        return f"<IPython.core.display.{type(self).__name__} object>"
 
 
 class Pretty(DisplayObject):
@@ -125,8 +133,8 @@ class Image(DisplayObject):
     mode = "rb"
 
     def __init__(self, data=None, url=None, filename=None, format=None, width=None, height=None, **options):
-        if isinstance(data, str) and os.path.exists(data):
-            data, filename = None, data
+        if isinstance(data, str) and url is None and filename is None:
+            data, url, filename = (None, data, None) if data.startswith(("http:", "https:")) else (None, None, data)
         super().__init__(data, url, filename, **options)
         is_jpeg = (self.data or b"")[:2] == b"\xff\xd8"
         self.kind = {"jpg": "image/jpeg", "gif": "image/gif", None: "image/jpeg" if is_jpeg else "image/png"}.get(

@@ -149,7 +149,7 @@ class Cells(E2bCase):
 
     def test_nobody_answers_a_question(self) -> None:
         told = self.run_code(self.create(), "input('?')")
-        self.assertEqual(told.error["name"], "RuntimeError")
+        self.assertEqual(told.error["name"], "StdinNotImplementedError")
 
     def test_an_exception_names_its_line(self) -> None:
         error = self.run_code(self.create(), "def f():\n    return 1 / 0\nf()").error

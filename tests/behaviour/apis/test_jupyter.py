@@ -77,7 +77,7 @@ class Cells(JupyterCase):
         other.run("1")
         refused = kernel.run("input()", allow_stdin=False)
         assert refused.error
-        self.assertEqual(refused.error[0], "RuntimeError")
+        self.assertEqual(refused.error[0], "StdinNotImplementedError")
 
     def test_an_interrupt_keeps_the_state_and_the_second_ends_the_cell(self) -> None:
         kernel = self.kernel()

@@ -164,12 +164,24 @@ class Cells(KernelTestCase):
             self.assertEqual([m["content"]["data"]["text/plain"] for m in shown if m["msg_type"] == "execute_result"],
                              [repr(answer)])
             self.assertEqual(self.reply(asked)["status"], "ok")
-        self.assertEqual(self.run_cell("input()", allow_stdin=False)[0]["ename"], "RuntimeError")
+        self.assertEqual(self.run_cell("input()", allow_stdin=False)[0]["ename"], "StdinNotImplementedError")
 
     def test_a_cell_may_await(self) -> None:
         self.assertEqual(self.value("import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return 7\n"
                                     "task = asyncio.create_task(f())\nawait task"), "7")
         self.assertEqual(self.value("asyncio.run(f())"), "7")
+
+    def test_an_object_to_display_takes_a_file_by_its_name(self) -> None:
+        self.fine("from IPython.display import HTML, Image, SVG\nopen('a.svg', 'w').write('<svg/>')\n"
+                  "open('b.png', 'wb').write(b'png')")
+        for code, data in (("SVG('a.svg')", {"image/svg+xml": "<svg/>", "text/plain": "<IPython.core.display.SVG object>"}),
+                           ("SVG('<svg></svg>')", {"image/svg+xml": "<svg></svg>", "text/plain": "<IPython.core.display.SVG object>"}),
+                           ("HTML('a\\0b')", {"text/html": "a\0b", "text/plain": "<IPython.core.display.HTML object>"}),
+                           ("Image('b.png')", {"image/png": "cG5n", "text/plain": "<IPython.core.display.Image object>"})):
+            with self.subTest(code):
+                self.assertEqual(self.fine(code)[0]["content"]["data"], data)
+        self.assertEqual(self.run_cell("Image('none.png')")[0]["ename"], "FileNotFoundError")
+        self.assertEqual(self.run_cell("Image('http://a/b.png')")[0]["evalue"], "a cell has no network: url cannot be read")
 
     def test_what_is_displayed_can_be_changed(self) -> None:
         shown = self.fine("handle = display('one', display_id=True); handle.update('two')")

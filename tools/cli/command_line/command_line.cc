@@ -203,7 +203,7 @@ constexpr Syntax kCommands[] = {
     {"kernel install", "Tell Jupyter of it", kKernelExamples, Command::kKernelInstall,
      add_kernel_install},
     {"kernel run", "The kernel, as Jupyter starts it", kKernelExamples, Command::kKernelRun,
-     add_kernel_run},
+     add_kernel_run, finish_kernel_run},
     kBatchSyntax,
     {"serve", "The same pool behind HTTP", kServeExamples, Command::kServe, add_serve},
     {"route", "One address for the pilots of many machines", kRouteExamples, Command::kRoute,

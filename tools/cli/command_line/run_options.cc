@@ -94,6 +94,16 @@ void add_fixed_mode(CLI::App& app, runtime::FixedMode& into) {
                        mode);
 }
 
+// "--HistoryManager.hist_file=:memory:": a trait of one of its classes.
+bool is_of_ipython(std::string_view word) {
+  constexpr std::string_view kDashes = "--";
+  if (!word.starts_with(kDashes)) return false;
+  const std::string_view trait = word.substr(kDashes.size(), word.find('=') - kDashes.size());
+  const size_t dot = trait.find('.');
+  const bool has_class = !trait.empty() && trait.front() >= 'A' && trait.front() <= 'Z';
+  return has_class && dot != trait.npos && word.find('=') != word.npos;
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, CommandLine& line) {
@@ -150,6 +160,7 @@ void add_kernel_run(CLI::App& app, CommandLine& line) {
                  "Jupyter's file of ports and key")
       ->required()
       ->type_name("FILE");
+  app.allow_extras();
   add_limits(app, line.run);
   add_profile(app, line.run);
 }
@@ -171,6 +182,13 @@ std::string finish_run(const CLI::App&, CommandLine& line) {
     return "PROGRAM is required (with --image, its own command is run without one)";
   if (line.run.record && !line.common.json)
     return "--record is a part of the result, which --json prints: add --json";
+  return "";
+}
+
+std::string finish_kernel_run(const CLI::App& app, CommandLine&) {
+  for (const std::string& word : app.remaining(true)) {
+    if (!is_of_ipython(word)) throw CLI::ExtrasError(std::vector<std::string>{word});
+  }
   return "";
 }
 

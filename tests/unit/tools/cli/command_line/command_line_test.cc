@@ -46,6 +46,15 @@ TEST_CASE("what is behind -- belongs to the program", "[cli][options]") {
   CHECK_FALSE(line.run.limits.contains("--wall"));
 }
 
+TEST_CASE("a kernel passes over options of IPython's, and no others", "[cli][options]") {
+  const CommandLine line = parsed(
+      {"kernel", "run", "-f", "c.json", "--HistoryManager.hist_file=:memory:", "--memory", "64M"});
+  CHECK(line.kernel.connection_file == "c.json");
+  CHECK(line.run.limits.contains("--memory"));
+  for (const char* other : {"--memry=1", "--a.b=1", "--A.b", "--Ab=1", "c.py", "--"})
+    CHECK(refused({"kernel", "run", "-f", "c.json", other, "x"}) == kExitUsage);
+}
+
 TEST_CASE("common options stand before or behind the command", "[cli][options]") {
   CHECK(parsed({"--json", "doctor"}).common.json);
   CHECK(parsed({"doctor", "--json"}).common.json);
