@@ -52,6 +52,10 @@ Routes LibreChatApi::routes() {
        [this](const ExchangePtr& exchange, const std::string&) { upload(exchange); }},
       {Method::kGet, "/download/{path...}", Scope::kBlobs,
        [this](const ExchangePtr& exchange, const std::string& path) { download(exchange, path); }},
+      {Method::kGet, "/files/{session}", Scope::kBlobs,
+       [this](const ExchangePtr& exchange, const std::string& session) {
+         list(exchange, session);
+       }},
   };
 }
 
@@ -93,6 +97,16 @@ void LibreChatApi::upload(const ExchangePtr& exchange) {
   const auto id =
       keep_in(store_, owner_of(*exchange), session)(file->name, std::string(file->content));
   exchange->answer(id ? upload_response(session, *id, file->name) : unavailable(id.error().text()));
+}
+
+void LibreChatApi::list(const ExchangePtr& exchange, const std::string& session) {
+  const std::string before = stored_name(session, "");
+  std::vector<FileRef> files;
+  for (auto& [id, name] : store_->list(owner_of(*exchange), sys::monotonic_now())) {
+    if (name.starts_with(before)) files.push_back({session, id, name.substr(before.size())});
+  }
+  const std::string* detail = exchange->request.query_value("detail");
+  exchange->answer(files_response(files, detail ? *detail : kFullDetail));
 }
 
 void LibreChatApi::download(const ExchangePtr& exchange, const std::string& path) {

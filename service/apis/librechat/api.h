@@ -22,6 +22,7 @@ class LibreChatApi : public Api {
   void exec(const ExchangePtr& exchange);
   void upload(const ExchangePtr& exchange);
   void download(const ExchangePtr& exchange, const std::string& path);
+  void list(const ExchangePtr& exchange, const std::string& session);
   std::string owner_of(const Exchange& exchange) const;
 
   const ApiContext context_;

@@ -197,6 +197,19 @@ Response upload_response(const std::string& session, const std::string& id, std:
                            {"files", ordered_json::array({file})}})};
 }
 
+Response files_response(const std::vector<FileRef>& files, std::string_view detail) {
+  const bool is_full = detail == kFullDetail;
+  if (!is_full && detail != "normalized")
+    return refusal(501, "detail: only full and normalized are offered here");
+  ordered_json told = ordered_json::array();
+  for (const FileRef& file : files) {
+    told.push_back(is_full ? ordered_json{{"name", fmt::format("{}/{}", file.session, file.id)},
+                                          {"metadata", {{"original-filename", file.name}}}}
+                           : ref_json(file));
+  }
+  return {.body = line_of(told)};
+}
+
 Response refusal(int status, std::string_view why) {
   return {.status = status, .body = line_of({{"error", why}})};
 }

@@ -56,6 +56,11 @@ Response exec_response(const runtime::JobResult& result, const Execution::Wish& 
 
 Response upload_response(const std::string& session, const std::string& id, std::string_view name);
 
+inline constexpr const char* kFullDetail = "full";
+// The files of a session, in the detail asked for: "full" (the original's usual one), or
+// "normalized", as /exec tells them.
+Response files_response(const std::vector<FileRef>& files, std::string_view detail);
+
 // {"error"}
 Response refusal(int status, std::string_view why);
 // The one that its client tries again.

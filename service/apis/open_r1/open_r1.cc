@@ -147,11 +147,15 @@ std::string element_of(const runtime::JobResult& result) {
   ordered_json results = results_of(cell), error = error_of(cell);
   const bool failed = !error.is_null();
   ordered_json exception = nullptr;
+  std::string text;
   if (failed) {
-    exception = fmt::format("{}: {}", error.at("name").get_ref<const std::string&>(),
-                            error.at("value").get_ref<const std::string&>());
+    std::string words = fmt::format("{}: {}", error.at("name").get_ref<const std::string&>(),
+                                    error.at("value").get_ref<const std::string&>());
+    text = words.substr(0, words.find('\n'));  // never a line that could be a reward
+    exception = std::move(words);
+  } else {
+    text = text_of_cell(cell, results);
   }
-  std::string text = failed ? "" : text_of_cell(cell, results);
   ordered_json execution = {{"results", std::move(results)},
                             {"logs",
                              {{"stdout", lines_of(text_in(cell, "stdout"))},

@@ -53,6 +53,19 @@ class LibreChat(ZygoTestCase):
 
                 self.assertEqual((answer["stdout"], answer["files"]), ("7\n", []))
 
+    def test_the_files_of_a_session_are_listed(self) -> None:
+        first, other = (self.execute(f"open('{name}', 'w').write('1')") for name in ("a.csv", "b.csv"))
+        session, = {each["session_id"] for each in first["files"]}
+        self.assertNotEqual(session, other["session_id"])
+
+        full = self.ask("GET", f"/files/{session}?detail=full")
+        self.assertEqual(full.json, [{"name": f"{session}/{first['files'][0]['id']}",
+                                      "metadata": {"original-filename": "a.csv"}}])
+        self.assertEqual(self.ask("GET", f"/files/{session}").body, full.body)
+        self.assertEqual(self.ask("GET", f"/files/{session}?detail=normalized").json, first["files"])
+        self.assertEqual(self.ask("GET", f"/files/{session}", key=OTHER).json, [])
+        self.assertEqual(self.ask("GET", f"/files/{session}?detail=summary").status, 501)
+
     def test_files_come_back_and_go_on_to_the_next_run(self) -> None:
         first = self.execute("open('a.csv', 'w').write('1,2'); import os; os.mkdir('d'); open('d/b', 'wb').write(bytes([0, 255]))")
 
@@ -120,7 +133,7 @@ class LibreChat(ZygoTestCase):
     def test_what_is_not_offered_is_named(self) -> None:
         answer = self.ask("POST", "/exec", {"lang": "f90", "code": "end"})
         self.assertEqual((answer.status, answer.json), (400, {"error": "the language f90 is not offered here"}))
-        for path in ("/exec/programmatic", "/files/x"):
+        for path in ("/exec/programmatic", "/files/x/y"):
             with self.subTest(path):
                 answer = self.ask("POST", path, {})
 
