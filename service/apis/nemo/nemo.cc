@@ -73,14 +73,29 @@ std::string unindented(std::string_view cell) {
   return text;
 }
 
-// What the program wrote to standard error, and the traceback that stands behind it, perhaps none.
-std::pair<std::string, std::string> split_traceback(const runtime::JobResult& result) {
-  std::string err = text_of(result.err);
-  std::string traceback =
-      result.exception ? runtime::repaired_utf8(result.exception->traceback) : "";
-  if (traceback.empty() || !err.ends_with(traceback)) return {std::move(err), ""};
-  err.resize(err.size() - traceback.size());
-  return {std::move(err), std::move(traceback)};
+// Standard error before and behind the traceback of an uncaught exception. A program may have
+// changed where it goes: then it is in neither.
+struct Errors {
+  std::string before = {}, traceback = {}, behind = {};
+  bool is_there = false;
+  size_t raw = 0;  // bytes of the traceback that are further lines of the message
+};
+
+Errors errors_of(const runtime::JobResult& result) {
+  Errors errors{.before = text_of(result.err)};
+  if (!result.exception) return errors;
+  errors.traceback = runtime::repaired_utf8(result.exception->traceback);
+  const std::string message = runtime::repaired_utf8(result.exception->message);
+  const size_t line = message.find('\n');
+  if (line != message.npos && errors.traceback.ends_with(message + "\n"))
+    errors.raw = message.size() - line;
+  const size_t at =
+      errors.traceback.empty() ? std::string::npos : errors.before.rfind(errors.traceback);
+  if (at == std::string::npos) return errors;
+  errors.is_there = true;
+  errors.behind = errors.before.substr(at + errors.traceback.size());
+  errors.before.resize(at);
+  return errors;
 }
 
 // Whole lines behind the text, perhaps none.
@@ -148,6 +163,12 @@ class Fields {
   std::string objection_;
 };
 
+// By a semicolon, a cell says that its value is not to be shown.
+bool ends_quietly(std::string_view cell) {
+  const size_t last = cell.find_last_not_of(" \t\r\n\f");
+  return last != cell.npos && cell[last] == ';';
+}
+
 // How much of a traceback the client wants to see; it writes the name with a capital letter.
 Verbosity verbosity_of(Fields& fields) {
   const std::string name = fields.text("traceback_verbosity", "Plain");
@@ -177,7 +198,9 @@ std::variant<Execution, Response> read_execute(const Request& request,
   runtime::JobBuilder job(defaults);
   job.template_name(is_shell ? "bash" : python_template(defaults));
   std::string code = fields.text("generated_code", "");
-  job.source(is_cell ? unindented(code) : std::move(code));
+  if (is_cell) code = unindented(code);
+  const bool is_quiet = ends_quietly(code);
+  job.source(std::move(code));
   std::string input = fields.text("std_input", "");
   if (!is_cell) job.stdin_bytes(std::move(input));
   const double seconds = fields.seconds("timeout");
@@ -187,6 +210,7 @@ std::variant<Execution, Response> read_execute(const Request& request,
   Execution::Wish wish;
   wish.characters = fields.count("max_output_characters", kUsualCharacters);
   wish.is_by_code = is_shell;
+  wish.is_quiet = is_quiet;
   wish.tracebacks = verbosity_of(fields);
   wish.facts = fields.flag("zygo");
   if (!fields.objection().empty()) return refusal(400, fields.objection());
@@ -201,9 +225,11 @@ Response execute_response(const runtime::JobResult& result, const Execution::Wis
   const bool is_ours = is_not_the_programs(verdict);
   const bool late = verdict.outcome == runtime::Outcome::kTimeout;
   const bool by_itself = verdict.by == runtime::By::kProgram;
-  auto [before, traceback] = split_traceback(result);
+  const Errors errors = errors_of(result);
+  const std::string traceback =
+      errors.is_there ? told_of_command(errors.traceback, errors.raw) : "";
   std::string out = cut(text_of(result.out), wish.characters);
-  std::string err = cut(before + told_of_command(traceback), wish.characters);
+  std::string err = cut(errors.before + traceback + errors.behind, wish.characters);
   if (late) {
     err = with_line(std::move(err),
                     fmt::format("Execution timed out after {} seconds", wish.seconds));
@@ -222,15 +248,17 @@ CellAnswer answer_of_cell(const runtime::JobResult& result, const Execution::Wis
   const runtime::Verdict& verdict = result.verdict;
   const bool is_late = verdict.outcome == runtime::Outcome::kTimeout;
   const bool is_fine = verdict.ok();
-  std::string out = with_lines(text_of(result.out), shown_by(result));
-  auto [err, traceback] = split_traceback(result);
-  out = with_lines(std::move(out), told_by_ipython(traceback, wish.tracebacks));
+  std::string out = text_of(result.out);
+  if (!wish.is_quiet) out = with_lines(std::move(out), shown_by(result));
+  Errors errors = errors_of(result);
+  out = with_lines(std::move(out), told_by_ipython(errors.traceback, wish.tracebacks, errors.raw));
   out = cut(std::move(out), wish.characters);
+  std::string err = std::move(errors.before) + errors.behind;
   err = cut(std::move(err), wish.characters);
   if (is_late)
     err = with_line(std::move(err),
                     fmt::format("Execution timed out after {} seconds", wish.seconds));
-  else if (!is_fine && traceback.empty())
+  else if (!is_fine && errors.traceback.empty())
     err = with_line(std::move(err), why_of(verdict));
   return {.status = is_not_the_programs(verdict) ? 502 : 200,
           .how = is_late ? kLate : (is_fine ? "completed" : "error"),

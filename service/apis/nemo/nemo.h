@@ -23,6 +23,7 @@ struct Execution {
     std::string seconds;                       // as it was written
     size_t characters = 0;                     // of each stream that are told
     bool is_by_code = false;                   // the exit code decides whether it is an error
+    bool is_quiet = false;                     // the value of a cell is not told
     Verbosity tracebacks = Verbosity::kPlain;  // of a cell
     bool facts = false;                        // zygo's own are told, too
   } wish;

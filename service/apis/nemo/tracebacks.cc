@@ -10,7 +10,7 @@ namespace service::nemo {
 
 namespace {
 
-constexpr std::string_view kHead = "Traceback (most recent call last):";
+constexpr std::string_view kFirstLine = "Traceback (most recent call last):";
 constexpr std::string_view kIndent = "    ";  // of a source line
 
 struct Place {
@@ -65,7 +65,7 @@ bool is_carets(std::string_view line) {
 
 // `before` is the kind of the line before it, and no message.
 Part part_of(std::string_view line, Kind before) {
-  if (line == kHead) return {Kind::kHead, line};
+  if (line == kFirstLine) return {Kind::kHead, line};
   if (const std::optional<Place> place = place_of(line))
     return {place->function.empty() ? Kind::kSyntax : Kind::kFrame, line, *place};
   if (before == Kind::kFrame && line.starts_with(kIndent)) return {Kind::kSource, line};
@@ -76,18 +76,19 @@ Part part_of(std::string_view line, Kind before) {
 }
 
 // A message goes on for lines that may look like any other: they are left alone up to a link.
-std::vector<Part> parts_of(std::string_view traceback) {
+std::vector<Part> parts_of(std::string_view traceback, size_t raw) {
   std::vector<Part> parts;
   bool is_message = false;
   while (!traceback.empty()) {
     const size_t end = std::min(traceback.find('\n'), traceback.size());
     const std::string_view line = traceback.substr(0, end);
+    const bool is_raw = traceback.size() <= raw;
     traceback.remove_prefix(std::min(end + 1, traceback.size()));
     const Kind before = parts.empty() ? Kind::kOther : parts.back().kind;
-    if (is_link(line))
+    if (is_link(line) && !is_raw)
       parts.push_back({Kind::kLink, line});
     else
-      parts.push_back(is_message ? Part{Kind::kOther, line} : part_of(line, before));
+      parts.push_back(is_message || is_raw ? Part{Kind::kOther, line} : part_of(line, before));
     const Kind kind = parts.back().kind;
     is_message = kind == Kind::kException || (is_message && kind != Kind::kLink);
   }
@@ -107,16 +108,19 @@ std::string ipython_place(const Place& place) {
                      has_name ? place.function : "");
 }
 
-std::string ipython_part(const Part& part, bool is_minimal) {
+// `has_source`: it stands behind this part.
+std::string ipython_part(const Part& part, bool is_minimal, bool has_source) {
   switch (part.kind) {
     case Kind::kHead:
     case Kind::kSource:
     case Kind::kFolded:
       return is_minimal ? "" : fmt::format("{}\n", part.line);
     case Kind::kFrame:
-      return is_minimal || part.place.is_of_program() ? "" : ipython_place(part.place);
-    case Kind::kSyntax:
-      return part.place.is_of_program() ? "" : ipython_place(part.place);
+    case Kind::kSyntax: {
+      const bool is_left_out = part.kind == Kind::kFrame && is_minimal;
+      const bool is_in_cell = part.place.is_of_program() && has_source;
+      return is_left_out || is_in_cell ? "" : ipython_place(part.place);
+    }
     case Kind::kCarets:
       return fmt::format("{}^\n", part.line.substr(0, part.line.find('^')));
     case Kind::kException:
@@ -140,23 +144,29 @@ std::string command_part(const Part& part) {
 
 }  // namespace
 
-std::string told_by_ipython(std::string_view traceback, Verbosity verbosity) {
+std::string told_by_ipython(std::string_view traceback, Verbosity verbosity, size_t raw) {
   if (verbosity == Verbosity::kFull) return std::string(traceback);
+  const std::vector<Part> parts = parts_of(traceback, raw);
+  const auto kind_at = [&parts](size_t at) {
+    return at < parts.size() ? parts[at].kind : Kind::kOther;
+  };
   std::string text;
-  Kind before = Kind::kOther;
-  for (const Part& part : parts_of(traceback)) {
-    if (before == Kind::kSyntaxSource && part.kind != Kind::kCarets)
-      text.append(kIndent).append("^\n");
-    const bool is_gap = before == Kind::kLink && part.line.empty();
-    if (!is_gap) text += ipython_part(part, verbosity == Verbosity::kMinimal);
-    before = part.kind;
+  for (size_t at = 0; at < parts.size(); ++at) {
+    const Kind before = at > 0 ? parts[at - 1].kind : Kind::kOther, behind = kind_at(at + 1);
+    // CPython shows no place in a line of the wrong indentation.
+    const bool lacks_caret =
+        before == Kind::kSyntaxSource && parts[at].line.starts_with("IndentationError");
+    if (lacks_caret) text.append(kIndent).append("^\n");
+    const bool is_gap = before == Kind::kLink && parts[at].line.empty();
+    const bool has_source = behind == Kind::kSource || behind == Kind::kSyntaxSource;
+    if (!is_gap) text += ipython_part(parts[at], verbosity == Verbosity::kMinimal, has_source);
   }
   return text;
 }
 
-std::string told_of_command(std::string_view traceback) {
+std::string told_of_command(std::string_view traceback, size_t raw) {
   std::string text;
-  for (const Part& part : parts_of(traceback)) text += command_part(part);
+  for (const Part& part : parts_of(traceback, raw)) text += command_part(part);
   return text;
 }
 

@@ -108,6 +108,15 @@ class Nemo(ZygoTestCase):
                 self.assertEqual(any("step " in line for line in out), verbosity == "Context", out)
                 self.assertLessEqual(len(out), lines)
 
+    def test_a_traceback_is_told_also_where_errors_go_elsewhere(self) -> None:
+        self.cell("moved", "import io, sys\nsys.stderr = io.StringIO()\ndef f():\n    1 / 0")
+        self.assertEqual(self.cell("moved", "f()"), {
+            "process_status": "error", "stderr": "", "new_session_created": False,
+            "stdout": "Traceback (most recent call last):\n    f()\n  File step 2:4 in f\nZeroDivisionError: division by zero\n"})
+
+    def test_a_value_is_not_shown_behind_a_semicolon(self) -> None:
+        self.assertEqual([self.cell("quiet", code)["stdout"] for code in ("x = 1; x", "x;")], ["1\n", ""])
+
     def test_a_cell_that_does_not_compile_shows_where(self) -> None:
         self.assertEqual(self.cell("wrong", "a = 2\n b = 3"),
                          {"process_status": "error", "stderr": "", "new_session_created": True,

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "tests/unit/service/apis/result_of.h"
@@ -176,6 +177,45 @@ TEST_CASE("an uncaught exception is told as the original does", "[service][nemo]
         "err\nTraceback (most recent call last):\n  File \"<string>\", line 1, in <module>\n"
         "ZeroDivisionError: x\n");
   CHECK(answer.at("zygo").at("label") == "ZeroDivisionError");
+}
+
+TEST_CASE("a traceback is told wherever it was written to", "[service][nemo]") {
+  const std::string traceback = "Traceback (most recent call last):\nValueError: x\ny\n";
+  const auto answers_to = [&traceback](const std::string& err) {
+    json ours = {{"id", "j-1"},
+                 {"label", "ValueError"},
+                 {"by", "program"},
+                 {"detail", json::object()},
+                 {"exit", {{"code", nullptr}, {"signal", nullptr}}},
+                 {"stdout", {{"text", ""}}},
+                 {"stderr", {{"text", err}}}};
+    runtime::JobResult result = result_of(ours);
+    result.exception = runtime::Exception{"ValueError", "x\ny", traceback, 1};
+    const Execution::Wish wish{.seconds = "1", .characters = 1000};
+    return std::pair(json::parse(response_of_cell(answer_of_cell(result, wish), true, "").body),
+                     json::parse(execute_response(result, wish).body));
+  };
+  auto [cell, program] = answers_to("a\n" + traceback + "b\n");
+  CHECK(cell.at("stdout") == traceback);
+  CHECK(cell.at("stderr") == "a\nb\n");
+  CHECK(program.at("stderr") == "a\n" + traceback + "b\n");
+  std::tie(cell, program) = answers_to("a\n");
+  CHECK(cell.at("stdout") == traceback);
+  CHECK(cell.at("stderr") == "a\n");
+  CHECK(program.at("stderr") == "a\n");
+}
+
+TEST_CASE("a cell that ends in a semicolon shows no value", "[service][nemo]") {
+  const auto is_quiet = [](const char* cell) {
+    json asked = body("ipython");
+    asked["generated_code"] = cell;
+    Request request = request_of(asked.dump());
+    request.headers = {{"x-session-id", "5f3e"}};
+    return std::get<Execution>(read_execute(request, {})).wish.is_quiet;
+  };
+  CHECK(is_quiet("x = 1\nx; \n"));
+  CHECK_FALSE(is_quiet("x;\nx"));
+  CHECK_FALSE(is_quiet(""));
 }
 
 TEST_CASE("a cell that is indented as a whole is none", "[service][nemo]") {

@@ -107,6 +107,45 @@ TEST_CASE("a chain of exceptions has all of them", "[service][nemo]") {
         "KeyError: 'b'\n");
 }
 
+TEST_CASE("a place stays where there is no source", "[service][nemo]") {
+  constexpr const char* kOfAnEarlierCell =
+      "Traceback (most recent call last):\n"
+      "  File \"step 2\", line 1, in <module>\n"
+      "    f()\n"
+      "  File \"step 1\", line 2, in f\n"
+      "ZeroDivisionError: division by zero\n";
+  CHECK(plain(kOfAnEarlierCell) ==
+        "Traceback (most recent call last):\n"
+        "    f()\n"
+        "  File step 1:2 in f\n"
+        "ZeroDivisionError: division by zero\n");
+  for (const auto& told : {plain, minimal}) {
+    CHECK(told("  File \"step 1\", line 3\nSyntaxError: 'return' outside function\n") ==
+          "  File step 1:3\nSyntaxError: 'return' outside function\n");
+    CHECK(told("  File \"<string>\", line 1\n    1 +\nSyntaxError: invalid syntax\n") ==
+          "  File <string>:1\n    1 +\nSyntaxError: invalid syntax\n");
+  }
+}
+
+TEST_CASE("a message of many lines is told as it is", "[service][nemo]") {
+  const std::string head =
+      "Traceback (most recent call last):\n"
+      "  File \"step 1\", line 1, in <module>\n"
+      "    work()\n"
+      "RuntimeError: it failed:\n";
+  const std::string message =
+      "KeyError: 'a'\n"
+      "\n"
+      "During handling of the above exception, another exception occurred:\n"
+      "\n"
+      "Traceback (most recent call last):\n"
+      "  File \"step 1\", line 6, in <module>\n"
+      "a.b: c\n";
+  CHECK(told_by_ipython(head + message, Verbosity::kPlain, message.size()) ==
+        "Traceback (most recent call last):\n    work()\nRuntimeError: it failed:\n" + message);
+  CHECK(told_of_command(head + message, message.size()).ends_with("failed:\n" + message));
+}
+
 TEST_CASE("a message may look like a traceback", "[service][nemo]") {
   constexpr const char* kMessage =
       "ValueError: it had\n"
