@@ -1,5 +1,7 @@
 #include "service/apis/e2b/commands.h"
 
+#include <charconv>
+
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"
 
@@ -7,6 +9,21 @@ namespace service::e2b {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+
+namespace {
+
+// ProtoJSON has numbers in quotes, too.
+std::optional<uint64_t> number_in(const json& value) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>();
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
 
 void Commands::begin(const std::string& sandbox, const CommandPtr& command) {
   command->number = ++last_;
@@ -47,12 +64,12 @@ std::variant<uint64_t, RpcError> read_signal(std::string_view text) {
   if (!ends)
     return RpcError{"invalid_argument", "signal: expected SIGNAL_SIGKILL or SIGNAL_SIGTERM"};
   const json process = message.value("process", json());
-  if (process.is_object() && process.contains("tag"))
-    return RpcError{"not_found", "there is no process with this tag"};
-  const json number = process.is_object() ? process.value("pid", json()) : json();
-  if (!number.is_number_unsigned())
-    return RpcError{"invalid_argument", "process.pid: expected the number of a process"};
-  return number.get<uint64_t>();
+  const auto part = [&process](const char* name) {
+    return process.is_object() ? process.value(name, json()) : json();
+  };
+  if (!part("tag").is_null()) return RpcError{"not_found", "there is no process with this tag"};
+  if (const auto number = number_in(part("pid"))) return *number;
+  return RpcError{"invalid_argument", "process.pid: expected the number of a process"};
 }
 
 }  // namespace service::e2b

@@ -15,6 +15,7 @@ import tarfile
 
 HOME = "/home/user"
 scratch = HOME if os.access(HOME, os.W_OK) else os.environ.get("HOME") or os.getcwd()
+real_scratch = os.path.realpath(scratch)
 TYPES = {stat.S_IFREG: "FILE_TYPE_FILE", stat.S_IFDIR: "FILE_TYPE_DIRECTORY", stat.S_IFLNK: "FILE_TYPE_SYMLINK"}
 MOST_ENTRIES = 20_000
 
@@ -33,8 +34,9 @@ def place_of(path):
 
 def name_of(place):
     """As its client knows it."""
-    if scratch != HOME and (place + "/").startswith(scratch + "/"):
-        return HOME + place[len(scratch):]
+    for top in (scratch, real_scratch):
+        if top != HOME and (place + "/").startswith(top + "/"):
+            return HOME + place[len(top):]
     return place
 
 
@@ -249,7 +251,8 @@ def obey(order):
         code, message = "permission_denied", str(error)
     except (OSError, ValueError) as error:
         is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        code, message = "resource_exhausted" if is_full else "internal", str(error)
+        is_theirs = isinstance(error, OSError) and error.errno in (errno.EINVAL, errno.ENAMETOOLONG)
+        code, message = "resource_exhausted" if is_full else "invalid_argument" if is_theirs else "internal", str(error)
     finally:
         shutil.rmtree(os.path.join(at, ".e2b-upload"), ignore_errors=True)
     return {"code": code, "message": message}

@@ -54,6 +54,13 @@ class Files(E2bCase):
         self.assertEqual(self.call(sandbox, "Remove", {"path": "d"}).json, {})
         self.assertEqual(self.call(sandbox, "Stat", {"path": "d/b"}).json["code"], "not_found")
 
+    def test_a_link_names_its_target_as_clients_know_it(self) -> None:
+        sandbox = self.create()
+        self.run_code(sandbox, "import os\nopen('a', 'w').close()\nos.symlink('a', 'link')")
+        entry = self.call(sandbox, "Stat", {"path": "link"}).json["entry"]
+        self.assertEqual(entry["symlinkTarget"], "/home/user/a")
+        self.assertEqual(self.call(sandbox, "MakeDir", {"path": "n" * 300}).json["code"], "invalid_argument")
+
     def test_a_place_that_cannot_be_written_to_is_refused(self) -> None:
         sandbox = self.create()
         written, made = self.write(sandbox, "/0/file", b"1"), self.call(sandbox, "MakeDir", {"path": "/0"})

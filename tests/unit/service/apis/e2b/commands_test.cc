@@ -43,12 +43,15 @@ TEST_CASE("a signal names a process, and ends it", "[apis][e2b]") {
     const json message = {{"process", {{"pid", 7}}}, {"signal", signal}};
     CHECK(std::get<uint64_t>(read_signal(message.dump())) == 7);
   }
+  const json other = {{"process", {{"pid", "7"}, {"tag", nullptr}}}, {"signal", 9}};
+  CHECK(std::get<uint64_t>(read_signal(other.dump())) == 7);
   const auto refused = [](const json& message) {
     return std::string(std::get<RpcError>(read_signal(message.dump())).code);
   };
   CHECK(refused({{"process", {{"pid", 7}}}, {"signal", "SIGNAL_UNSPECIFIED"}}) ==
         "invalid_argument");
-  CHECK(refused({{"process", {{"pid", "7"}}}, {"signal", 9}}) == "invalid_argument");
+  for (const char* wrong : {"", "7a", "-7", " 7"})
+    CHECK(refused({{"process", {{"pid", wrong}}}, {"signal", 9}}) == "invalid_argument");
   CHECK(refused({{"process", {{"pid", -7}}}, {"signal", 9}}) == "invalid_argument");
   CHECK(refused({{"signal", 9}}) == "invalid_argument");
   CHECK(refused(json::array()) == "invalid_argument");
