@@ -110,8 +110,9 @@ class Latex(DisplayObject):
 
 
 class Math(Latex):
-    def __init__(self, data=None, **options):
-        super().__init__("$\\displaystyle " + str(data).strip("$") + "$", **options)
+    def __init__(self, data=None, *places, **options):
+        super().__init__(data, *places, **options)
+        self.data = "$\\displaystyle " + str(self.data).strip("$") + "$"
 
 
 class SVG(DisplayObject):
@@ -125,27 +126,34 @@ class Javascript(DisplayObject):
 class JSON(DisplayObject):
     kind = "application/json"
 
-    def __init__(self, data=None, **options):
-        super().__init__(json.loads(data) if isinstance(data, str) else data, **options)
+    def __init__(self, data=None, *places, **options):
+        super().__init__(data, *places, **options)
+        if isinstance(self.data, str):
+            self.data = json.loads(self.data)
 
 
 class Image(DisplayObject):
     mode = "rb"
+    kinds = {b"\xff\xd8": "image/jpeg", b"GI": "image/gif"}  # by their first bytes
 
     def __init__(self, data=None, url=None, filename=None, format=None, width=None, height=None, **options):
         if isinstance(data, str) and url is None and filename is None:
             data, url, filename = (None, data, None) if data.startswith(("http:", "https:")) else (None, None, data)
         super().__init__(data, url, filename, **options)
-        is_jpeg = (self.data or b"")[:2] == b"\xff\xd8"
-        self.kind = {"jpg": "image/jpeg", "gif": "image/gif", None: "image/jpeg" if is_jpeg else "image/png"}.get(
-            format, f"image/{format}")
-        self.metadata = {name: size for name, size in (("width", width), ("height", height)) if size is not None}
+        if format is None:
+            self.kind = self.kinds.get((self.data or b"")[:2], "image/png")
+        else:
+            self.kind = "image/" + format.lower().replace("jpg", "jpeg")
+        self.metadata = {**self.metadata,
+                         **{name: size for name, size in (("width", width), ("height", height)) if size is not None}}
 
 
 class Audio(DisplayObject):
     mode = "rb"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        kind = html.escape(self.options.get("mimetype", "audio/wav"))
+        import mimetypes
+        guessed = mimetypes.guess_type(os.fspath(self.filename))[0] if self.filename else None
+        kind = html.escape(self.options.get("mimetype") or guessed or "audio/wav")
         text = base64.b64encode(self.data).decode()
         return {"text/html": f'<audio controls src="data:{kind};base64,{text}"></audio>'}

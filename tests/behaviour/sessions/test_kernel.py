@@ -172,11 +172,15 @@ class Cells(KernelTestCase):
         self.assertEqual(self.value("asyncio.run(f())"), "7")
 
     def test_an_object_to_display_takes_a_file_by_its_name(self) -> None:
-        self.fine("from IPython.display import HTML, Image, SVG\nopen('a.svg', 'w').write('<svg/>')\n"
-                  "open('b.png', 'wb').write(b'png')")
+        self.fine("from IPython.display import HTML, Image, JSON, Math, SVG\nopen('a.svg', 'w').write('<svg/>')\n"
+                  "open('b.png', 'wb').write(b'png')\nopen('c.gif', 'wb').write(b'GIF8')\n"
+                  "open('d.json', 'w').write('[1]')\nopen('e.tex', 'w').write('x^2')")
         for code, data in (("SVG('a.svg')", {"image/svg+xml": "<svg/>", "text/plain": "<IPython.core.display.SVG object>"}),
                            ("SVG('<svg></svg>')", {"image/svg+xml": "<svg></svg>", "text/plain": "<IPython.core.display.SVG object>"}),
                            ("HTML('a\\0b')", {"text/html": "a\0b", "text/plain": "<IPython.core.display.HTML object>"}),
+                           ("JSON(filename='d.json')", {"application/json": [1], "text/plain": "<IPython.core.display.JSON object>"}),
+                           ("Math('e.tex')", {"text/latex": "$\\displaystyle x^2$", "text/plain": "<IPython.core.display.Math object>"}),
+                           ("Image('c.gif')", {"image/gif": "R0lGOA==", "text/plain": "<IPython.core.display.Image object>"}),
                            ("Image('b.png')", {"image/png": "cG5n", "text/plain": "<IPython.core.display.Image object>"})):
             with self.subTest(code):
                 self.assertEqual(self.fine(code)[0]["content"]["data"], data)
