@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import enum
 import os
@@ -115,20 +116,31 @@ class Role(enum.Enum):
     GONE = enum.auto()
 
 
+def links_of_descriptors(pid: int) -> dict[str, str]:
+    """What each descriptor of a process is, by its path in /proc. Those that are closed while we look are left out; an OSError
+    says that the process has ended, or is not for us to look at."""
+    links = {}
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{name}"
+        with contextlib.suppress(FileNotFoundError):
+            links[path] = os.readlink(path)
+    return links
+
+
 def role_of(pid: int) -> Role:
     """A holder has a number that no job has. Without a pid namespace it has a descriptor, of the list of its parent's children,
     that a job closes before it runs its program. One that goes while we look has no role: it may have been either."""
     numbers = numbers_of(pid)
     if len(numbers) > 1:
         return Role.HOLDER if any(number >= FIRST_HOLDER for number in numbers[1:]) else Role.JOB
-    links: set[str] = set()
+    links: dict[str, str] = {}
     try:
-        links = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+        links = links_of_descriptors(pid)
     except (FileNotFoundError, ProcessLookupError):
         return Role.GONE
     except PermissionError:
         pass
-    if any(link.endswith("/children") and link != f"/proc/{pid}/task/{pid}/children" for link in links):
+    if any(link.endswith("/children") and link != f"/proc/{pid}/task/{pid}/children" for link in links.values()):
         return Role.HOLDER
     stat = stat_of(pid)
     return Role.JOB if stat and stat[1] != "Z" else Role.GONE

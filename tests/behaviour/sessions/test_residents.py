@@ -44,9 +44,7 @@ class ResidentsTestCase(SessionTestCase):
 
     def trackings(self) -> int:
         """How many processes' writes the service is told of."""
-        folder = f"/proc/{self.service.process.pid}/fd"
-        links = [os.readlink(path) for name in os.listdir(folder) if os.path.lexists(path := f"{folder}/{name}")]
-        return sum("userfaultfd" in link for link in links)
+        return sum("userfaultfd" in link for link in host.links_of_descriptors(self.service.process.pid).values())
 
 
 class Residents(ResidentsTestCase):
