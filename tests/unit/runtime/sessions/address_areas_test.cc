@@ -231,13 +231,17 @@ TEST_CASE("a program that changed what restores it leaves no node", "[areas]") {
 }
 
 TEST_CASE("an area that reaches into what is ours is none of a node's", "[areas]") {
-  const AddressArea before{shim::state::kAnswerAddress - 0x1000, shim::state::kAnswerAddress};
-  AddressArea into = before;
-  into.end += 0x1000;
-  CHECK_FALSE(is_no_state(before));
-  CHECK(is_no_state(into));
-  CHECK(is_no_state({shim::state::kEndOfOurs - 0x1000, shim::state::kEndOfOurs + 0x1000}));
-  CHECK_FALSE(is_no_state({shim::state::kEndOfOurs, shim::state::kEndOfOurs + 0x1000}));
+  const auto is_none = [](uint64_t begin, uint64_t end) {
+    AddressArea area;
+    area.begin = begin;
+    area.end = end;
+    return is_no_state(area);
+  };
+  constexpr uint64_t kPage = 0x1000;
+  CHECK_FALSE(is_none(shim::state::kAnswerAddress - kPage, shim::state::kAnswerAddress));
+  CHECK(is_none(shim::state::kAnswerAddress - kPage, shim::state::kAnswerAddress + kPage));
+  CHECK(is_none(shim::state::kEndOfOurs - kPage, shim::state::kEndOfOurs + kPage));
+  CHECK_FALSE(is_none(shim::state::kEndOfOurs, shim::state::kEndOfOurs + kPage));
 }
 
 }  // namespace runtime
