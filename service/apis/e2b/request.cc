@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "runtime/json/job/job_parts.h"
+#include "service/apis/notebook.h"
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"
 
@@ -221,22 +222,6 @@ std::variant<Execution, Response> read_execute(std::string_view body) {
     return bad("language", "expected the name of a language");
   if (!take_variables(request, "env_vars", made.env)) return bad("env_vars", kNoVariables);
   made.code = unindented(made.code);
-  return made;
-}
-
-std::string unindented(const std::string& code) {
-  const size_t first = code.find_first_not_of(" \t\r\n");
-  if (first == code.npos) return code;
-  const size_t line = code.rfind('\n', first) + 1;
-  const std::string blanks = code.substr(line, first - line);
-  if (blanks.empty()) return code;
-  std::string made;
-  for (size_t at = 0; at < code.size();) {
-    const size_t end = std::min(code.find('\n', at), code.size() - 1) + 1;
-    const std::string_view whole = std::string_view(code).substr(at, end - at);
-    made += whole.starts_with(blanks) ? whole.substr(blanks.size()) : whole;
-    at = end;
-  }
   return made;
 }
 

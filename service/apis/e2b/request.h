@@ -56,8 +56,6 @@ struct Execution {
 };
 std::variant<Execution, Response> read_execute(std::string_view body);
 
-// Code without the blanks that its first line begins with, as notebooks read it.
-std::string unindented(const std::string& code);
 nlohmann::json texts_of(const std::vector<std::pair<std::string, std::string>>& pairs);
 
 struct NewContext {

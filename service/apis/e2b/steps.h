@@ -42,8 +42,8 @@ class Steps {
   bool change(const Sandbox& sandbox, const std::string& context, Task task);
   // Before those that wait.
   void change_next(const Sandbox& sandbox, const std::string& context, Task task);
-  // What runs in the context ends, if it is this client that waits for it: it is as if it had never
-  // begun.
+  // The step that runs in the context ends, and is as if it had never begun, if it is this client
+  // that waits for it.
   void withdraw(const Sandbox& sandbox, const std::string& context, const Exchange& whose);
   // Out of turn, at this state of the sandbox; nothing is left of it.
   void look(const Sandbox& sandbox, const State& at, Task task);

@@ -10,6 +10,7 @@
 #include "runtime/values/json_text.h"
 #include "runtime/values/utf8.h"
 #include "runtime/values/value.h"
+#include "service/apis/notebook.h"
 #include "service/apis/parsed.h"
 #include "service/apis/results.h"
 
@@ -52,25 +53,6 @@ std::string shown_by(const runtime::JobResult& result) {
   const json display = parsed(text);
   const auto plain = display.is_object() ? display.find("text/plain") : display.end();
   return plain != display.end() && plain->is_string() ? plain->get<std::string>() + "\n" : "";
-}
-
-// The cell as IPython reads it (leading_empty_lines and leading_indent of its
-// inputtransformer2.py): without empty lines in front, and without the blanks that the first line
-// begins with.
-std::string unindented(std::string_view cell) {
-  const size_t first = std::min(cell.find_first_not_of(" \t\r\n\f"), cell.size());
-  const size_t start = first == 0 ? 0 : cell.find_last_of('\n', first - 1) + 1;  // npos + 1 is 0
-  const std::string_view blanks = cell.substr(start, first - start);
-  if (blanks.empty()) return std::string(cell.substr(start));
-  std::string text;
-  for (cell.remove_prefix(start); !cell.empty();) {
-    const size_t size = std::min(cell.find('\n'), cell.size() - 1) + 1;
-    std::string_view line = cell.substr(0, size);
-    cell.remove_prefix(size);
-    if (line.starts_with(blanks)) line.remove_prefix(blanks.size());
-    text += line;
-  }
-  return text;
 }
 
 // Standard error before and behind the traceback of an uncaught exception. A program may have

@@ -6,7 +6,7 @@ namespace service::nemo {
 
 namespace {
 
-// Of a cell that calls a library with a function of an earlier cell.
+// The traceback of a cell that calls a library with a function of an earlier cell.
 constexpr const char* kThroughALibrary =
     "Traceback (most recent call last):\n"
     "  File \"step 4\", line 2, in <module>\n"
