@@ -179,7 +179,8 @@ std::variant<CommandLine, int> parse_command_line(const Program& program,
   } catch (const CLI::ExtrasError& error) {
     const std::vector<std::string> extras = app.remaining(true);
     std::string hint = extras.empty() ? "" : suggestion(app, extras.front());
-    if (hint.empty() && grammar.named().get_name() == "run")
+    const CLI::App& named = grammar.named();
+    if (hint.empty() && named.get_parent() == &app && named.get_name() == "run")
       hint = "; a program's own options go behind --";
     return refused(error.what() + hint);
   } catch (const CLI::RequiredError& error) {

@@ -126,6 +126,14 @@ TEST_CASE("what is mistyped is told what is near it", "[cli][options]") {
   CHECK(trouble.find(hint) != std::string::npos);
 }
 
+TEST_CASE("only what runs a program has options of a program's own", "[cli][options]") {
+  std::string trouble;
+  const auto line = cli::parse_command_line({"kernel", "run", "--verbosely"}, &trouble);
+  REQUIRE(std::holds_alternative<int>(line));
+  CHECK(trouble.find("--verbosely") != std::string::npos);
+  CHECK(trouble.find("behind --") == std::string::npos);
+}
+
 TEST_CASE("taking layers out needs the word of the tests", "[cli][options]") {
   ::unsetenv("ZYGO_TESTING");
   CHECK(refused({"run", "--without", "seccomp", "p.py"}) == kExitUsage);
