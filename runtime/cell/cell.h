@@ -296,6 +296,8 @@ class Cell : public CellHandle {
     bool is_protected = false;                 // its writes since the step before are told
   };
   StepProcess process_;
+  const std::shared_ptr<std::optional<Beginning>> beginning_ =  // of each step
+      std::make_shared<std::optional<Beginning>>();
   Progress aimed_at_;                             // of the job, shortly before its wall deadline
   std::optional<HostTrouble::Reading> bearings_;  // shortly after its begin
   bool executed_ = false;                         // the job's process has become its program

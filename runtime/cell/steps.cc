@@ -95,6 +95,7 @@ void Cell::on_rests(const shim::JobRests& rests) {
   errand->most_cpu = std::clamp<Nanoseconds>(limits.cpu, kCaptureAtLeast, kCaptureAtMost);
   CaptureOrder& order = errand->order;
   order.forked_from = view_.init_pid;
+  order.beginning = beginning_;
   order.parent = sys::OwnedFd(::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0));
   order.jobs = [of = household()] { return of.jobs(); };
   order.root = sys::OwnedFd(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));

@@ -113,19 +113,30 @@ class Capture {
     return standing_.files.size() + kOfOurs <= order_.most_descriptors;
   }
 
-  Result<std::string> take_memory() {
+  // The cell's first process is looked at. An error where it has ended: another may have its
+  // number.
+  Result<void> look_at_beginning() {
+    if (*order_.beginning) return {};
     const RestingProcess parent = TRY(RestingProcess::look_at(order_.forked_from));
+    Beginning beginning{TRY(parent.texts()), TRY(parent.areas())};
+    if (has_ended(order_)) return sys::Error::because("a process that ended");
+    *order_.beginning = std::move(beginning);
+    return {};
+  }
+
+  Result<std::string> take_memory() {
+    TRY(look_at_beginning());
+    const auto& [texts_before, before] = **order_.beginning;
+    const ProcessTexts texts = TRY(process_.texts());
+    const std::optional<uint64_t> heap = start_of_heap(texts.stat);
+    if (!heap) return std::string("a heap that cannot be seen");
     if (order_.given && !standing_.has_changed && sees_timers_) {
-      const ProcessTexts texts = TRY(process_.texts());
-      may_go_on_ = is_as_forked(texts, TRY(parent.texts()), *order_.given);
+      may_go_on_ = is_as_forked(texts, texts_before, *order_.given);
       cpu_of_children_ = cpu_of_children(texts.stat);
     }
     const std::vector<AddressArea> now = TRY(process_.areas());
-    const std::vector<AddressArea> before = TRY(parent.areas());
-    file_.header.brk = end_of_heap(before, now, TRY(process_.start_of_heap()), order_.end_of_heap);
+    file_.header.brk = end_of_heap(before, now, *heap, order_.end_of_heap);
     AreaChanges changes = changes_of(before, now, file_.header.brk, order_.request_bytes);
-    if (has_ended(order_))
-      return std::string("a process that ended");  // another may have its number
     if (!changes.cannot.empty()) return changes.cannot;
     for (const AreaChange& each : changes.changes) {
       shim::state::Area area{each.begin,  each.end, each.kind, each.protection,
@@ -249,6 +260,8 @@ Captured capture(const CaptureOrder& order) {
   if (!process) return not_kept(process.error().text());
   Capture capture(order, *process);
   auto state = capture.take();
+  // The cell's processes may have been given something else since, as other CPUs.
+  if (!capture.may_go_on()) order.beginning->reset();
   if (!state) return not_kept(state.error().text());
   Captured captured{.state = std::move(*state), .why_not = capture.why_not()};
   captured.may_go_on = captured.state && capture.may_go_on();

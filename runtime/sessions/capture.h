@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/sessions/address_areas.h"
+#include "runtime/sessions/going_on.h"
 #include "runtime/sessions/node_budget.h"
 #include "runtime/sessions/node_file.h"
 #include "runtime/sessions/scratch_look.h"
@@ -17,9 +19,18 @@
 
 namespace runtime {
 
+// Each step of a cell begins with this of the cell's first process.
+struct Beginning {
+  ProcessTexts texts;
+  std::vector<AddressArea> areas;
+};
+
 struct CaptureOrder {
-  int forked_from = -1;  // the cell's first process, whose areas the step began with ...
+  int forked_from = -1;  // the cell's first process ...
   sys::OwnedFd parent;   // ... and its pidfd
+  // That process is looked at for the first of its steps, and again after one that may not go on.
+  // It may have more memory later, which then counts as the step's.
+  std::shared_ptr<std::optional<Beginning>> beginning;
   std::function<std::vector<int>()> jobs;  // the step's processes
   sys::OwnedFd root, scratch;              // directories
   std::array<FileNumber, 3> streams;       // that the step was given as its first descriptors

@@ -137,6 +137,12 @@ sys::Nanoseconds cpu_of_children(std::string_view stat) {
   return static_cast<int64_t>(ticks) * tick;
 }
 
+std::optional<uint64_t> start_of_heap(std::string_view stat) {
+  constexpr int kStartOfBreak = 47;
+  const std::optional<uint64_t> start = amount(field_of(stat, kStartOfBreak));
+  return start == uint64_t{0} ? std::nullopt : start;
+}
+
 bool holds_lock(std::string_view fdinfo) {
   return fdinfo.starts_with("lock:") || fdinfo.find("\nlock:") != fdinfo.npos;
 }

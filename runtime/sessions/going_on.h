@@ -4,6 +4,8 @@
 // of a process, and more; here is what a program can change of its process that no node keeps.
 // Pure, from the texts of /proc/PID.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,9 @@ bool is_as_forked(const ProcessTexts& process, const ProcessTexts& parent,
 
 // From the text of /proc/PID/stat: the CPU time of children that it has waited for, rounded up.
 sys::Nanoseconds cpu_of_children(std::string_view stat);
+
+// From the same text: where the heap begins. None: the looker may not trace the process.
+std::optional<uint64_t> start_of_heap(std::string_view stat);
 
 // From the text of /proc/PID/fdinfo/N. A lock of fcntl(2) or flock(2):
 bool holds_lock(std::string_view fdinfo);

@@ -15,7 +15,6 @@
 #include <charconv>
 #include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -165,18 +164,6 @@ Result<std::vector<AddressArea>> RestingProcess::areas() const {
   auto areas = parse_maps(TRY(read_text("maps", kMostMaps)));
   if (!areas) return sys::Error::because("areas that make no sense");
   return std::move(*areas);
-}
-
-// proc_pid_stat(5), start_brk; the name before it may have anything in it. 0 where the looker may
-// not trace it.
-Result<uint64_t> RestingProcess::start_of_heap() const {
-  constexpr int kSpaces = 47 - 3;
-  const std::string text = TRY(read_text("stat", kMostText));
-  const char* at = text.c_str() + text.rfind(')') + 1;
-  for (int space = 0; space < kSpaces && at; ++space) at = std::strchr(at + 1, ' ');
-  const uint64_t start = at ? std::strtoull(at, nullptr, 10) : 0;
-  if (start == 0) return sys::Error::because("a heap that cannot be seen");
-  return start;
 }
 
 // By one walk over all of it. What the kernel keeps where no area of ours is, is left out.

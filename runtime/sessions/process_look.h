@@ -59,9 +59,8 @@ class RestingProcess {
   Stillness stillness_at_first() const { return stillness_of(status_); }
   sys::Result<Stillness> stillness() const;
 
-  sys::Result<ProcessTexts> texts() const;  // of whether it may go on itself
+  sys::Result<ProcessTexts> texts() const;
   sys::Result<std::vector<AddressArea>> areas() const;
-  sys::Result<uint64_t> start_of_heap() const;
   // Those that are its own: written to since its template made its image, present or swapped. Those
   // outside of `areas` are left out, and all behind so many bytes.
   struct OwnPages {

@@ -18,6 +18,9 @@ namespace {
 // To protect so many pages once more takes as long as another call.
 constexpr uint64_t kFewPages = 64;
 
+// Whether to give up is asked before so many calls, as the answer takes as long as one of them.
+constexpr uint64_t kCallsAtOnce = 4;
+
 // Runs side by side are of one piece here, whatever file they lie in. No further than `most`.
 uint64_t end_of_pages(Runs::const_iterator from, Runs::const_iterator end, uint64_t most) {
   uint64_t until = from->end();
@@ -47,6 +50,7 @@ Runs spans_to_protect(const Runs& own, const Runs& unwritten) {
 Result<void> protect_pages(int tracking, const std::vector<AddressArea>& areas, const Runs& pages,
                            const std::function<bool()>& give_up) {
   auto page = pages.begin();
+  uint64_t calls = 0;
   for (const AddressArea& area : areas) {
     while (page != pages.end() && page->end() <= area.begin) ++page;
     if (page == pages.end()) break;
@@ -54,7 +58,7 @@ Result<void> protect_pages(int tracking, const std::vector<AddressArea>& areas, 
     if (!sys::track_writes(tracking, area.begin, area.end))
       return Error::from_errno("track what is written to");
     for (auto each = page; each != pages.end() && each->begin < area.end;) {
-      if (give_up()) return Error::because(kTakesTooLong);
+      if (calls++ % kCallsAtOnce == 0 && give_up()) return Error::because(kTakesTooLong);
       const uint64_t begin = std::max(each->begin, area.begin);
       const uint64_t end = end_of_pages(each, pages.end(), area.end);
       if (!sys::protect_pages(tracking, begin, end))

@@ -150,6 +150,14 @@ TEST_CASE("going on: a stream is as it was given", "[going_on]") {
   CHECK_FALSE(is_as_given("flags:\tnone\n"));
 }
 
+TEST_CASE("going on: where the heap begins", "[going_on]") {
+  CHECK(runtime::start_of_heap(stat_with("a) b", {{46, 9}, {47, 4096}, {48, 9}})) ==
+        uint64_t{4096});
+  CHECK_FALSE(runtime::start_of_heap(stat_with("a) b", {{47, 0}})));  // not for whoever looks
+  CHECK_FALSE(runtime::start_of_heap("1 (a) T 1"));
+  CHECK_FALSE(runtime::start_of_heap(""));
+}
+
 TEST_CASE("going on: the time of children that a process has waited for", "[going_on]") {
   const auto tick = sys::Nanoseconds(1'000'000'000 / ::sysconf(_SC_CLK_TCK));
   CHECK(runtime::cpu_of_children(stat_with("a) b", {{10, 5}})).count() == 0);
