@@ -13,6 +13,8 @@ bool decode_source(Request& request);
 Ref compile_program(std::string_view source);
 // The same with flags of compile(), of which PyCF_ONLY_AST gives a tree.
 Ref parse_program(std::string_view source, long flags);
+// Tracebacks and the like find its lines.
+void offer_program(std::string_view source);
 // A fresh module, as CPython would make `__main__`, under the mode's `__name__`.
 Ref make_module(Mode mode);
 // In the template: makes the modules of both modes; a script's is sys.modules["__main__"] from then

@@ -56,6 +56,11 @@ bool decode_source(Request& request) {
 
 Ref compile_program(std::string_view source) { return parse_program(source, 0); }
 
+void offer_program(std::string_view source) {
+  if (Ref text = decode_text(source); text) offer_source(text.get());
+  PyErr_Clear();
+}
+
 Ref parse_program(std::string_view source, long flags) {
   Ref text = decode_text(source);
   if (!text) return {};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shim/python/interpreter_refs.h"
+#include "shim/python/last_statement.h"
 #include "shim/python/load.h"
 #include "shim/python/setup.h"
 #include "shim/python/values/encode.h"
@@ -27,11 +28,17 @@ constexpr Format kFormats[] = {
     {"_repr_json_", "application/json"},
 };
 
-Ref compile_tree(PyObject* tree, const char* how) {
+// Compiles a tree, or a text.
+Ref compile_as(PyObject* what, const char* how) {
   Ref mode = Ref::steal(PyUnicode_FromString(how));
   Ref no_flags = Ref::steal(PyLong_FromLong(0));
   if (!mode || !no_flags) return {};
-  return call(refs().compile, tree, refs().file_name, mode.get(), no_flags.get(), Py_True);
+  return call(refs().compile, what, refs().file_name, mode.get(), no_flags.get(), Py_True);
+}
+
+Ref compile_text(std::string_view source, const char* how) {
+  Ref text = decode_text(source);
+  return text ? compile_as(text.get(), how) : Ref();
 }
 
 // A program in two: all but its last expression, and that, if it ends with one.
@@ -40,7 +47,7 @@ struct Parts {
   bool are_there = false;
 };
 
-Parts compile_step(std::string_view source) {
+Parts compile_by_tree(std::string_view source) {
   Parts parts;
   Ref tree = parse_program(source, kOnlyTree);
   Ref body = tree ? attribute(tree.get(), "body") : Ref();
@@ -51,12 +58,39 @@ Parts compile_step(std::string_view source) {
     Ref value = attribute(last, "value");
     Ref whole = value ? call(refs().tree_of_expression, value.get()) : Ref();
     if (!whole || PyList_SetSlice(body.get(), count - 1, count, nullptr) < 0) return parts;
-    parts.expression = compile_tree(whole.get(), "eval");
+    parts.expression = compile_as(whole.get(), "eval");
     if (!parts.expression) return parts;
   }
-  parts.statements = compile_tree(tree.get(), "exec");
+  parts.statements = compile_as(tree.get(), "exec");
   parts.are_there = static_cast<bool>(parts.statements);
   return parts;
+}
+
+// The same by what the text tells.
+Parts compile_by_text(std::string_view source, const LastStatement& last) {
+  Parts parts;
+  size_t size = source.size();  // of the statements
+  offer_program(source);
+  if (last.looks == LastStatement::Looks::kLikeExpression) {
+    size = last.begin;
+    const std::string text = std::string(last.lines, '\n').append(source.substr(size));
+    parts.expression = compile_text(text, "eval");
+    if (!parts.expression) return parts;
+  }
+  parts.statements = compile_text(source.substr(0, size), "exec");
+  parts.are_there = static_cast<bool>(parts.statements);
+  return parts;
+}
+
+Parts compile_step(std::string_view source) {
+  const LastStatement last = last_statement_of(source);
+  if (last.looks == LastStatement::Looks::kUnclear) return compile_by_tree(source);
+  Parts parts = compile_by_text(source, last);
+  const bool was_wrong = !parts.are_there && last.looks == LastStatement::Looks::kLikeExpression &&
+                         PyErr_ExceptionMatches(PyExc_SyntaxError);
+  if (!was_wrong) return parts;
+  PyErr_Clear();
+  return compile_by_tree(source);
 }
 
 // Null with an exception set.

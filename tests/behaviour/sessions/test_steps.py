@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import platform
 import random
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from sessions.client import SessionTestCase
 
 BRK = 12 if platform.machine() == "x86_64" else 214  # brk(2), for syscall(2)
+
+
+# Programs by how they end.
+ENDINGS = ("f = lambda x=1: x\nf()", "x = '''a\nb'''\nx", "x = 1\nlen('''a\nb = 2\n''')", "(\n1 +\n2\n)", "x = 1; x + 1", "[1,\n2]",
+           "if True:\n  y = 3\ny", "x = \\\n 5\nx", "x = 1 + \\\n2", "'text'", "'text'\n5", "x = 2\nf'{x}'", "# c\n7  # d\n\n# e\n",
+           "x = 1\r\nx", "\nx = [\n1,\n2]\n", "*(1,), 2", "x = 1\n(y := 4)", "x = {'a': 1}\nx['a']", "x = {}\nx['a'] = len('a=b')",
+           "from __future__ import annotations\n1", "def g(): pass", "x: int = 4", "x = 1\nx += 1", "x = 1\nx == 1", "dict(\na=1,\nb=2)",
+           "x = 1\n\n\n  \n# (\nx", "for i in range(3):\n  i", "try:\n  1\nfinally:\n  2", "x = 'a;b'\nx", "é = 1\né", "lambda x=1: x",
+           "v = 'k'\n'''<a\nhref=\"''' + v + '\"'  # isn't", "\"\"\"\nfor 'a\"\"\" + 'b' #'", "x = 1\nf'''\nif {x} 'a''' + 'b' #'")
+
+
+def last_value(source: str) -> Any:
+    """Of a program's last expression, as an interactive interpreter would show it."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    names: dict[str, Any] = {}
+    exec(compile(tree, "main.py", "exec"), names)  # noqa: S102  ours
+    value = eval(compile(ast.Expression(last.value), "main.py", "eval"), names) if last else None  # noqa: S307
+    if isinstance(value, tuple):
+        return {"$type": "tuple", "items": list(value)}
+    return None if callable(value) else value
 
 
 class Steps(SessionTestCase):
@@ -27,6 +50,26 @@ class Steps(SessionTestCase):
             with self.subTest(source=source):
                 quiet = self.keep("", source)
                 self.assertEqual((quiet["value"], quiet.get("display")), (None, None))
+
+    def test_the_last_expression_is_that_of_the_tree(self) -> None:
+        for source in ENDINGS:
+            with self.subTest(source=source):
+                self.assertEqual(self.keep("", source)["value"], last_value(source))
+
+    def test_a_warning_of_the_compiler_is_shown_once(self) -> None:
+        for source in ("x = 1\nx is 5", "x = 1\ny = x is 5", "x = 1\nif x is 5: pass\nx", "x = 1\n*'a', x is 5"):
+            with self.subTest(source=source):
+                shown = self.keep("", source)["stderr"]["text"]
+                self.assertEqual(shown.count("SyntaxWarning"), 1, shown)
+                self.assertIn("x is 5", shown.partition("SyntaxWarning")[2], "its line")
+        shown = self.keep("", "1 is 1\nreturn 4", label="SyntaxError")["stderr"]["text"]
+        self.assertEqual(shown.count("SyntaxWarning"), 1, shown)
+
+    def test_an_exception_of_the_program_while_it_is_compiled_is_its_own(self) -> None:
+        shown = "import warnings\ndef show(*_):\n  warnings.showwarning = lambda *_: None\n  raise KeyError(7)\nwarnings.showwarning = show"
+        for source in ("1 is 1", "x = 1 is 1"):
+            with self.subTest(source=source):
+                self.assertLabel(self.step(self.node("", shown), source), "KeyError")
 
     def test_what_cannot_be_a_value_is_shown(self) -> None:
         result = self.keep("", "class A:\n  def __repr__(self): return 'an A'\n  def _repr_html_(self): return '<b>A</b>'\nA()")
@@ -148,6 +191,16 @@ os.mkdir('shut', 0o500)
         second = self.keep(first["session"]["node"], "first + read() + input()", stdin="three\n" * 100_000)
         self.assertEqual(second["value"], "one\nthree\nthree")
         self.assertEqual(self.value(second["session"]["node"], "sys.stdin.read()"), "")
+
+    def test_input_is_there_again_whatever_a_step_made_of_it(self) -> None:
+        node = self.node("", "import io, sys", "sys.stdin.read()", "pass")
+        for source in ("sys.stdin.close()", "sys.stdin.buffer.close()", "sys.stdin.buffer.raw.close()", "sys.stdin.readline()",
+                       "sys.stdin.reconfigure(errors='replace', newline='')", "sys.stdin.buffer.peek()", "pass"):
+            with self.subTest(source=source):
+                after = self.keep(node, source)["session"]["node"]
+                look = "[sys.stdin.closed, sys.stdin.errors, sys.stdin.read(), sys.stdin.fileno()]"
+                self.assertEqual(self.value(after, look), [False, "strict", "", 0])
+                self.assertEqual(self.keep(after, "sys.stdin.read()", stdin="given\n")["value"], "given\n")
 
     def test_threads_are_waited_for(self) -> None:
         node = self.node("", "import threading, time\ndone = []\ndef work():\n  time.sleep(0.05); done.append(1)\n"
