@@ -46,6 +46,7 @@ struct AnswerSpace {
   size_t region_bytes = 0;                          // of the whole mapping at `region`
   bool request_is_mapped = false;                   // from a file; not in a copy of the job's own
   bool goes_on = false;                             // a step, from the node that was put back
+  bool stays = false;                               // ... or left there by its own process
   uint64_t seed = 0;                                // of a step's chance; 0: to be drawn
 };
 

@@ -44,7 +44,7 @@ Ending run_in(Request& request, const Answer& answer) {
 
 // However soon the step ends, the next one goes on from what it has.
 void take_up(const AnswerSpace& space) {
-  if (space.goes_on) take_up_process_state();
+  if (space.goes_on && !space.stays) take_up_process_state();
   take_up_files_of_sqlite(space.home, space.goes_on);
 }
 
@@ -81,7 +81,7 @@ void run_one(std::string_view request, const Answer& answer) {
   auto parsed = parse_request(request);
   const bool is_for_us = parsed && parsed->mode != Mode::kExec && parsed->mode != Mode::kWarm;
   if (!is_for_us) _exit(kBrokenRequest);
-  restore_signals();
+  if (!answer.space.stays) restore_signals();
   Ending ending;
   try {
     ending = run(*parsed, answer);
@@ -96,7 +96,7 @@ std::string_view take_next_step(AnswerSpace& space) {
   space.nonce = std::exchange(next.nonce, 0);
   space.seed = next.seed;
   space.capacity = std::min<size_t>(next.value_bytes, most_answer_bytes(space.region_bytes));
-  space.goes_on = true;
+  space.goes_on = space.stays = true;
   return next.told();
 }
 

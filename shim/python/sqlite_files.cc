@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace shim {
@@ -172,6 +174,18 @@ void replace_calls(sqlite3_vfs* files) {
   replace(files, "readlink", old_readlink, AtMovedPath<&old_readlink>::call);
 }
 
+// Since this was asked last; to look for one that is not there costs a search through files.
+bool has_loaded_libraries() {
+  static unsigned long long known = 0;
+  unsigned long long loaded = 0;
+  const auto note = [](dl_phdr_info* info, size_t, void* into) {
+    *static_cast<unsigned long long*>(into) = info->dlpi_adds;
+    return 1;
+  };
+  ::dl_iterate_phdr(note, &loaded);
+  return std::exchange(known, loaded) != loaded;
+}
+
 void lock_again(const Lock& lock) {
   struct stat status {};
   struct flock range = lock.range;
@@ -212,7 +226,7 @@ void take_up_files_of_sqlite(const char* home, bool goes_on) {
 }
 
 void note_files_of_sqlite() {
-  follow_files_of_sqlite();
+  if (has_loaded_libraries()) follow_files_of_sqlite();
   if (!are_replaced) return;
   constexpr int kMostDescriptors = 4096;
   static OpenFile found[kMostFiles];

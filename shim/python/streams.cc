@@ -4,7 +4,12 @@
 // in a job.
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/file.h"
@@ -87,6 +92,47 @@ void flush_old(const char* name) {
   PyErr_Clear();
 }
 
+// The fields of an object, and not what they refer to, as they were once.
+class Fields {
+ public:
+  void note(PyObject* object) {
+    Ref size = attribute(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__basicsize__");
+    object_ = object;
+    size_ = size ? PyLong_AsSize_t(size.get()) : 0;
+    PyErr_Clear();
+    if (size_ > sizeof bytes_) return forget();
+    std::memcpy(bytes_, object, size_);
+  }
+  void forget() { size_ = 0; }
+  bool are_as_noted() const {
+    const char* now = reinterpret_cast<const char*>(object_);
+    return size_ > kCount && std::memcmp(bytes_ + kCount, now + kCount, size_ - kCount) == 0;
+  }
+
+ private:
+  static constexpr size_t kCount = sizeof(Py_ssize_t);  // of references, which is no state of it
+  PyObject* object_ = nullptr;
+  size_t size_ = 0;  // 0: nothing is noted
+  char bytes_[512];
+};
+
+// The first is of sys.stdin, then of its buffer and that one's file: each keeps the next alive. In
+// memory that every node keeps.
+Fields input_at_begin[3];
+
+// A step that is given nothing to read has the same file as all such steps.
+bool has_no_input() {
+  constexpr unsigned kMemory = 1, kNull = 3;  // Documentation/admin-guide/devices.txt
+  struct stat status {};
+  return ::fstat(kStreams[0].fd, &status) == 0 && S_ISCHR(status.st_mode) &&
+         status.st_rdev == makedev(kMemory, kNull);
+}
+
+bool is_input_untouched() {
+  return std::all_of(std::begin(input_at_begin), std::end(input_at_begin),
+                     [](const Fields& each) { return each.are_as_noted(); });
+}
+
 }  // namespace
 
 bool make_streams(InterpreterRefs& refs) {
@@ -109,20 +155,29 @@ bool make_streams(InterpreterRefs& refs) {
   return true;
 }
 
-// In place, as a program may have it under any name.
+// In place, as a program may have it under any name. To make it anew writes to 38 pages, each of
+// which the step's node has to keep.
 bool begin_input_anew() {
   const Stream& stream = kStreams[0];
+  const bool is_empty = has_no_input();
+  if (is_empty && is_input_untouched()) return true;
+  for (Fields& each : input_at_begin) each.forget();
   Ref buffer = attribute(refs().in, "buffer");
   Ref raw = buffer ? attribute(buffer.get(), "raw") : Ref();
   PyErr_Clear();
   if (!raw) return true;  // it has taken the stream apart
   Ref shown = Ref::steal(PyUnicode_FromString(stream.shown));
-  return shown &&
-         Ref::steal(PyObject_CallMethod(raw.get(), "__init__", "isO", stream.fd, "rb", Py_False)) &&
-         PyObject_SetAttrString(raw.get(), "name", shown.get()) == 0 &&
-         Ref::steal(PyObject_CallMethod(buffer.get(), "__init__", "O", raw.get())) &&
-         Ref::steal(PyObject_CallMethod(refs().in, "__init__", "Osss", buffer.get(), "utf-8",
-                                        stream.errors, "\n"));
+  const bool is_done =
+      shown &&
+      Ref::steal(PyObject_CallMethod(raw.get(), "__init__", "isO", stream.fd, "rb", Py_False)) &&
+      PyObject_SetAttrString(raw.get(), "name", shown.get()) == 0 &&
+      Ref::steal(PyObject_CallMethod(buffer.get(), "__init__", "O", raw.get())) &&
+      Ref::steal(PyObject_CallMethod(refs().in, "__init__", "Osss", buffer.get(), "utf-8",
+                                     stream.errors, "\n"));
+  if (!is_done || !is_empty) return is_done;
+  PyObject* const parts[] = {refs().in, buffer.get(), raw.get()};
+  for (size_t i = 0; i < std::size(parts); ++i) input_at_begin[i].note(parts[i]);
+  return true;
 }
 
 bool take_buffers_away() {
