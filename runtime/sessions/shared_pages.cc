@@ -20,7 +20,7 @@ using sys::Result;
 
 namespace {
 
-constexpr uint64_t kLeastCompared = 512;  // pages; fewer are written sooner than compared
+constexpr uint64_t kLeastCompared = 128;  // pages; fewer are written sooner than compared
 constexpr uint64_t kMostWaste = 4;    // one page held in vain for so many of the state ...
 constexpr uint64_t kWasteOfAll = 256;  // ... or these
 
