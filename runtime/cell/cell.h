@@ -284,16 +284,16 @@ class Cell : public CellHandle {
   bool stays_ = false;  // the process of the step, when that is over
   // The process of a step, which may be several steps one after another.
   struct StepProcess {
-    sys::Nanoseconds spent{};                  // CPU time, as the steps before
-    uint64_t told_first = 0;                   // bytes of what the first was told
-    RestsAs rested = {}, rests = {};           // after the step before, and after this one
-    EarlierProgress came = {}, has_come = {};  // likewise
-    sys::OwnedFd tracking;                     // of what it writes; none: the kernel does not tell
-    bool will_ask = false;                     // for that, before its program runs ...
-    bool will_tell = false;                    // ... and say that its node is put back
-    std::optional<sandbox::Notice> told = {};  // it has, and its JobTracked is on the way
-    bool has_handed_over = false;              // that has come
-    bool is_protected = false;                 // its writes since the step before are told
+    sys::Nanoseconds spent{};                      // CPU time, as the steps before
+    uint64_t told_first = 0;                       // bytes of what the first was told
+    RestsAs rested = {}, rests = {};               // after the step before, and after this one
+    EarlierProgress came = {}, has_come = {};      // likewise
+    std::shared_ptr<const sys::OwnedFd> tracking;  // of what it writes; null: nothing tells
+    bool will_ask = false;                         // for that, before its program runs ...
+    bool will_tell = false;                        // ... and say that its node is put back
+    std::optional<sandbox::Notice> told = {};      // it has, and its JobTracked is on the way
+    bool has_handed_over = false;                  // that has come
+    bool is_protected = false;                     // its writes since the step before are told
   };
   StepProcess process_;
   const std::shared_ptr<std::optional<Beginning>> beginning_ =  // of each step

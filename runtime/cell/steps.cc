@@ -106,8 +106,7 @@ void Cell::on_rests(const shim::JobRests& rests) {
   order.request_bytes = process_.told_first;
   order.end_of_heap = rests.end_of_heap;
   order.from = order_.state;
-  if (process_.tracking && may_stay())
-    order.tracking = sys::OwnedFd(::fcntl(process_.tracking.get(), F_DUPFD_CLOEXEC, 0));
+  if (may_stay()) order.tracking = process_.tracking;
   order.is_protected = std::exchange(process_.is_protected, false);
   order.verifies = plan_.verifies_rollback;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
@@ -155,7 +154,7 @@ bool Cell::tells_of_its_node(const sandbox::Notice& notice) {
 void Cell::on_tracked(std::vector<sys::OwnedFd> tracking) {
   process_.has_handed_over = true;
   if (!tracking.empty() && sys::begin_write_tracking(tracking.front().get()))
-    process_.tracking = std::move(tracking.front());
+    process_.tracking = std::make_shared<const sys::OwnedFd>(std::move(tracking.front()));
   if (process_.told) protect_node(*std::exchange(process_.told, std::nullopt));
 }
 
@@ -168,20 +167,19 @@ void Cell::protect_node(const sandbox::Notice& notice) {
   }
   struct Errand {
     int pid;
-    sys::OwnedFd tracking;
+    std::shared_ptr<const sys::OwnedFd> tracking;
     std::shared_ptr<const NodeState> node;
     bool is_done = false;
 
     void run() {
       const Nanoseconds until = cpu_of_this_thread() + kProtectingAtMost;
       const auto give_up = [until] { return cpu_of_this_thread() > until; };
-      is_done = tracking && protect_node_pages(tracking.get(), pid, *node, give_up);
+      is_done = tracking && protect_node_pages(tracking->get(), pid, *node, give_up);
     }
   };
   auto errand = std::make_shared<Errand>();
   errand->pid = static_cast<int>(notice.pid);
-  if (process_.tracking)
-    errand->tracking = sys::OwnedFd(::fcntl(process_.tracking.get(), F_DUPFD_CLOEXEC, 0));
+  errand->tracking = process_.tracking;
   errand->node = order_.state;
   aside(
       Helpers::Where::kNear, [errand] { errand->run(); },

@@ -83,7 +83,7 @@ class Capture {
     if (!TRY(fill())) return cannot(kTakesTooLong);
     is_protected_ =
         may_go_on_ && order_.tracking &&
-        protect_pages(order_.tracking.get(), areas_, written_, order_.bounds.give_up).ok();
+        protect_pages(order_.tracking->get(), areas_, written_, order_.bounds.give_up).ok();
     const Stillness after = TRY(process_.stillness());
     if (!after.lacks.empty()) return cannot(after.lacks);
     const bool was_alone = order_.jobs().size() == 1 && process_.is_there() && !has_ended(order_);

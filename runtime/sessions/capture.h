@@ -39,9 +39,9 @@ struct CaptureOrder {
   uint64_t end_of_heap = 0;                // brk(2), by the program's own word
   std::optional<sandbox::Rlimits> given;   // to a process that is to go on itself; none: it is not
   std::shared_ptr<const NodeState> from;   // the state that it went on from; null: none
-  sys::OwnedFd tracking;                   // of a process that may go on; none: nothing tells
-  bool is_protected = false;               // it tells of all writes since `from` was taken of it
-  bool verifies = false;                   // compare what has not been written to, all the same
+  std::shared_ptr<const sys::OwnedFd> tracking;  // of a process that may go on; null: nothing tells
+  bool is_protected = false;  // it tells of all writes since `from` was taken of it
+  bool verifies = false;      // compare what has not been written to, all the same
   ScratchBounds bounds;
   NodeRoom room;
 };
