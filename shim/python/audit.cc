@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "shim/python/interpreter_refs.h"
-#include "shim/python/sqlite_files.h"
+#include "shim/python/steps/sqlite_files.h"
 
 namespace shim {
 namespace {

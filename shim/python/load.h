@@ -1,7 +1,7 @@
 #pragma once
 // The program's module and code, and the two ways to run them. Runs in the job's process.
 
-#include "shim/python/ending.h"
+#include "shim/python/report/ending.h"
 #include "shim/python/values/decode.h"
 
 namespace shim {

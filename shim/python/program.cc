@@ -10,13 +10,13 @@
 #include "shim/next_step.h"
 #include "shim/protocol.h"
 #include "shim/python/audit.h"
-#include "shim/python/ending.h"
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
-#include "shim/python/process_state.h"
 #include "shim/python/ref.h"
+#include "shim/python/report/ending.h"
 #include "shim/python/setup.h"
-#include "shim/python/sqlite_files.h"
+#include "shim/python/steps/process_state.h"
+#include "shim/python/steps/sqlite_files.h"
 
 namespace shim {
 namespace {

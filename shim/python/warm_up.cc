@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
-#include "shim/python/exception.h"
 #include "shim/python/interpreter_refs.h"
 #include "shim/python/load.h"
+#include "shim/python/report/exception.h"
 #include "shim/python/setup.h"
 #include "shim/python/values/encode.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "sandbox/sys/result.h"
-#include "shim/python/last_statement.h"
 #include "shim/python/ref.h"
+#include "shim/python/steps/last_statement.h"
 #include "tests/fuzz/input.h"
 
 namespace {

@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-#include "shim/python/exception.h"
 #include "shim/python/program.h"
+#include "shim/python/report/exception.h"
 
 namespace shim {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "shim/python/interpreter_refs.h"
-#include "shim/python/last_statement.h"
 #include "shim/python/load.h"
 #include "shim/python/setup.h"
+#include "shim/python/steps/last_statement.h"
 #include "shim/python/values/encode.h"
 
 namespace shim {

@@ -1,4 +1,4 @@
-#include "shim/python/ending.h"
+#include "shim/python/report/ending.h"
 
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -13,9 +13,9 @@
 #include "shim/next_step.h"
 #include "shim/python/audit.h"
 #include "shim/python/interpreter_refs.h"
-#include "shim/python/process_state.h"
 #include "shim/python/setup.h"
-#include "shim/python/sqlite_files.h"
+#include "shim/python/steps/process_state.h"
+#include "shim/python/steps/sqlite_files.h"
 #include "shim/python/threads.h"
 
 namespace shim {

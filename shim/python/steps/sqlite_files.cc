@@ -1,4 +1,4 @@
-#include "shim/python/sqlite_files.h"
+#include "shim/python/steps/sqlite_files.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shim/python/exception.h"
 #include "shim/python/interpreter_refs.h"
+#include "shim/python/report/exception.h"
 
 namespace shim {
 namespace {

@@ -1,4 +1,4 @@
-#include "shim/python/exception.h"
+#include "shim/python/report/exception.h"
 
 #include <algorithm>
 #include <cerrno>

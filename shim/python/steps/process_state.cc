@@ -1,4 +1,4 @@
-#include "shim/python/process_state.h"
+#include "shim/python/steps/process_state.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "shim/python/last_statement.h"
+#include "shim/python/steps/last_statement.h"
 
 #include <algorithm>
 
