@@ -27,7 +27,7 @@ constexpr sys::Bytes kUsualStack = sys::mebibytes(8);
 constexpr uint64_t kBehindTheCount = 8;
 
 // To read all pages of a smaller node again is sooner done than to protect them.
-constexpr uint64_t kLargeNode = uint64_t{4} << 20;
+constexpr uint64_t kLargeNode = uint64_t{1} << 20;
 
 shim::Habit habit_of(const Job& job) {
   const bool numpy = job.source.find("numpy") != job.source.npos;
