@@ -21,10 +21,10 @@ class Pace {
   static constexpr sys::Nanoseconds kPatience = std::chrono::milliseconds(8);
 
   // A run has ended. How often a job gave up the core says whether it waited for anything; whether
-  // its end counts as once depends on the kernel, so jobs that had the core most of their time say
-  // how often one that does not wait gives it up.
+  // its end counts as once depends on the kernel, so jobs that cannot have waited say how often one
+  // that does not wait gives it up.
   void ended(const Usage& usage) {
-    if (2 * usage.cpu_us > usage.wall_us)
+    if (cannot_have_waited(usage))
       least_ = std::min(least_.value_or(usage.switches_voluntary), usage.switches_voluntary);
     one_by_one_ = least_ && usage.cpu_us > 0 && usage.switches_voluntary <= *least_;
   }
@@ -40,6 +40,13 @@ class Pace {
   }
 
  private:
+  // It had the core for most of its time, and all but a moment. Another job may have waited as
+  // often as it gave up the core, one that began with cold caches and slept for a millisecond, too.
+  static bool cannot_have_waited(const Usage& usage) {
+    constexpr int64_t kMomentUs = 500;
+    return 2 * usage.cpu_us > usage.wall_us && usage.wall_us - usage.cpu_us < kMomentUs;
+  }
+
   std::optional<int64_t> least_;  // times that a job without a wait gave up the core
   bool one_by_one_ = false;
 };

@@ -10,10 +10,10 @@ using namespace std::chrono_literals;
 
 constexpr sys::Nanoseconds kNow = 1000s;
 
-// A run of a millisecond.
-Usage used(int64_t cpu_us, int64_t switches) {
+// A run of a millisecond, or so long.
+Usage used(int64_t cpu_us, int64_t switches, int64_t wall_us = 1000) {
   Usage usage;
-  usage.wall_us = 1000;
+  usage.wall_us = wall_us;
   usage.cpu_us = cpu_us;
   usage.switches_voluntary = switches;
   return usage;
@@ -54,6 +54,17 @@ TEST_CASE("a job that did not wait for anything but the core is one that does no
   pace.ended(used(900, 1));
   pace.ended(used(100, 1));
   CHECK(pace.rest(kNow, kNow) == Pace::kPatience);
+}
+
+TEST_CASE("a job that took long, and slept as well, says nothing of jobs that do not wait",
+          "[pace]") {
+  Pace pace;
+  pace.ended(used(1663, 2, 3121));  // 1 ms of sleep: the first run of its cell
+  pace.ended(used(290, 2, 1430));   // and those behind it
+  CHECK(pace.rest(kNow, kNow) == 0ns);
+  pace.ended(used(900, 1));
+  pace.ended(used(290, 2, 1430));
+  CHECK(pace.rest(kNow, kNow) == 0ns);
 }
 
 TEST_CASE("one job holds up the others once, however long it runs", "[pace]") {
