@@ -260,8 +260,9 @@ Captured capture(const CaptureOrder& order) {
   if (!process) return not_kept(process.error().text());
   Capture capture(order, *process);
   auto state = capture.take();
-  // The cell's processes may have been given something else since, as other CPUs.
-  if (!capture.may_go_on()) order.beginning->reset();
+  // A step that was to go on may not: the cell's processes may have been given something else
+  // since, as other CPUs.
+  if (order.given && !capture.may_go_on()) order.beginning->reset();
   if (!state) return not_kept(state.error().text());
   Captured captured{.state = std::move(*state), .why_not = capture.why_not()};
   captured.may_go_on = captured.state && capture.may_go_on();

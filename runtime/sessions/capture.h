@@ -28,8 +28,8 @@ struct Beginning {
 struct CaptureOrder {
   int forked_from = -1;  // the cell's first process ...
   sys::OwnedFd parent;   // ... and its pidfd
-  // That process is looked at for the first of its steps, and again after one that may not go on.
-  // It may have more memory later, which then counts as the step's.
+  // That process is looked at for the first of its steps, and again after one that was to go on and
+  // may not. It may have more memory later, which then counts as the step's.
   std::shared_ptr<std::optional<Beginning>> beginning;
   std::function<std::vector<int>()> jobs;  // the step's processes
   sys::OwnedFd root, scratch;              // directories
