@@ -27,6 +27,8 @@
 namespace shim::borrow {
 namespace {
 
+static_assert(kViewEnd <= kVaultAddress);
+
 // The holder's pid: away from those that a job and its threads have.
 constexpr const char* kBeforeHolder = "29999";
 
@@ -77,7 +79,9 @@ bool has_clone3() { return ::syscall(SYS_clone3, nullptr, 0) >= 0 || errno != EN
 }  // namespace
 
 Holder::Holder(const Cell& cell)
-    : chooses_pids_(cell.reach == Reach::kNamespace), tracks_(can_track()) {
+    : chooses_pids_(cell.reach == Reach::kNamespace),
+      tracks_(can_track()),
+      counts_residence_(!cell.layers.has(sandbox::Layer::kCgroupMemory)) {
   const auto thread_id = reinterpret_cast<uintptr_t>(cell.tid_address);
   constexpr uint64_t kFlags = CLONE_VM | CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
   program_.job_pid = kJobPid;
@@ -140,18 +144,29 @@ void Holder::end() {
 }
 
 // All of the vault is charged to the cell from the start, so that no job is charged for it; what it
-// will not need is no part of it, or a job that reads there would make pages.
+// will not need is no part of it, or a job that reads there would make pages. The view's pages are
+// there. Where a job's memory is what is resident more than before it, all of them are read now, so
+// that no job seems to have done it.
 bool Holder::take_room(int vault_file) {
-  first_kept_ = kept_;
-  most_kept_ = std::min(kept_ + most_warm_pages(), kMostKept);
-  const size_t used = kProgramBytes + kept_ * kPageBytes;
-  const size_t all = kProgramBytes + most_kept_ * kPageBytes;
-  if (::ftruncate(vault_file, static_cast<off_t>(all)) < 0) return false;
+  first_kept_ = kept_.size();
+  most_kept_ = std::min(first_kept_ + most_warm_pages(), kMostKept);
+  const size_t used = kProgramBytes + first_kept_ * kPageBytes;
+  if (::ftruncate(vault_file, static_cast<off_t>(used + kPageBytes)) < 0) return false;
   std::memset(vault_, 0, kProgramBytes);
-  std::memset(vault_ + used, 0, all - used);
+  zeros_ = static_cast<char*>(std::memset(vault_ + used, 0, kPageBytes));
   begin_program();
+  if (counts_residence_) read_view();
   end_program();
   return restore_now();
+}
+
+void Holder::read_view() {
+  for (size_t i = 0; i < areas_ && has_room_for_call(); ++i) {
+    const Changing& area = area_[i];
+    const long size = static_cast<long>(area.end - area.begin);
+    if (area.first)
+      add({SYS_madvise, reinterpret_cast<long>(area.first), size, MADV_POPULATE_READ, 0});
+  }
 }
 
 // The holder's word, or its end.
@@ -181,10 +196,11 @@ bool Holder::read_layout() {
     if (area.end > end_of_addresses() || areas_ == kMostAreas || gaps_ + 1 == kMostGaps) break;
     if (area.begin > last) gap_[gaps_++] = {last, area.begin};
     last = area.end;
-    if (area.is_in_memory()) image_bytes_ += area.end - area.begin;
+    if (area.is_in_memory() && !area.is_of_view()) image_bytes_ += area.end - area.begin;
     if (!area.is_private) continue;
     if (area.prot & PROT_WRITE) {
-      area_[areas_++] = {area.begin, area.end};
+      area_[areas_] = changing(area, *map);
+      if (area_[areas_++].first) image_bytes_ += area.end - area.begin;
     } else if (find_own(kFdHolderPagemap, Pages::kSwappedToo, area.begin, area.end, regions_,
                         kMostRegions) != 0) {
       map->destroy();
@@ -198,6 +214,16 @@ bool Holder::read_layout() {
   return all;
 }
 
+Holder::Changing Holder::changing(const Area& area, const MemoryMap& map) {
+  const Range range{area.begin, area.end};
+  if (area.is_anonymous) return {range, nullptr, true};
+  const uintptr_t begin = kViewAddress + area.offset, end = begin + (area.end - area.begin);
+  const bool is_viewed = std::any_of(map.begin(), map.end(), [&](const Area& each) {
+    return each.begin <= begin && end <= each.end && each.inode == area.inode;
+  });
+  return {range, is_viewed ? reinterpret_cast<const char*>(begin) : nullptr, is_viewed};
+}
+
 // Own pages of the holder at its start are no file's, so a page that a job drops would not come
 // back by itself: they are kept for good.
 bool Holder::save_first_state() {
@@ -207,7 +233,7 @@ bool Holder::save_first_state() {
     if (found < 0) return false;
     for (long r = 0; r < found; ++r) {
       for (uintptr_t page = regions_[r].begin; page < regions_[r].end; page += kPageBytes) {
-        if (!keep(page, false)) return false;
+        if (!keep(page)) return false;
       }
     }
   }
@@ -217,28 +243,26 @@ bool Holder::save_first_state() {
   return true;
 }
 
-bool Holder::is_kept(uintptr_t page) const {
-  const Kept* end = kept_pages_ + kept_;
-  const Kept* at = std::lower_bound(kept_pages_, end, page, [](const Kept& each, uintptr_t wanted) {
-    return each.page < wanted;
-  });
-  return at != end && at->page == page;
+// While the holder has its first content.
+bool Holder::keep(uintptr_t page) {
+  if (kept_.size() == most_kept_) return false;
+  char* copy = vault_ + kProgramBytes + kept_.size() * kPageBytes;
+  if (!read_page(page, copy)) return false;
+  kept_.add({page, copy, false});
+  return true;
 }
 
-// While the holder has its first content.
-bool Holder::keep(uintptr_t page, bool is_warm) {
-  if (kept_ == most_kept_) return false;
-  char* copy = vault_ + kProgramBytes + kept_ * kPageBytes;
-  if (::pread(kFdHolderMemory, copy, kPageBytes, static_cast<off_t>(page)) != kPageBytes)
-    return false;
-  Kept* end = kept_pages_ + kept_;
-  Kept* at = std::lower_bound(kept_pages_, end, page, [](const Kept& each, uintptr_t wanted) {
-    return each.page < wanted;
-  });
-  std::memmove(at + 1, at, static_cast<size_t>(end - at) * sizeof *at);
-  *at = {page, copy, is_warm};
-  ++kept_;
-  return true;
+bool Holder::read_page(uintptr_t page, char* into) const {
+  return ::pread(kFdHolderMemory, into, kPageBytes, static_cast<off_t>(page)) == kPageBytes;
+}
+
+// Of a page that is no own one of the holder's; null: it is not known.
+const char* Holder::first_content_of(uintptr_t page) const {
+  const Changing* end = area_ + areas_;
+  const Changing* area = std::find_if(
+      area_, end, [page](const Changing& each) { return each.begin <= page && page < each.end; });
+  if (area == end || !area->is_known) return nullptr;
+  return area->first ? area->first + (page - area->begin) : zeros_;
 }
 
 // The part of the program that is the same after every job. The break comes first: brk(2) changes
@@ -259,13 +283,12 @@ void Holder::add(const Call& call) {
 
 void Holder::end_program() {
   char* at = vault_ + kFirstEntry + calls_ * sizeof(Call);
-  for (size_t i = 0; i < kept_; ++i) {
-    const Kept& kept = kept_pages_[i];
-    const Copy copy{kept.page, reinterpret_cast<uintptr_t>(kept.copy), kept.is_warm};
+  for (const Kept& kept : kept_) {
+    const Copy copy{kept.page, reinterpret_cast<uintptr_t>(kept.first), kept.is_warm};
     std::memcpy(at, &copy, sizeof copy);
     at += sizeof copy;
   }
-  write_head(calls_, kept_, Then::kPark);
+  write_head(calls_, kept_.size(), Then::kPark);
 }
 
 void Holder::write_head(size_t calls, size_t copies, Then then) {
@@ -275,11 +298,14 @@ void Holder::write_head(size_t calls, size_t copies, Then then) {
   std::memcpy(vault_, &program_, sizeof program_);
 }
 
+bool Holder::has_room_for_call() const {
+  return kFirstEntry + (calls_ + 1) * sizeof(Call) + kMostKept * sizeof(Copy) <= kProgramBytes;
+}
+
 // Protected first: a page of a file keeps its protection when it is dropped.
 bool Holder::drop(Range pages) {
   if (pages.begin == pages.end) return true;
-  if (kFirstEntry + (calls_ + 1) * sizeof(Call) + kMostKept * sizeof(Copy) > kProgramBytes)
-    return false;
+  if (!has_room_for_call()) return false;
   if (tracks_ && !sys::protect_pages(kFdTracking, pages.begin, pages.end)) return false;
   add({SYS_madvise, static_cast<long>(pages.begin), static_cast<long>(pages.end - pages.begin),
        MADV_DONTNEED, 0});
@@ -289,14 +315,21 @@ bool Holder::drop(Range pages) {
 // Pages that job after job writes to are kept from the next time on: copying a page
 // back costs a tenth of the fault that a dropped one costs the next job.
 void Holder::note_dropped(uintptr_t page) {
-  if (seen_before(page) && kept_ + warm_ < most_kept_) warm_pages_[warm_++] = page;
+  if (dropped_.note(page) && kept_.size() + warm_ < most_kept_) warm_pages_[warm_++] = page;
 }
 
-// A page that was dropped has its first content, which no job can change: a file's, or zeros.
+// A page that was dropped has its first content, which no job can change: a file's, or zeros. Those
+// of a file are compared with it: another of the same name would be a page that is never put back.
 bool Holder::keep_warm() {
-  const size_t fresh = std::exchange(warm_, 0);
-  for (size_t i = 0; i < fresh; ++i) {
-    if (!keep(warm_pages_[i], true)) return false;
+  const size_t dropped = std::exchange(warm_, 0);
+  size_t fresh = 0;
+  for (size_t i = 0; i < dropped; ++i) {
+    const uintptr_t page = warm_pages_[i];
+    const char* first = first_content_of(page);
+    char now[kPageBytes];
+    if (!first || !read_page(page, now) || std::memcmp(now, first, kPageBytes) != 0) continue;
+    kept_.add({page, first, true});
+    warm_pages_[fresh++] = page;
   }
   return fresh == 0 || make_present(warm_pages_, fresh);
 }
@@ -313,7 +346,7 @@ bool Holder::make_present(const uintptr_t* pages, size_t count) {
 bool Holder::drop_written(const Region& region) {
   Range run{0, 0};
   for (uintptr_t page = region.begin; page < region.end; page += kPageBytes) {
-    if (is_kept(page)) continue;
+    if (kept_.find(page)) continue;
     note_dropped(page);
     if (run.end != page) {
       if (!drop(run)) return false;
@@ -372,22 +405,9 @@ bool Holder::roll_back(long faults) {
 // The list is wiped: it would tell the next job where this one has written.
 bool Holder::restore_now() {
   if (::write(kFdWakeWriter, "r", 1) != 1 || !await_parked()) return false;
-  std::memset(vault_ + kFirstEntry, 0, calls_ * sizeof(Call) + kept_ * sizeof(Copy));
+  std::memset(vault_ + kFirstEntry, 0, calls_ * sizeof(Call) + kept_.size() * sizeof(Copy));
   write_head(0, 0, chooses_pids_ ? Then::kClone3 : Then::kClone);
   return true;
-}
-
-// A set holds its last pages, newest first. A page that has fallen out is dropped once more.
-bool Holder::seen_before(uintptr_t page) {
-  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // multiplicative hashing (Knuth, vol. 3, 6.4)
-  Seen& set = seen_[(page / kPageBytes * kGolden) >> (64 - kSeenBits)];
-  const auto name = static_cast<uint32_t>(page / kPageBytes);
-  for (uint32_t& each : set.pages) {
-    if (each == name) return true;
-  }
-  std::copy_backward(std::begin(set.pages), std::end(set.pages) - 1, std::end(set.pages));
-  set.pages[0] = name;
-  return false;
 }
 
 void Holder::start(const JobOrder& order, const JobFds& fds) {

@@ -21,7 +21,9 @@
 #include <sys/types.h>
 
 #include "shim/borrow/address_space.h"
+#include "shim/borrow/kept_pages.h"
 #include "shim/borrow/vault.h"
+#include "shim/heap/memory_map.h"
 #include "shim/program.h"
 
 namespace shim::borrow {
@@ -56,10 +58,10 @@ class Holder {
   int verify();
   // Of pages kept warm: those that the next job will find, and, after roll_back(), those of them
   // that the last one found and has not changed.
-  size_t warm_pages() const { return kept_ - first_kept_; }
+  size_t warm_pages() const { return kept_.size() - first_kept_; }
   size_t unused_warm_pages() const { return unused_warm_; }
-  // Areas whose pages are those of files in memory: the image of the heap, and what is shared with
-  // pid 1 and the daemon.
+  // Areas whose pages are those of files in memory: the image of the heap, what read_view() has
+  // read, and what is shared with pid 1 and the daemon.
   size_t image_bytes() const { return image_bytes_; }
 
  private:
@@ -67,20 +69,21 @@ class Holder {
   struct Range {
     uintptr_t begin, end;
   };
-  struct Kept {
-    uintptr_t page;
-    const char* copy;
-    bool is_warm;  // or it was there from the start
+  struct Changing : Range {
+    const char* first;  // what its pages are without a job, one after the other; null: zeros
+    bool is_known;      // or they are elsewhere
   };
   explicit Holder(const Cell& cell);
   bool fork(const HolderPlan& plan);
   void end();
   bool take_room(int vault_file);
+  void read_view();
   bool read_layout();
   bool save_first_state();
-  bool keep(uintptr_t page, bool is_warm);
-  bool is_kept(uintptr_t page) const;
-  bool seen_before(uintptr_t page);
+  static Changing changing(const Area& area, const MemoryMap& map);
+  bool keep(uintptr_t page);
+  bool read_page(uintptr_t page, char* into) const;
+  const char* first_content_of(uintptr_t page) const;
   void note_dropped(uintptr_t page);
   bool keep_warm();
   bool make_present(const uintptr_t* pages, size_t count);
@@ -91,6 +94,7 @@ class Holder {
   bool drop_everything();
   bool drop(Range pages);
   void add(const Call& call);
+  bool has_room_for_call() const;
   void begin_program();
   void end_program();
   void write_head(size_t calls, size_t copies, Then then);
@@ -104,10 +108,10 @@ class Holder {
   static constexpr size_t kMostGaps = 1024;
   static constexpr size_t kMostRegions = 4096;
   static constexpr size_t kAreasText = 2 << 20;
-  static constexpr int kSeenBits = 11;
 
   const bool chooses_pids_;
-  const bool tracks_;  // writes are noticed
+  const bool tracks_;            // writes are noticed
+  const bool counts_residence_;  // of jobs' memory: no control group does
   pid_t pid_ = -1;
   char* vault_ = nullptr;
   Desk* desk_ = nullptr;
@@ -116,21 +120,19 @@ class Holder {
   size_t calls_ = 0;
   char* first_areas_ = nullptr;  // smaps, of the first state; then room for another reading
   size_t first_areas_size_ = 0;
-  size_t kept_ = 0, areas_ = 0, gaps_ = 0;
-  Range area_[kMostAreas];      // private and writable
-  Range gap_[kMostGaps];        // where jobs may map
-  Kept kept_pages_[kMostKept];  // sorted by page
+  size_t areas_ = 0, gaps_ = 0;
+  Changing area_[kMostAreas];  // private and writable
+  Range gap_[kMostGaps];       // where jobs may map
+  KeptPages kept_;
   Region regions_[kMostRegions];
-  size_t most_kept_ = kMostKept;  // as many as the vault has room for
-  size_t first_kept_ = 0;         // those that were there from the start
+  size_t most_kept_ = kMostKept;
+  const char* zeros_ = nullptr;  // a page of them, in the vault
+  size_t first_kept_ = 0;        // those that were there from the start
   size_t unused_warm_ = 0;
   size_t image_bytes_ = 0;
   size_t warm_ = 0;
   uintptr_t warm_pages_[kMostWarmPagesOfOthers];  // to be kept after this rollback
-  struct Seen {
-    uint32_t pages[4] = {};
-  };
-  Seen seen_[1 << kSeenBits];  // numbers of pages that were dropped not long ago
+  RecentPages dropped_;
 };
 
 }  // namespace shim::borrow

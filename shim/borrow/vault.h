@@ -61,8 +61,9 @@ constexpr size_t kProgramBytes = 128 << 10;
 // Room for a call of each gap, for all copies, and for some 1,700 runs of pages that are dropped.
 constexpr size_t kMostKept = 1024;  // pages that are copied back after each job
 constexpr size_t kPageBytes = 4096;
-constexpr size_t kVaultBytes = kProgramBytes + kMostKept * kPageBytes;  // at most
-constexpr size_t kFirstEntry = 128;                                     // where the calls begin
+// At most, with a page of zeros.
+constexpr size_t kVaultBytes = kProgramBytes + (kMostKept + 1) * kPageBytes;
+constexpr size_t kFirstEntry = 128;  // where the calls begin
 static_assert(sizeof(Program) <= kFirstEntry);
 
 struct Desk {

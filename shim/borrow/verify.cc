@@ -48,9 +48,7 @@ bool Holder::holds_first_content(uintptr_t page) const {
   if (::pread(kFdHolderMemory, now, kPageBytes, static_cast<off_t>(page)) != kPageBytes)
     return false;
   const char* first = reinterpret_cast<const char*>(page);
-  for (size_t i = 0; i < kept_; ++i) {
-    if (kept_pages_[i].page == page) first = kept_pages_[i].copy;
-  }
+  if (const Kept* kept = kept_.find(page)) first = kept->first;
   return std::memcmp(now, first, kPageBytes) == 0;
 }
 
@@ -60,8 +58,8 @@ int Holder::verify() {
   const size_t size = read_areas(first_areas_ + kAreasText);
   if (size != first_areas_size_ || std::memcmp(first_areas_, first_areas_ + kAreasText, size) != 0)
     return EUCLEAN;
-  for (size_t i = 0; i < kept_; ++i) {
-    if (!holds_first_content(kept_pages_[i].page)) return EILSEQ;
+  for (const Kept& kept : kept_) {
+    if (!holds_first_content(kept.page)) return EILSEQ;
   }
   for (size_t i = 0; i < areas_; ++i) {
     const long found = find_own(kFdHolderPagemap, Pages::kPresent, area_[i].begin, area_[i].end,

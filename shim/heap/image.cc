@@ -91,6 +91,7 @@ class Mover {
         move(area, area.begin, area.end);
       }
     }
+    map_view();
     return image_;
   }
 
@@ -118,7 +119,7 @@ class Mover {
 
   void move(const Area& area, uintptr_t begin, uintptr_t end) {
     place(area, begin, end);
-    if (!copy(area, begin, end)) return;
+    if (!copy(area, begin, end)) return give_up_place(end - begin);
     int prot = area.prot;
     // One protection for all that cannot be written lets the kernel join text and constants.
     if (mode_ != HeapMode::kMoved && !(prot & PROT_WRITE)) prot = PROT_READ | PROT_EXEC;
@@ -133,6 +134,24 @@ class Mover {
     previous_end_ = end;
   }
 
+  // Some of it may have been written, which is no other area's.
+  void give_up_place(size_t size) {
+    map_view();
+    offset_ += size;
+    viewed_ = offset_;
+    previous_end_ = 0;
+  }
+
+  // What is in the file since the view before, in one mapping. Where it cannot be mapped, a holder
+  // drops pages that it could have put back.
+  void map_view() {
+    if (viewed_ < offset_) {
+      (void)::mmap(reinterpret_cast<void*>(kViewAddress + viewed_), offset_ - viewed_, PROT_READ,
+                   MAP_PRIVATE | MAP_FIXED_NOREPLACE, file_.reader, static_cast<off_t>(viewed_));
+    }
+    viewed_ = offset_;
+  }
+
   // Neighbours in memory are neighbours in the file; a gap in memory is a gap in the file, so that
   // a mapping that grows meets zeros first. What huge pages are to map wants address and offset
   // congruent. The rest must not be: template and cell write to it, and of what they write to a
@@ -140,10 +159,15 @@ class Mover {
   void place(const Area& area, uintptr_t begin, uintptr_t end) {
     if (end <= run_.end) return;  // inside of one that was placed
     const Run run = mode_ == HeapMode::kHuge ? large_run_at(area) : Run();
-    if (begin == previous_end_ && run.end == 0) return;
-    offset_ += kPage;
-    if (run.end == 0) return;
-    offset_ = (offset_ + kHugePage - 1) / kHugePage * kHugePage + begin % kHugePage;
+    if (run.end == 0) {
+      if (begin == previous_end_) return;
+      (void)allocate(kPage);  // a view has it, too; without it there is no room for an area either
+      offset_ += kPage;
+      return;
+    }
+    map_view();
+    offset_ = (offset_ + kPage + kHugePage - 1) / kHugePage * kHugePage + begin % kHugePage;
+    viewed_ = offset_;
     run_ = run;
   }
 
@@ -178,10 +202,13 @@ class Mover {
       }
       at += count * kPage;
     }
-    // A page that is not there yet would be made for whoever reads it first, and charged to that
-    // job's cell for as long as the cell lives.
-    return ::fallocate(file_.writer, 0, static_cast<off_t>(offset_),
-                       static_cast<off_t>(end - begin)) == 0;
+    return allocate(end - begin);
+  }
+
+  // The next part of the file. A page that is not there yet would be made for whoever reads it
+  // first, and charged to that job's cell for as long as the cell lives.
+  bool allocate(size_t size) const {
+    return ::fallocate(file_.writer, 0, static_cast<off_t>(offset_), static_cast<off_t>(size)) == 0;
   }
 
   bool write_pages(uintptr_t from, size_t count, uint64_t to) {
@@ -205,6 +232,7 @@ class Mover {
   PageMap pages_;
   HeapImage image_;
   uint64_t offset_ = 0;
+  uint64_t viewed_ = 0;  // what lies before it is in a view, or in none
   uintptr_t previous_end_ = 0;
   Run run_;  // of areas that are placed so that huge pages can map them
 };

@@ -9,6 +9,10 @@
 // blocks (realloc moves or grows them by mremap, past the file's end), areas of foreign allocators
 // (a purge by MADV_DONTNEED brings back the file's bytes, not zeros), the stack. These stay as they
 // are.
+//
+// The file is mapped once more at kViewAddress (memory_map.h), to be read: a holder takes from
+// there the first content of pages that it puts back (shim/borrow), so that no cell has a copy of
+// them.
 
 #include <cstddef>
 

@@ -57,12 +57,12 @@ void MemoryMap::parse_line(char* line) {
   area.prot = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
               (flags[2] == 'x' ? PROT_EXEC : 0);
   area.is_private = flags[3] == 'p';
-  std::strtoull(flags + 5, &at, 16);
+  area.offset = std::strtoull(flags + 5, &at, 16);
   at = std::strchr(at + 1, ' ');
   if (!at) return;
-  unsigned long long inode = std::strtoull(at, &at, 10);
+  area.inode = std::strtoull(at, &at, 10);
   while (*at == ' ') ++at;
-  area.is_anonymous = inode == 0;
+  area.is_anonymous = area.inode == 0;
   area.is_heap = std::strcmp(at, "[heap]") == 0;
   area.is_stack = std::strcmp(at, "[stack]") == 0;
   area.is_special = (at[0] == '[' && !area.is_heap && std::strncmp(at, "[anon", 5) != 0) ||

@@ -11,9 +11,14 @@ namespace shim {
 inline constexpr uintptr_t kPage = 4096;
 inline constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
+// Where the image's file is mapped once more, to be read: this address and the place in the file
+// (image.h). What is above belongs to the vault of a holder (shim/borrow/vault.h).
+constexpr uintptr_t kViewAddress = 0x6e0000000000, kViewEnd = 0x6f0000000000;
+
 struct Area {
   uintptr_t begin = 0, end = 0;
-  int prot = 0;  // PROT_*
+  uint64_t inode = 0, offset = 0;  // of its file; 0: there is none
+  int prot = 0;                    // PROT_*
   bool is_private = false;
   bool is_anonymous = false;  // no file behind it
   bool is_heap = false;       // [heap], which brk(2) moves
@@ -22,6 +27,7 @@ struct Area {
   bool is_object = false;   // an ELF object's file: a program or a shared library
   // Once there is one: nothing else maps files privately.
   bool is_of_image() const { return is_private && !is_special && !is_anonymous; }
+  bool is_of_view() const { return begin >= kViewAddress && end <= kViewEnd; }
   // Its pages are those of a file in memory, or shared.
   bool is_in_memory() const { return !is_private || (is_of_image() && !is_object); }
 };

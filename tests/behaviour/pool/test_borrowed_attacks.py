@@ -127,12 +127,16 @@ if os.getpid() != own: os._exit(0)
 print(done)
 """
 
-# Of each page of the vault: that it can be read, and that no call makes it writable, moves, drops or replaces it.
+# Of pages of the vault and of the view of the image: that they can be read, and that no call makes them writable, moves, drops or
+# replaces them. A hint may drop what the kernel reads again.
 WRITES_TO_THE_VAULT = NATIVE + """
 vault, done = 0x6f0000000000, []
 r, w = os.pipe()
 libc.read.argtypes = libc.write.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_size_t]
-for page in (vault, vault + 4096, vault + (128 << 10)):
+view = next(page for page in range(0x6e0000000000, 0x6e0020000000, 4096) if libc.write(w, page, 1) == 1)
+os.read(r, 1)
+for page in (vault, vault + 4096, vault + (128 << 10), view, view + 4096):
+    call(28, page, 4096, 4)
     readable = libc.write(w, page, 1) == 1
     if not readable: done.append("unreadable")
     if libc.read(r, page, 1) == 1: done.append("written")
@@ -303,6 +307,9 @@ class AJob(BorrowedMemory):
         self.assertEqual([area for area, flags in areas.items() if "sl" not in flags and "[vsyscall]" not in area], [])
         (vault,) = (area for area in areas if area.startswith("6f0000000000-"))
         self.assertEqual(vault.split()[1], "r--s")
+        views = [area for area in areas if area.startswith("6e")]
+        self.assertGreater(len(views), 0)
+        self.assertEqual({area.split()[1] for area in views}, {"r--p"})
 
 
 class Verification(BorrowedMemory):

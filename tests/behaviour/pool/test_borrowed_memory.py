@@ -309,6 +309,21 @@ class TheNextJob(BorrowedMemory):
 
         self.assertEqual({(result["label"], was_borrowed(result)) for result in results.values()}, {("OK", True)})
 
+    def test_borrows_of_a_template_with_many_areas(self) -> None:
+        """As one with hundreds of libraries has them: every second can be written to."""
+        setup = ("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\n"
+                 "at = libc.mmap(None, ctypes.c_size_t(2200 * 4096), 1, 0x22, -1, ctypes.c_long(0))\n"
+                 "for page in range(at, at + 2200 * 4096, 2 * 4096):\n"
+                 "    assert libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(4096), 3) == 0\n    ctypes.memset(page, 7, 9)\n")
+        for heap in ("huge", "merged"):
+            with self.subTest(heap=heap), tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+                file.write(setup)
+                file.flush()
+                os.chmod(file.name, 0o644)
+                jobs: list[Job] = [{"id": str(n), "source": "print(1)"} for n in range(6)]
+                results = self.batch(jobs, *BORROWED, "--workers", "1", "--heap", heap, "--setup", file.name)
+                self.assertEqual({(result["label"], was_borrowed(result)) for result in results.values()}, {("OK", True)})
+
     def test_finds_no_lock_of_a_mapped_file(self) -> None:
         lock = ("import fcntl, mmap, os\nf = os.open('/usr/bin/env', os.O_RDONLY)\nfcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
                 "held = mmap.mmap(f, 4096, mmap.MAP_SHARED, mmap.PROT_READ)\nos._exit(0)\n")
