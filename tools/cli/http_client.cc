@@ -20,6 +20,7 @@
 namespace cli {
 namespace {
 
+using cluster::JoinUrl;
 using sys::Error;
 using sys::OwnedFd;
 using sys::Result;
@@ -83,10 +84,11 @@ Result<OwnedFd> connect_to_path(const std::string& path, const Patience& patienc
   return errno == EAGAIN ? Error::because(kTooLate) : Error::from_errno("connect");
 }
 
-Result<OwnedFd> connect_to_host(const ServiceAddress& address, const Patience& patience) {
+Result<OwnedFd> connect_to_host(const JoinUrl& url, const Patience& patience) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  const int error = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
+  const std::string port = std::to_string(url.port);
+  const int error = ::getaddrinfo(url.host.c_str(), port.c_str(), &hints, &found);
   if (error != 0) return Error::because(::gai_strerror(error));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
   Result<OwnedFd> last = Error::because("the name has no address");
@@ -171,46 +173,19 @@ Result<std::string> ask_by(cluster::TlsSession& session, int socket, std::string
 }
 
 // HTTP/1.0: no chunks, and the end of the connection is the end of the answer.
-std::string request_text(const ServiceAddress& address, const HttpRequest& request) {
-  const bool bare_v6 = address.host.find(':') != std::string::npos;
-  const std::string host = address.host.empty() ? "localhost"
-                           : bare_v6            ? "[" + address.host + "]"
-                                                : address.host;
-  std::string text = fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\n", request.target, host);
+std::string request_text(const JoinUrl& url, const HttpRequest& request) {
+  std::string text =
+      fmt::format("GET {}{} HTTP/1.0\r\nHost: {}\r\n", url.prefix, request.target, url.authority());
   if (!request.token.empty()) text += "Authorization: Bearer " + request.token + "\r\n";
   return text + "\r\n";
 }
 
 }  // namespace
 
-Result<ServiceAddress> parse_service_address(std::string_view text) {
-  constexpr std::string_view kHttp = "http://", kHttps = "https://", kUnix = "unix:";
-  ServiceAddress address;
-  address.text = text;
-  const Error wrong = Error::because(fmt::format(
-      "\"{}\" is no address of a service; write http://HOST:PORT, https://HOST or unix:PATH",
-      text));
-  if (text.starts_with(kUnix)) {
-    address.path = text.substr(kUnix.size());
-    if (address.path.empty()) return wrong;
-    return address;
-  }
-  address.tls = text.starts_with(kHttps);
-  if (text.starts_with(kHttp)) text.remove_prefix(kHttp.size());
-  if (address.tls) text.remove_prefix(kHttps.size());
-  if (text.ends_with('/')) text.remove_suffix(1);
-  const size_t colon = text.rfind(':');
-  const bool has_port = colon != text.npos && text.find(']', colon) == text.npos;
-  if (!has_port && !address.tls) return wrong;
-  std::string_view host = text.substr(0, has_port ? colon : text.npos);
-  const std::string_view port = has_port ? text.substr(colon + 1) : "443";
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty() || host.find_first_of("/[]@ \t\r\n") != host.npos) return wrong;
-  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != port.npos)
-    return wrong;
-  address.host = host;
-  address.port = port;
-  return address;
+Result<JoinUrl> parse_service_url(std::string_view text) {
+  const bool is_bare =
+      !text.starts_with("unix:") && text.find("://") == text.npos && text.find(':') != text.npos;
+  return cluster::parse_join_url(is_bare ? fmt::format("http://{}", text) : std::string(text));
 }
 
 Result<HttpAnswer> parse_http_answer(std::string_view bytes) {
@@ -226,15 +201,15 @@ Result<HttpAnswer> parse_http_answer(std::string_view bytes) {
   return answer;
 }
 
-Result<HttpAnswer> http_get(const ServiceAddress& address, const HttpRequest& request,
+Result<HttpAnswer> http_get(const JoinUrl& url, const HttpRequest& request,
                             sys::Milliseconds patience, int stop) {
   const Patience limit(patience, stop);
-  const OwnedFd socket = TRY(address.path.empty() ? connect_to_host(address, limit)
-                                                  : connect_to_path(address.path, limit));
-  const std::string text = request_text(address, request);
-  if (!address.tls) return parse_http_answer(TRY(ask(socket.get(), text, limit)));
+  const OwnedFd socket =
+      TRY(url.is_unix() ? connect_to_path(url.path, limit) : connect_to_host(url, limit));
+  const std::string text = request_text(url, request);
+  if (!url.tls) return parse_http_answer(TRY(ask(socket.get(), text, limit)));
   VERIFY(request.tls != nullptr);
-  const auto session = TRY(request.tls->connect(address.host));
+  const auto session = TRY(request.tls->connect(url.host));
   return parse_http_answer(TRY(ask_by(*session, socket.get(), text, limit)));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster/link/join_url.h"
 #include "sandbox/sys/result.h"
 #include "sandbox/sys/units.h"
 
@@ -14,14 +15,9 @@ class TlsContext;
 
 namespace cli {
 
-struct ServiceAddress {
-  std::string host, port;  // without brackets; or else
-  std::string path;        // of a unix socket
-  std::string text;        // as people write it
-  bool tls = false;
-};
-// "http://HOST:PORT", "https://HOST[:PORT]", "HOST:PORT" or "unix:PATH".
-sys::Result<ServiceAddress> parse_service_address(std::string_view text);
+// "http://HOST[:PORT][/PREFIX]", "https://HOST[:PORT][/PREFIX]", "HOST:PORT[/PREFIX]" or
+// "unix:PATH".
+sys::Result<cluster::JoinUrl> parse_service_url(std::string_view text);
 
 struct HttpAnswer {
   int status = 0;
@@ -31,12 +27,12 @@ struct HttpAnswer {
 sys::Result<HttpAnswer> parse_http_answer(std::string_view bytes);
 
 struct HttpRequest {
-  std::string target;                        // "/healthz"
+  std::string target;                        // "/healthz", behind the URL's prefix
   std::string token;                         // empty: none
-  const cluster::TlsContext* tls = nullptr;  // of an address with TLS, and there always
+  const cluster::TlsContext* tls = nullptr;  // of a URL with TLS, and there always
 };
 // Waits no longer than `patience` in all, and not once `stop` (-1: none) is readable.
-sys::Result<HttpAnswer> http_get(const ServiceAddress& address, const HttpRequest& request,
+sys::Result<HttpAnswer> http_get(const cluster::JoinUrl& url, const HttpRequest& request,
                                  sys::Milliseconds patience, int stop);
 
 }  // namespace cli

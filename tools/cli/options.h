@@ -139,7 +139,8 @@ struct TestOptions {
 };
 
 struct HealthOptions {
-  std::string address;  // empty: as the environment says, or kDefaultListen
+  std::string address;                       // empty: as the environment says, or kDefaultListen
+  std::string ca_file, cert_file, key_file;  // of https://
   bool ready = false;
   sys::Milliseconds patience{5'000};
 };

@@ -143,6 +143,17 @@ class Operators(TlsTestCase, ScaleTestCase):
         self.assertEqual(refused.code, 125)
         self.assertIn("certificate", refused.stderr)
 
+    def test_zygo_health_asks_a_router_by_tls(self) -> None:
+        self.assertEqual(zygo.run_cli("health", "--quiet", "--ca-file", str(self.cert), self.url).code, 0)
+        _, other = self.certificate("IP:127.0.0.1")
+        for said, options in (("certificate", ("--ca-file", str(other), self.url)), ("404", ("--ca-file", str(self.cert), self.url + "/a"))):
+            asked = zygo.run_cli("health", *options)
+            self.assertEqual(asked.code, 1)
+            self.assertIn(said, asked.stderr)
+        mistaken = zygo.run_cli("health", "--ca-file", str(self.cert), self.url.replace("https", "http"))
+        self.assertEqual(mistaken.code, 2)
+        self.assertIn("--ca-file", mistaken.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Input input(data, size);
   const cli::ScreenSize screen{size_t{1} + input.byte(), size_t{1} + input.byte()};
   const std::string_view bytes = input.rest();
-  (void)cli::parse_service_address(bytes.substr(0, bytes.find('\n')));
+  (void)cli::parse_service_url(bytes.substr(0, bytes.find('\n')));
   const auto answer = cli::parse_http_answer(bytes);
   if (answer) VERIFY(answer->status >= 100 && answer->status <= 999);
   const std::string_view json = answer ? std::string_view(answer->body) : bytes;

@@ -47,16 +47,16 @@ Result<std::string> run_engine(const EngineCommand& command) {
 
 // The router that is looked at.
 struct Watched {
-  ServiceAddress address;
+  cluster::JoinUrl url;
   std::string token;
   std::shared_ptr<const cluster::TlsContext> tls;  // of https:// alone
 };
 
 Result<cluster::RouterView> ask_router(const Watched& router) {
   const HttpRequest request = {"/v1/pilots", router.token, router.tls.get()};
-  const HttpAnswer answer = TRY(http_get(router.address, request, kPatience, -1));
+  const HttpAnswer answer = TRY(http_get(router.url, request, kPatience, -1));
   const auto because = [&](const std::string& why) {
-    return Error::because(fmt::format("{}: {}", router.address.text, why));
+    return Error::because(fmt::format("{}: {}", router.url.text(), why));
   };
   if (answer.status == 401) return because("a token is asked for: --token-file FILE");
   if (answer.status == 403) return because("the token does not have the scope metrics");
@@ -231,13 +231,13 @@ int scale_command(const CommandLine& line, const Parts& parts) {
   const cluster::PrintOptions printed = print_options_of(pilots);
   if (const std::string why = objection_to(options, engine, printed); !why.empty())
     return refuse("scale", {why});
-  Result<ServiceAddress> address = parse_service_address(options.url);
-  if (!address) return refuse("scale", {"--url: " + address.error().text()});
+  Result<cluster::JoinUrl> url = parse_service_url(options.url);
+  if (!url) return refuse("scale", {"--url: " + url.error().text()});
   Result<std::string> token = read_token_file(options.token_file);
   if (!token) return refuse("scale", {"--token-file: " + token.error().text()});
-  auto tls = open_tls(tls_files_of(options, address->tls, pilots), address->tls, "--url");
+  auto tls = open_tls(tls_files_of(options, url->tls, pilots), url->tls, "--url");
   if (!tls) return refuse("scale", {tls.error().text()});
-  Watched router{*std::move(address), *std::move(token), *std::move(tls)};
+  Watched router{*std::move(url), *std::move(token), *std::move(tls)};
   return Supervision(scaler_of(options, engine, printed, std::move(router)), options,
                      line.common.json, *parts.stop)
       .run();

@@ -137,10 +137,18 @@ void add_test(CLI::App& app, CommandLine& line) {
 
 void add_health(CLI::App& app, CommandLine& line) {
   HealthOptions& into = line.health;
-  app.add_option("ADDRESS", into.address,
-                 "HOST:PORT or unix:PATH (default: the first of ZYGO_LISTEN, else 127.0.0.1:8000)")
+  app.add_option(
+         "ADDRESS", into.address,
+         "HOST:PORT, unix:PATH, http://HOST[:PORT][/PREFIX] or https://HOST[:PORT][/PREFIX] "
+         "(default: the first of ZYGO_LISTEN, else 127.0.0.1:8000)")
       ->type_name("");
   app.add_flag("--ready", into.ready, "Ask whether it takes jobs, not only whether it is alive");
+  app.add_option("--ca-file", into.ca_file,
+                 "https: certificates that the service's may be signed by (default: the system's)")
+      ->type_name("FILE");
+  app.add_option("--cert-file", into.cert_file, "https: the certificate of zygo health")
+      ->type_name("FILE");
+  app.add_option("--key-file", into.key_file, "https: its key")->type_name("FILE");
   parsed_option(app, "--timeout", "TIME", "Time to wait for the answer (default 5s)", into.patience,
                 parse_duration);
 }

@@ -32,7 +32,8 @@ void add_scale(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"slurm", "htcondor", "kubernetes"}))
       ->type_name("ENGINE")
       ->required();
-  app.add_option("--url", into.url, "The router: http://HOST:PORT or https://HOST[:PORT]")
+  app.add_option("--url", into.url,
+                 "The router: http://HOST[:PORT][/PREFIX] or https://HOST[:PORT][/PREFIX]")
       ->type_name("URL")
       ->required();
   app.add_option("--token-file", into.token_file, "File with a token of scope metrics, if it asks")

@@ -7,9 +7,10 @@ namespace cli {
 
 void add_top(CLI::App& app, CommandLine& line) {
   TopOptions& into = line.top;
-  app.add_option("--url", into.url,
-                 "The service: http://HOST:PORT, https://HOST[:PORT] or unix:PATH (default "
-                 "http://127.0.0.1:8000)")
+  app.add_option(
+         "--url", into.url,
+         "The service: http://HOST[:PORT][/PREFIX], https://HOST[:PORT][/PREFIX] or unix:PATH "
+         "(default http://127.0.0.1:8000)")
       ->type_name("URL");
   app.add_option("--token-file", into.token_file, "File with the token to show, if it asks for one")
       ->type_name("FILE");

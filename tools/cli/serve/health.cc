@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "service/http/listener.h"
+#include "tools/cli/cluster/tls_options.h"
 #include "tools/cli/http_client.h"
 #include "tools/cli/text.h"
 
@@ -22,38 +23,41 @@ std::string address_in_environment() {
   return first.empty() ? kDefaultListen : first;
 }
 
-std::string without_scheme(const std::string& text) {
-  constexpr std::string_view kScheme = "http://";
-  if (!text.starts_with(kScheme)) return text;
-  const std::string rest = text.substr(kScheme.size());
-  return rest.substr(0, rest.find('/'));
-}
-
-// The syntax is --listen's, since the address may be the one that the service was given.
-Result<ServiceAddress> read_address(const std::string& text) {
-  service::ListenAddress address = TRY(service::parse_listen_address(without_scheme(text)));
-  if (address.host == "0.0.0.0") address.host = "127.0.0.1";
-  if (address.host == "::") address.host = "::1";
-  if (!address.is_unix() && address.port == 0) return Error::because(text + ": which port?");
-  return ServiceAddress{address.host, std::to_string(address.port), address.path, text};
+// A URL, or what --listen takes, since the address may be the one that the service was given.
+Result<cluster::JoinUrl> read_url(const std::string& text) {
+  cluster::JoinUrl url;
+  if (text.find("://") == text.npos) {
+    const service::ListenAddress address = TRY(service::parse_listen_address(text));
+    url = {.host = address.host, .port = address.port, .path = address.path};
+    if (!url.is_unix() && url.port == 0) return Error::because(text + ": which port?");
+  } else {
+    url = TRY(parse_service_url(text));
+  }
+  if (url.host == "0.0.0.0") url.host = "127.0.0.1";
+  if (url.host == "::") url.host = "::1";
+  return url;
 }
 
 }  // namespace
 
 int health_command(const CommandLine& line) {
-  const std::string text =
-      line.health.address.empty() ? address_in_environment() : line.health.address;
-  const char* path = line.health.ready ? "/readyz" : "/healthz";
+  const HealthOptions& options = line.health;
+  const std::string text = options.address.empty() ? address_in_environment() : options.address;
+  const char* path = options.ready ? "/readyz" : "/healthz";
   const auto say = [&](std::string_view what) {
     write_error_line(escape_controls(fmt::format("zygo health: {} at {}: {}", path, text, what),
                                      Lines::kEscape));
   };
-  const Result<ServiceAddress> address = read_address(text);
-  if (!address) {
-    say(address.error().text());
+  const Result<cluster::JoinUrl> url = read_url(text);
+  if (!url) {
+    say(url.error().text());
     return kExitUsage;
   }
-  const Result<HttpAnswer> answer = http_get(*address, {path, ""}, line.health.patience, -1);
+  const auto tls =
+      open_tls({.ca = options.ca_file, .cert = options.cert_file, .key = options.key_file},
+               url->tls, "ADDRESS");
+  if (!tls) return refuse("health", {tls.error().text()});
+  const Result<HttpAnswer> answer = http_get(*url, {path, "", tls->get()}, options.patience, -1);
   const bool good = answer && answer->status == 200;
   if (!good || !line.common.quiet)
     say(answer ? std::to_string(answer->status) : answer.error().text());

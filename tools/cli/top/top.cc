@@ -79,7 +79,7 @@ struct Look {
 };
 
 struct Source {
-  ServiceAddress address;
+  cluster::JoinUrl url;
   std::string token;
   const StopSignals* stop = nullptr;
   std::shared_ptr<const cluster::TlsContext> tls;  // of https:// alone
@@ -113,8 +113,7 @@ Result<Look> Source::fetch() {
 // Who has no such path, or lets nobody ask for it, is no router and is not asked again.
 Result<std::optional<std::string>> Source::fetch_pilots() {
   if (!may_be_router) return std::optional<std::string>();
-  HttpAnswer answer =
-      TRY(http_get(address, {"/v1/pilots", token, tls.get()}, kPatience, stop_fd()));
+  HttpAnswer answer = TRY(http_get(url, {"/v1/pilots", token, tls.get()}, kPatience, stop_fd()));
   if (answer.status == 200) return std::optional(std::move(answer.body));
   if (answer.status < 400 || answer.status >= 500)
     return sys::Error::because(fmt::format("GET /v1/pilots has status {}", answer.status));
@@ -124,7 +123,7 @@ Result<std::optional<std::string>> Source::fetch_pilots() {
 
 // The body of /v1/stats, or in words for people why there is none.
 Result<std::string> Source::fetch_stats() const {
-  HttpAnswer answer = TRY(http_get(address, {"/v1/stats", token, tls.get()}, kPatience, stop_fd()));
+  HttpAnswer answer = TRY(http_get(url, {"/v1/stats", token, tls.get()}, kPatience, stop_fd()));
   switch (answer.status) {
     case 200:
       return std::move(answer.body);
@@ -159,7 +158,7 @@ bool wait_until(sys::Nanoseconds when, const Source& source, bool reads_keys) {
 bool print(const std::string& text) { return sys::write_all(STDOUT_FILENO, text + "\n").ok(); }
 
 int cannot(const Source& source, const sys::Error& error) {
-  return refuse("top", {source.address.text + ": " + error.text(), kExitSandbox});
+  return refuse("top", {source.url.text() + ": " + error.text(), kExitSandbox});
 }
 
 int print_json(const Source& source, const Look& look) {
@@ -176,7 +175,7 @@ int show_once(Source& source, const CommandLine& line) {
   Result<TopStats> stats = look->read();
   if (!stats) return cannot(source, stats.error());
   const Style style = style_for(STDOUT_FILENO, line.common.no_color);
-  for (const std::string& each : top_screen(*stats, source.address.text, "",
+  for (const std::string& each : top_screen(*stats, source.url.text(), "",
                                             {terminal_width(STDOUT_FILENO), kRowsOnce}, style)) {
     if (!print(each)) return kExitSandbox;
   }
@@ -215,7 +214,7 @@ int follow_on_terminal(Source& source, const CommandLine& line) {
     } else {
       trouble = look.error().text();
     }
-    terminal.show(top_screen(stats, source.address.text, trouble, terminal_size(), style));
+    terminal.show(top_screen(stats, source.url.text(), trouble, terminal_size(), style));
     next = std::max(next + line.top.every, sys::monotonic_now());
     if (wait_until(next, source, terminal.reads_keys())) return kExitOk;
     look = source.fetch();
@@ -225,17 +224,16 @@ int follow_on_terminal(Source& source, const CommandLine& line) {
 }  // namespace
 
 int top_command(const CommandLine& line, const Parts& parts) {
-  const std::string url =
-      line.top.url.empty() ? std::string("http://") + kDefaultListen : line.top.url;
-  Result<ServiceAddress> address = parse_service_address(url);
-  if (!address) return refuse("top", {"--url: " + address.error().text()});
+  Result<cluster::JoinUrl> url =
+      parse_service_url(line.top.url.empty() ? kDefaultListen : line.top.url);
+  if (!url) return refuse("top", {"--url: " + url.error().text()});
   Result<std::string> token = read_token_file(line.top.token_file);
   if (!token) return refuse("top", {"--token-file: " + token.error().text()});
   auto tls =
       open_tls({.ca = line.top.ca_file, .cert = line.top.cert_file, .key = line.top.key_file},
-               address->tls, "--url");
+               url->tls, "--url");
   if (!tls) return refuse("top", {tls.error().text()});
-  Source source{*std::move(address), *std::move(token), parts.stop, *std::move(tls)};
+  Source source{*std::move(url), *std::move(token), parts.stop, *std::move(tls)};
   if (line.top.once) return show_once(source, line);
   if (line.common.json || !is_terminal(STDOUT_FILENO)) return follow_as_lines(source, line);
   return follow_on_terminal(source, line);

@@ -1,5 +1,6 @@
 #include "tools/cli/http_client.h"
 
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -18,8 +19,8 @@ namespace cli {
 namespace {
 
 std::string host_of(const char* text) {
-  auto address = parse_service_address(text);
-  return address ? address->host + "|" + address->port + "|" + address->path : "";
+  const auto url = parse_service_url(text);
+  return url ? fmt::format("{}|{}|{}{}", url->host, url->port, url->prefix, url->path) : "";
 }
 
 // A unix socket of the test's own, which is also the service behind it.
@@ -27,10 +28,10 @@ class OneService {
  public:
   OneService() {
     REQUIRE(::mkdtemp(folder_));
-    address.path = folder_ + std::string("/socket");
+    url.path = folder_ + std::string("/socket");
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
-    address.path.copy(name.sun_path, sizeof name.sun_path - 1);
+    url.path.copy(name.sun_path, sizeof name.sun_path - 1);
     const auto* raw = reinterpret_cast<const sockaddr*>(&name);
     REQUIRE(::bind(listener_.get(), raw, sizeof name) == 0);
     REQUIRE(::listen(listener_.get(), 0) == 0);
@@ -49,7 +50,7 @@ class OneService {
     return asked;
   }
 
-  ServiceAddress address;
+  cluster::JoinUrl url;
 
  private:
   char folder_[32] = "/tmp/zygo-http-XXXXXX";
@@ -64,14 +65,17 @@ TEST_CASE("addresses of a service", "[cli][http]") {
   CHECK(host_of("http://127.0.0.1:8000/") == "127.0.0.1|8000|");
   CHECK(host_of("localhost:80") == "localhost|80|");
   CHECK(host_of("http://[::1]:8000") == "::1|8000|");
-  CHECK(host_of("unix:/run/a") == "||/run/a");
+  CHECK(host_of("unix:/run/a") == "|0|/run/a");
   CHECK(host_of("https://router.example") == "router.example|443|");
   CHECK(host_of("https://router.example:8443/") == "router.example|8443|");
   CHECK(host_of("https://[::1]") == "::1|443|");
-  CHECK(parse_service_address("https://a:1")->tls);
-  CHECK_FALSE(parse_service_address("http://a:1")->tls);
-  for (const char* wrong : {"", "unix:", "http://", "http://a", "https://", "https://a:b",
-                            "a:", ":1", "a:b", "a:123456", "u@a:1", "http://a/b:1", "a\r\nb:1"})
+  CHECK(host_of("http://router.example") == "router.example|80|");
+  CHECK(host_of("https://proxy.example/zygo/") == "proxy.example|443|/zygo");
+  CHECK(host_of("proxy.example:80/zygo/a") == "proxy.example|80|/zygo/a");
+  CHECK(parse_service_url("https://a:1")->tls);
+  CHECK_FALSE(parse_service_url("http://a:1")->tls);
+  for (const char* wrong : {"", "here", "unix:", "http://", "https://", "https://a:b", "a:", ":1",
+                            "a:b", "a:123456", "u@a:1", "http://a/b?c", "a\r\nb:1", "ftp://a:1"})
     CHECK(host_of(wrong).empty());
 }
 
@@ -89,8 +93,7 @@ TEST_CASE("a service with a full queue is waited for, asked and heard to the end
   const OneService service;
   std::string asked;
   std::jthread thread([&] { asked = service.serve("HTTP/1.1 503 Busy\r\n\r\nlater"); });
-  const auto answer =
-      http_get(service.address, {"/readyz", "secret"}, sys::Milliseconds(60'000), -1);
+  const auto answer = http_get(service.url, {"/readyz", "secret"}, sys::Milliseconds(60'000), -1);
   REQUIRE(answer);
   CHECK(answer->status == 503);
   CHECK(answer->body == "later");
@@ -98,9 +101,19 @@ TEST_CASE("a service with a full queue is waited for, asked and heard to the end
   CHECK(asked == "GET /readyz HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer secret\r\n\r\n");
 }
 
+TEST_CASE("behind a proxy the path begins with the prefix", "[cli][http]") {
+  OneService service;
+  service.url.prefix = "/zygo";
+  std::string asked;
+  std::jthread thread([&] { asked = service.serve("HTTP/1.1 200 OK\r\n\r\n"); });
+  REQUIRE(http_get(service.url, {"/readyz", ""}, sys::Milliseconds(60'000), -1));
+  thread.join();
+  CHECK(asked.starts_with("GET /zygo/readyz HTTP/1.0\r\n"));
+}
+
 TEST_CASE("a service that never takes the connection is given up", "[cli][http]") {
   const OneService service;
-  const auto answer = http_get(service.address, {"/readyz", ""}, sys::Milliseconds(20), -1);
+  const auto answer = http_get(service.url, {"/readyz", ""}, sys::Milliseconds(20), -1);
   REQUIRE_FALSE(answer);
   CHECK(answer.error().text() == "no answer in time");
 }
@@ -116,8 +129,8 @@ TEST_CASE("a client that is told to stop waits for no answer", "[cli][http]") {
   REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&to), size) == 0);
   REQUIRE(::listen(listener.get(), 1) == 0);
   REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&to), &size) == 0);
-  const ServiceAddress address{"127.0.0.1", std::to_string(ntohs(to.sin_port)), "", ""};
-  const auto answer = http_get(address, {"/", ""}, sys::Milliseconds(60'000), stop.reader.get());
+  const cluster::JoinUrl url{.host = "127.0.0.1", .port = ntohs(to.sin_port)};
+  const auto answer = http_get(url, {"/", ""}, sys::Milliseconds(60'000), stop.reader.get());
   REQUIRE_FALSE(answer);
   CHECK(answer.error().text() == "interrupted");
 }

@@ -34,7 +34,7 @@ class TlsService {
     REQUIRE(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&to), size) == 0);
     REQUIRE(::listen(listener_.get(), 1) == 0);
     REQUIRE(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&to), &size) == 0);
-    address = {"127.0.0.1", std::to_string(ntohs(to.sin_port)), "", "here", true};
+    url = {.host = "127.0.0.1", .port = ntohs(to.sin_port), .tls = true};
   }
 
   void serve(const std::string& answer, End end) {
@@ -60,7 +60,7 @@ class TlsService {
   void close() { REQUIRE(::shutdown(listener_.get(), SHUT_RDWR) == 0); }
 
   const cluster::TlsServer& session() const { return session_; }
-  ServiceAddress address;
+  cluster::JoinUrl url;
 
  private:
   cluster::TlsServer session_;
@@ -79,8 +79,8 @@ struct House {
     const auto tls = cluster::TlsContext::open(files);
     REQUIRE(tls);
     std::thread thread([&] { service.serve(answer, end); });
-    auto got = http_get(service.address, {"/v1/pilots", "secret", tls->get()},
-                        sys::Milliseconds(60'000), -1);
+    auto got =
+        http_get(service.url, {"/v1/pilots", "secret", tls->get()}, sys::Milliseconds(60'000), -1);
     service.close();
     thread.join();
     return got;
@@ -106,7 +106,7 @@ TEST_CASE("a service is asked by TLS", "[cli][http][tls]") {
 TEST_CASE("a client that does not come is not waited for", "[cli][http][tls]") {
   const House house;
   TlsService service(house.own);
-  service.address.port = "no port";
+  service.url.port = 0;
   CHECK_FALSE(house.ask(service, kWhole, End::kSaid));
 }
 
