@@ -1,4 +1,4 @@
-// What a holder's memory is before its first job: its areas, and what their pages hold.
+// The memory of a holder before its first job: its areas, and the content of their pages.
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -43,12 +43,14 @@ bool Holder::read_layout() {
   return all;
 }
 
+// A template may have had memory of its own where the view would be.
 Holder::Changing Holder::changing(const Area& area, const MemoryMap& map) {
   const Range range{area.begin, area.end};
   if (area.is_anonymous) return {range, nullptr, true};
   const uintptr_t begin = kViewAddress + area.offset, end = begin + (area.end - area.begin);
   const bool is_viewed = std::any_of(map.begin(), map.end(), [&](const Area& each) {
-    return each.begin <= begin && end <= each.end && each.inode == area.inode;
+    return each.begin <= begin && end <= each.end && each.inode == area.inode &&
+           each.begin == kViewAddress + each.offset && !(each.prot & PROT_WRITE);
   });
   return {range, is_viewed ? reinterpret_cast<const char*>(begin) : nullptr, is_viewed};
 }
@@ -85,7 +87,7 @@ bool Holder::read_page(uintptr_t page, char* into) const {
   return ::pread(kFdHolderMemory, into, kPageBytes, static_cast<off_t>(page)) == kPageBytes;
 }
 
-// Of a page that is no own one of the holder's; null: it is not known.
+// The page is none of the holder's own. Null: its first content is not known.
 const char* Holder::first_content_of(uintptr_t page) const {
   const Changing* end = area_ + areas_;
   const Changing* area = std::find_if(

@@ -142,8 +142,8 @@ class Mover {
     previous_end_ = 0;
   }
 
-  // What is in the file since the view before, in one mapping. Where it cannot be mapped, a holder
-  // drops pages that it could have put back.
+  // Maps the part of the file behind the last view. Where that fails, a holder drops pages that it
+  // could have put back.
   void map_view() {
     if (viewed_ < offset_) {
       (void)::mmap(reinterpret_cast<void*>(kViewAddress + viewed_), offset_ - viewed_, PROT_READ,

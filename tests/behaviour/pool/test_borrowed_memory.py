@@ -324,6 +324,24 @@ class TheNextJob(BorrowedMemory):
                 results = self.batch(jobs, *BORROWED, "--workers", "1", "--heap", heap, "--setup", file.name)
                 self.assertEqual({(result["label"], was_borrowed(result)) for result in results.values()}, {("OK", True)})
 
+    def test_finds_nothing_where_a_template_has_memory_in_the_place_of_the_view(self) -> None:
+        """Areas that job after job writes to, one of them where the image is mapped once more."""
+        areas = {0x20000: 16 * 4096, 0x6e0000000000: 24 * 4096, 0x6e0000100000: 63 << 20}
+        setup = ("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\nfor at, size in %r.items():\n"
+                 "    assert libc.mmap(ctypes.c_void_p(at), ctypes.c_size_t(size), 3, 0x100022, -1, ctypes.c_long(0)) == at\n"
+                 "    ctypes.memset(at, 1, 65536)\n    ctypes.memset(at, 0, 65536)\n" % areas)
+        source = ("import ctypes\nfor at in (0x20000, 0x6e0000000000):\n    print(ctypes.string_at(at, 65536).count(b'S'))\n"
+                  "    ctypes.memset(at, 83, 65536)\n")
+        for heap in ("huge", "merged"):
+            with self.subTest(heap=heap), tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+                file.write(setup)
+                file.flush()
+                os.chmod(file.name, 0o644)
+                jobs: list[Job] = [{"id": str(n), "source": source} for n in range(20)]
+                results = self.batch(jobs, *BORROWED, "--workers", "1", "--heap", heap, "--setup", file.name)
+                told = {(result["label"], was_borrowed(result), result["stdout"]["text"]) for result in results.values()}
+                self.assertEqual(told, {("OK", True, "0\n0\n")})
+
     def test_finds_no_lock_of_a_mapped_file(self) -> None:
         lock = ("import fcntl, mmap, os\nf = os.open('/usr/bin/env', os.O_RDONLY)\nfcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
                 "held = mmap.mmap(f, 4096, mmap.MAP_SHARED, mmap.PROT_READ)\nos._exit(0)\n")

@@ -7,6 +7,7 @@
 #include "service/http/listener.h"
 #include "tools/cli/cluster/tls_options.h"
 #include "tools/cli/http_client.h"
+#include "tools/cli/refusal.h"
 #include "tools/cli/text.h"
 
 namespace cli {
