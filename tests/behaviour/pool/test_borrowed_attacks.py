@@ -127,8 +127,8 @@ if os.getpid() != own: os._exit(0)
 print(done)
 """
 
-# Of pages of the vault and of the view of the image: that they can be read, and that no call makes them writable, moves, drops or
-# replaces them. A hint may drop what the kernel reads again.
+# Pages of the vault and of the view of the image can be read, and no call makes them writable, moves or replaces them. A hint may
+# drop what the kernel reads again.
 WRITES_TO_THE_VAULT = NATIVE + """
 vault, done = 0x6f0000000000, []
 r, w = os.pipe()

@@ -176,7 +176,7 @@ Examples:
   zygo health
   zygo health --ready --quiet 127.0.0.1:8000
   zygo health unix:/run/zygo/zygo.sock
-  zygo health --ca-file ca.pem https://proxy.example/zygo
+  zygo health --ca-file ca.pem https://judge.example/zygo
 )~";
 
 inline constexpr const char* kJudgeExamples =

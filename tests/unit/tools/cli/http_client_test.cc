@@ -70,8 +70,8 @@ TEST_CASE("addresses of a service", "[cli][http]") {
   CHECK(host_of("https://router.example:8443/") == "router.example|8443|");
   CHECK(host_of("https://[::1]") == "::1|443|");
   CHECK(host_of("http://router.example") == "router.example|80|");
-  CHECK(host_of("https://proxy.example/zygo/") == "proxy.example|443|/zygo");
-  CHECK(host_of("proxy.example:80/zygo/a") == "proxy.example|80|/zygo/a");
+  CHECK(host_of("https://judge.example/zygo/") == "judge.example|443|/zygo");
+  CHECK(host_of("judge.example:80/zygo/a") == "judge.example|80|/zygo/a");
   CHECK(parse_service_url("https://a:1")->tls);
   CHECK_FALSE(parse_service_url("http://a:1")->tls);
   for (const char* wrong : {"", "here", "unix:", "http://", "https://", "https://a:b", "a:", ":1",
