@@ -14,7 +14,7 @@ namespace shim {
 namespace {
 
 AnswerRegion* noted_region = nullptr;
-bool wrote_files = false, has_started_thread = false;
+bool wrote_files = false;
 
 // Events of `os` that change nothing outside the process.
 constexpr std::string_view kHarmless[] = {
@@ -34,12 +34,6 @@ bool opens_for_writing(PyObject* arguments) {
   int overflow = 0;
   const long long bits = PyLong_AsLongLongAndOverflow(flags, &overflow);
   return overflow == 0 && (bits & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)) != 0;
-}
-
-// Others here ask whether it happened, or act on it at once.
-void take_note_of(std::string_view event) {
-  if (event == "_thread.start_new_thread") has_started_thread = true;
-  if (event == "sqlite3.connect") follow_files_of_sqlite();
 }
 
 // Most events are none of ours ("import", "exec", "builtins.id", ...) and leave at the first
@@ -89,7 +83,7 @@ int program_line() {
 
 int on_event(const char* event, PyObject* arguments, void* /*data*/) {
   if (!noted_region) return 0;
-  if (event[0] == '_' || event[0] == 's') take_note_of(event);
+  if (std::strcmp(event, "sqlite3.connect") == 0) follow_files_of_sqlite();
   if (!is_sensitive(event, arguments)) return 0;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
@@ -108,14 +102,11 @@ bool add_audit_hook() { return PySys_AddAuditHook(on_event, nullptr) == 0; }
 
 void start_audit(AnswerRegion* region, bool goes_on) {
   wrote_files = wrote_files && goes_on;
-  has_started_thread = false;
   noted_region = region;
 }
 
 void stop_audit() { noted_region = nullptr; }
 
 bool opened_for_writing() { return wrote_files; }
-
-bool started_thread() { return has_started_thread; }
 
 }  // namespace shim

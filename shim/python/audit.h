@@ -13,7 +13,5 @@ void stop_audit();
 
 // Whether the program opened any file for writing: then its files are flushed at its end.
 bool opened_for_writing();
-// Whether a thread was started since start_audit(). Some interpreters before 3.10 do not tell.
-bool started_thread();
 
 }  // namespace shim

@@ -17,6 +17,7 @@
 #include "shim/python/setup.h"
 #include "shim/python/steps/process_state.h"
 #include "shim/python/steps/sqlite_files.h"
+#include "shim/python/threads.h"
 
 namespace shim {
 namespace {
@@ -58,7 +59,10 @@ Ending run(Request& request, const Answer& answer) {
       !make_surroundings(request, answer.space) || !decode_source(request)) {
     return end_script(answer, Stage::kCompile, request.source);
   }
-  if (is_step(request)) follow_generators(answer.space.goes_on, answer.space.seed);
+  if (is_step(request)) {
+    follow_generators(answer.space.goes_on, answer.space.seed);
+    follow_threads();
+  }
   start_audit(answer.space.region, answer.space.goes_on);
   return run_in(request, answer);
 }

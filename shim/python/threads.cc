@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
 
-#include "shim/python/audit.h"
 #include "shim/python/interpreter_refs.h"
 
 namespace shim {
@@ -113,6 +113,19 @@ void wait_for_known(PyObject* threading, Patience& patience) {
   }
 }
 
+// Each thread that Python starts, or that calls it, has a state, whose number is one more than that
+// of the state before.
+uint64_t next_number() {
+  PyThreadState* state = PyThreadState_New(PyInterpreterState_Get());
+  if (!state) return 0;
+  const uint64_t number = PyThreadState_GetID(state);
+  PyThreadState_Clear(state);
+  PyThreadState_Delete(state);
+  return number;
+}
+
+uint64_t number_at_start = 0;
+
 long count_running() {
   Ref running = call(refs().count_threads);
   const long count = running ? PyLong_AsLong(running.get()) : -1;
@@ -131,13 +144,14 @@ bool threads_need_joining() {
   return count_running() != 0 || has_grown(k.threading_callbacks, k.threading_callback_count);
 }
 
+void follow_threads() { number_at_start = next_number(); }
+
 void end_threads() {
   PyObject* threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
   Ref held = Ref::share(threading);
   if (held) join_all(threading);
   // Other libraries' threads go on: they are not waited for where there is no other.
-  const bool may_end = started_thread() || (held && known_threads(threading));
-  if (!may_end) return;
+  if (next_number() == number_at_start + 1) return;
   Patience until_they_count_as_ended(200), until_they_have(1000);
   while (count_running() > 0 && until_they_count_as_ended.wait()) continue;
   if (count_running() > 0) return;
