@@ -1,6 +1,7 @@
 #pragma once
-// A step that goes on in the process of the one before it. That lies stopped where it has answered;
-// the cell's first process writes behind its answer what it is told now, and lets it go on.
+// A step that goes on in the process of the one before it, or in one that stands by at its node.
+// That lies stopped where it has answered, or would; the cell's first process writes behind its
+// answer what it is told now, and lets it go on.
 
 #include <cstddef>
 #include <cstdint>

@@ -3,10 +3,13 @@
 // runs a Python program in this process; shim/exec executes a program of the image in its place;
 // shim/warm runs a program of another interpreter. Each zygote links one of them.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
+#include "shim/next_step.h"
 #include "shim/value_format.h"
 
 namespace sandbox {
@@ -49,6 +52,17 @@ struct AnswerSpace {
   bool stays = false;                               // ... or left there by its own process
   uint64_t seed = 0;                                // of a step's chance; 0: to be drawn
 };
+
+// The text that tells the process its next step; `space` is then for the answer. Nonce 0: nobody
+// has told it.
+inline std::string_view take_next_step(AnswerSpace& space) {
+  NextStep& next = *next_step_of(space.region, space.region_bytes);
+  space.nonce = std::exchange(next.nonce, 0);
+  space.seed = next.seed;
+  space.capacity = std::min<size_t>(next.value_bytes, most_answer_bytes(space.region_bytes));
+  space.goes_on = true;
+  return next.told();
+}
 
 // Exit status when the request itself cannot be read: a bug of the sender, never the program's
 // doing. The answer stays kNothing.

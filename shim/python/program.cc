@@ -95,15 +95,6 @@ void run_one(std::string_view request, const Answer& answer) {
   is_step(*parsed) ? rest(answer, ending) : finish(answer, ending);
 }
 
-std::string_view take_next_step(AnswerSpace& space) {
-  NextStep& next = *next_step_of(space.region, space.region_bytes);
-  space.nonce = std::exchange(next.nonce, 0);
-  space.seed = next.seed;
-  space.capacity = std::min<size_t>(next.value_bytes, most_answer_bytes(space.region_bytes));
-  space.goes_on = space.stays = true;
-  return next.told();
-}
-
 }  // namespace
 
 bool executes_programs() { return false; }
@@ -116,6 +107,7 @@ void run_program(std::string_view request, AnswerSpace space) {
   for (;;) {
     run_one(request, {space, owner});
     request = take_next_step(space);
+    space.stays = true;
   }
 }
 
