@@ -46,16 +46,6 @@ bool is_layered(int file) {
   return ::fstatfs(file, &of) == 0 && of.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-// The memory that they take. A file has whole pages, and the kernel's own of it and of its name.
-sys::Bytes held(const std::vector<shim::state::Run>& runs, const ScratchLook& scratch) {
-  constexpr uint64_t kPage = shim::state::kPageBytes, kOfEntry = 1280;
-  sys::Bytes all;
-  for (const shim::state::Run& run : runs) all.count += run.pages * kPage;
-  for (const ScratchEntry& entry : scratch.entries)
-    all.count += (entry.size + kPage - 1) / kPage * kPage + kOfEntry;
-  return all;
-}
-
 class Capture {
  public:
   Capture(const CaptureOrder& order, const RestingProcess& process)
@@ -75,6 +65,7 @@ class Capture {
     if (std::string wrong = TRY(take_memory()); !wrong.empty()) return cannot(std::move(wrong));
     put_scratch();
     put_standing();
+    held_ = memory_of(file_.runs, file_.entries);
     if (!file_.has_room_for_names()) return cannot("names that are too long");
     if (order_.bounds.give_up()) return cannot(kTakesTooLong);
     std::shared_ptr<const void> hold = order_.room.reserve(file_.size());
@@ -154,7 +145,6 @@ class Capture {
       areas_ = trackable_areas(before, now);
     }
     file_.runs = std::move(own.runs);
-    held_ = held(file_.runs, scratch_);
     if (std::string wrong = TRY(share(own.unwritten)); !wrong.empty()) return wrong;
     if (file_.size() > order_.room.most_bytes) return std::string(kTooLarge);
     const bool has_code = std::any_of(file_.runs.begin(), file_.runs.end(), [](const auto& run) {

@@ -25,6 +25,15 @@ void append(std::string& to, const std::vector<T>& items) {
 
 }  // namespace
 
+sys::Bytes memory_of(const std::vector<shim::state::Run>& runs,
+                     const std::vector<shim::state::Entry>& entries) {
+  constexpr uint64_t kOfEntry = 1280;
+  sys::Bytes all;
+  for (const auto& run : runs) all.count += run.pages * kPageBytes;
+  for (const auto& entry : entries) all.count += in_pages(entry.size) + kOfEntry;
+  return all;
+}
+
 Result<sys::OwnedFd> new_node_file(uint64_t bytes) { return sys::memfd("zygo-node", bytes); }
 
 Result<void> seal_node_file(int file) {

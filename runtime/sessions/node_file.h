@@ -11,6 +11,7 @@
 
 #include "sandbox/sys/fd.h"
 #include "sandbox/sys/result.h"
+#include "sandbox/sys/units.h"
 #include "shim/state/format.h"
 
 namespace runtime {
@@ -31,6 +32,11 @@ struct NodeState {
   uint64_t bytes = 0;                                      // of its own
   uint64_t bytes_of_all() const;                           // of its files
 };
+
+// The memory that a process has of these pages and files. A file has whole pages, and the kernel's
+// own of it and of its name.
+sys::Bytes memory_of(const std::vector<shim::state::Run>& runs,
+                     const std::vector<shim::state::Entry>& entries);
 
 // A file in memory for one, to be written and then sealed: nothing changes it from there on.
 sys::Result<sys::OwnedFd> new_node_file(uint64_t bytes);

@@ -120,10 +120,17 @@ Result<NodeTables> tables_of(const NodeState& node) {
   NodeTables tables;
   tables.areas.resize(header.areas);
   tables.runs.resize(header.runs);
-  const uint64_t of_areas = tables.areas.size() * sizeof(shim::state::Area);
-  TRY(read_at(file, tables.areas.data(), of_areas, sizeof header));
-  TRY(read_at(file, tables.runs.data(), tables.runs.size() * sizeof(Run),
-              sizeof header + of_areas));
+  tables.entries.resize(header.entries);
+  uint64_t at = sizeof header;
+  const auto read_table = [&](auto& table) -> Result<void> {
+    const uint64_t bytes = table.size() * sizeof table.front();
+    TRY(read_at(file, table.data(), bytes, at));
+    at += bytes;
+    return {};
+  };
+  TRY(read_table(tables.areas));
+  TRY(read_table(tables.runs));
+  TRY(read_table(tables.entries));
   return tables;
 }
 

@@ -22,6 +22,7 @@ using Runs = std::vector<shim::state::Run>;
 struct NodeTables {
   std::vector<shim::state::Area> areas;
   Runs runs;
+  std::vector<shim::state::Entry> entries;
 };
 sys::Result<NodeTables> tables_of(const NodeState& node);
 
