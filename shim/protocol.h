@@ -169,6 +169,7 @@ struct JobOrder {
   uint32_t tracks = 0;         // a step: say JobTracked
   uint32_t asks_again = 0;     // ... and ask for the same once more, when its node is put back
   uint32_t goes_on = 0;        // a step, in the process that has stayed; only what is told matters
+  uint32_t stands_by = 0;      // a process that is put to its node, and waits for a step there
   int64_t cpu_of_children_ns = 0;  // ... which has waited for children that took so long
   uint32_t node_files = 0;         // of the node (state/format.h) that it goes on from; 0: of none
   Habit habit = Habit::kScript;

@@ -90,6 +90,7 @@ struct RunOrder {
   bool in_place = false;                 // the request is one for a warm interpreter
   bool comes_first = false;              // before jobs of which this is not said
   bool may_stay = false;                 // a step: its process may go on as the next one
+  bool stands_by = false;                // it is no step yet: only put to its node, to stay
   NodeRoom room = {};                    // of a step: for its node
   std::shared_ptr<const NodeState> state = {};  // of the node that it goes on from
 };
@@ -113,6 +114,7 @@ class Cell : public CellHandle {
   const Evidence::Fault& fault() const override { return fault_; }
   bool worn() const override { return life_.is_worn(); }
   bool is_fresh() const override { return life_.is_fresh(); }
+  bool lets_stay() const override;
   void vacate() override;
   sys::Result<void> set_limits(const Limits& limits) override;
   void cancel() override;
@@ -216,7 +218,6 @@ class Cell : public CellHandle {
   void on_captured(Capturing& capturing);
   void release();
   bool may_stay() const;
-  bool lets_stay() const;
   void on_vacated(const shim::JobDone& done);
   bool has_output() const;
   void stop_capturing();

@@ -121,6 +121,8 @@ class CellHandle {
   virtual bool worn() const = 0;
   virtual bool is_fresh() const = 0;  // it has run no job
 
+  // Whether a process may be left in it, stopped: what that has can be counted.
+  virtual bool lets_stay() const = 0;
   // kOccupied: the process ends, and the cell will be ready again. kStarting until then.
   virtual void vacate() = 0;
   // Before a run. An error means that the cell cannot hold the job to its limits; is_fresh() tells

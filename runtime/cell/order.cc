@@ -104,6 +104,7 @@ Result<void> Cell::send_order(bool goes_on) {
   order.comes_first = order_.comes_first;
   order.tells_company = order_.job->fixed.on;
   order.rests = order_.job->is_step();
+  order.stands_by = order_.stands_by;
   // A filter around us would end who asks.
   const bool may_track = lets_stay() && plan_.variant.masked.empty();
   const bool is_large = order_.state && order_.state->bytes_of_all() >= kLargeNode;

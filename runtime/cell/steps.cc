@@ -42,6 +42,7 @@ constexpr const char* kNotWanted = "the request keeps no such step";
 
 struct Cell::Capturing {
   CaptureOrder order;
+  bool stands_by = false;
   Nanoseconds most_cpu{};
   Nanoseconds for_others{};  // CPU time: nodes of other steps are written to the disk to make room
   std::atomic<bool> stop{false};
@@ -60,7 +61,7 @@ struct Cell::Capturing {
       return stop.load(std::memory_order_relaxed) ||
              cpu_of_this_thread() - began - for_others > most_cpu;
     };
-    captured = capture(order);
+    captured = stands_by ? look_at_standby(order) : capture(order);
     if (!captured.may_go_on) return;
     const Progress now = progress_of({captured.rests_as.pid});
     progress = {captured.rests_as.pid, now.ran, now.waited};
@@ -84,6 +85,7 @@ void Cell::on_rests(const shim::JobRests& rests) {
   clock_.hold();
   stand_back(false);
   auto errand = std::make_shared<Capturing>();
+  errand->stands_by = order_.stands_by;
   if (rests.has_timer) errand->captured.why_not = "a timer";
   // Who is left beside it would have no deadline.
   if (plan_.shape.runs_programs() && family().size() != 1)
@@ -107,7 +109,7 @@ void Cell::on_rests(const shim::JobRests& rests) {
   order.end_of_heap = rests.end_of_heap;
   order.from = order_.state;
   if (may_stay()) order.tracking = process_.tracking;
-  order.is_protected = std::exchange(process_.is_protected, false);
+  if (!errand->stands_by) order.is_protected = std::exchange(process_.is_protected, false);
   order.verifies = plan_.verifies_rollback;
   order.bounds = {.bytes = limits.disk.count, .entries = limits.files};
   order.room = order_.room;
@@ -122,8 +124,8 @@ void Cell::on_captured(Capturing& capturing) {
   result_.state = std::move(capturing.captured.state);
   result_.why_no_state = std::move(capturing.captured.why_not);
   process_.rests = capturing.captured.rests_as;
-  process_.is_protected = capturing.captured.is_protected;
-  if (!process_.is_protected) process_.tracking.reset();
+  if (!capturing.stands_by) process_.is_protected = capturing.captured.is_protected;
+  if (!capturing.stands_by && !process_.is_protected) process_.tracking.reset();
   process_.has_come = capturing.progress;
   stays_ = capturing.captured.may_go_on &&
            memory_.may_stay(cgroup_.usage().value_or(sys::Bytes{0}), process_.rests.held);

@@ -224,8 +224,11 @@ class PooledEngine : public Engine {
     const NodeStore::Counts nodes = nodes_->counts();
     all.sessions = {nodes.nodes,   nodes.bytes,      nodes.dropped,
                     nodes.on_disk, nodes.disk_bytes, turns_->waiting()};
-    for (const std::unique_ptr<Shard>& shard : shards_)
+    for (const std::unique_ptr<Shard>& shard : shards_) {
       all.sessions.gone_on += shard->scheduler().steps_gone_on();
+      all.sessions.standbys += shard->scheduler().standbys_made();
+      all.sessions.stood_by += shard->scheduler().steps_stood_by();
+    }
     all.rollback_failures = config_->rollbacks().failures();
     return all;
   }

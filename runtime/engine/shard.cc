@@ -47,6 +47,7 @@ Result<void> Shard::start(sys::Milliseconds patience) {
     terminator_ = std::make_unique<Terminator>(*loop_);
     ask_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.turn(); });
     vacate_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.vacate_idle(); });
+    stand_by_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.stand_by(); });
     age_again_ = std::make_unique<Timer>(*loop_, [this] { scheduler_.drop_aged(); });
     Result<std::unique_ptr<Helpers>> helpers = Helpers::start(*loop_, capacity_ + 1, patience);
     if (!helpers) return started.set_value(std::move(helpers).error());
@@ -69,6 +70,7 @@ void Shard::carry() {
   ask_again_.reset();
   age_again_.reset();
   vacate_again_.reset();
+  stand_by_again_.reset();
   scheduler_.end_all();
   mailbox_.reset();
   helpers_.reset();
@@ -79,6 +81,7 @@ sys::Nanoseconds Shard::now() const { return sys::monotonic_now(); }
 void Shard::wake() { wakeup_->wake(); }
 void Shard::ask_again(sys::Nanoseconds delay) { ask_again_->start(delay); }
 void Shard::vacate_again(sys::Nanoseconds delay) { vacate_again_->start(delay); }
+void Shard::stand_by_again(sys::Nanoseconds delay) { stand_by_again_->start(delay); }
 void Shard::age_again(sys::Nanoseconds delay) { age_again_->start(delay); }
 void Shard::finished() { loop_->stop(); }
 uint64_t Shard::oom_kills() const { return config_.own_oom_kills(); }
@@ -199,6 +202,7 @@ void Shard::run(CellHandle& handle, Task& task) {
   order.comes_first = job.pairing != nullptr;
   if (job.is_step()) order.room = scheduler_.room_for_node(task);
   order.state = task.state;
+  order.stands_by = task.stands_by;
   order.may_stay = task.may_stay && job.is_step() && job.keep && !job.live && !job.pairing &&
                    !job.fixed.on && task.stdin_fd < 0;
   sys::OwnedFd own_stderr;

@@ -36,6 +36,7 @@ class Shard : private Machine {
   void ask_again(sys::Nanoseconds delay) override;
   void age_again(sys::Nanoseconds delay) override;
   void vacate_again(sys::Nanoseconds delay) override;
+  void stand_by_again(sys::Nanoseconds delay) override;
   void finished() override;
   sys::Result<std::unique_ptr<TemplateHandle>> start_template(
       const TemplateSpec& spec, TemplateVariant variant, std::function<void()> changed) override;
@@ -60,9 +61,10 @@ class Shard : private Machine {
   std::unique_ptr<Terminator> terminator_;
   std::unique_ptr<Helpers> helpers_;
   Crowd crowd_;
-  std::unique_ptr<Timer> ask_again_;     // while the capacity is narrow
-  std::unique_ptr<Timer> vacate_again_;  // while processes of steps stay
-  std::unique_ptr<Timer> age_again_;     // while there are templates of tenants
+  std::unique_ptr<Timer> ask_again_;       // while the capacity is narrow
+  std::unique_ptr<Timer> vacate_again_;    // while processes of steps stay
+  std::unique_ptr<Timer> stand_by_again_;  // while others may be worth having
+  std::unique_ptr<Timer> age_again_;       // while there are templates of tenants
   Scheduler scheduler_;
   std::thread thread_;
 };

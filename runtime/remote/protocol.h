@@ -117,7 +117,8 @@ void fields(Archive& a, EngineCounts& c) {
 // Beside them between a front and its engine: a pilot's counts are as they were before sessions.
 template <typename Archive>
 void fields(Archive& a, NodeCounts& c) {
-  a(c.nodes, c.bytes, c.dropped, c.on_disk, c.disk_bytes, c.waiting, c.gone_on);
+  a(c.nodes, c.bytes, c.dropped, c.on_disk, c.disk_bytes, c.waiting, c.gone_on, c.standbys,
+    c.stood_by);
 }
 
 inline WireWriter message(MessageKind kind, uint64_t number = 0) {

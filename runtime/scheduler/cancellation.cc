@@ -13,8 +13,11 @@ void Cancellation::drop_all() {
     }
   }
   for (CellSlot& slot : cells_.slots()) {
+    if (slot.waits) replies_.withdraw_leased(std::move(slot.waits));
     if (slot.is_running()) {
       slot.cell->cancel();
+    } else if (slot.is_standing_by()) {
+      slot.task.reset();
     } else if (slot.task) {
       replies_.withdraw_leased(std::move(slot.task));
     }
@@ -40,6 +43,8 @@ void Cancellation::drop_withdrawn() {
     }
   }
   for (CellSlot& slot : cells_.slots()) {
+    if (slot.waits && slot.waits->job.is_withdrawn())
+      replies_.withdraw_leased(std::move(slot.waits));
     if (!slot.task || slot.task->build || !slot.task->job.is_withdrawn()) continue;
     if (slot.is_running()) {
       slot.cell->cancel();

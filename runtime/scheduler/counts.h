@@ -10,8 +10,10 @@ struct NodeCounts {
   uint64_t nodes = 0, bytes = 0;  // that are kept
   uint64_t dropped = 0;           // for want of room, or by their age
   uint64_t on_disk = 0, disk_bytes = 0;
-  size_t waiting = 0;    // steps, for memory of nodes
-  uint64_t gone_on = 0;  // steps, in the process of the one before
+  size_t waiting = 0;     // steps, for memory of nodes
+  uint64_t gone_on = 0;   // steps, in the process of the one before
+  uint64_t standbys = 0;  // processes that were put to a node before a step asked for one there
+  uint64_t stood_by = 0;  // steps, in such a process
   bool operator==(const NodeCounts&) const = default;
 };
 

@@ -32,6 +32,8 @@ class Machine {
   virtual void age_again(sys::Nanoseconds delay) = 0;
   // Likewise Scheduler::vacate_idle().
   virtual void vacate_again(sys::Nanoseconds delay) = 0;
+  // Likewise Scheduler::stand_by().
+  virtual void stand_by_again(sys::Nanoseconds delay) = 0;
   // Scheduler::stop() was called and nothing is left to wait for.
   virtual void finished() = 0;
 

@@ -8,11 +8,7 @@ bool NodeLoads::obtain(TaskPtr& task) {
   const Job& job = task->job;
   if (!nodes_ || !job.is_step()) return true;
   if (!task->turn) task->turn = turns_.begin(*task);
-  if (!job.node || task->state) return true;
-  if (auto state = nodes_->state_of(*job.node)) {
-    take(*task, std::move(state));
-    return true;
-  }
+  if (!job.node || task->state || take_present(*task)) return true;
   const std::string client = task->client();
   if (turns_.gives_way(task)) {
     replies_.let_go(client);
@@ -20,6 +16,14 @@ bool NodeLoads::obtain(TaskPtr& task) {
     load(std::move(task));
   }
   return false;
+}
+
+bool NodeLoads::take_present(Task& task) {
+  auto state = nodes_->state_of(*task.job.node);
+  if (!state) return false;
+  if (!task.turn) task.turn = turns_.begin(task);
+  take(task, std::move(state));
+  return true;
 }
 
 // The holder of the state has the turn, too, which ends after it.

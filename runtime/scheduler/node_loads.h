@@ -23,6 +23,8 @@ class NodeLoads {
   // True: the task has what it goes on from. False: it was answered, waits, or comes back by
   // `place`.
   bool obtain(TaskPtr& task);
+  // The same, of a state that is in memory. False: it is not.
+  bool take_present(Task& task);
 
  private:
   using Loaded = sys::Result<std::shared_ptr<const NodeState>>;

@@ -137,16 +137,41 @@ void Placement::refuse_homeless(TaskPtr task) {
   replies_.refuse(std::move(task), why);
 }
 
+TemplatePool::Home Placement::visit_home(Task& task, const TemplateKey& key) {
+  Incarnation& of = *task.job.node->of;
+  if (!task.visit) task.visit = Visit::begin(task.job.node->of);
+  TemplatePool::Home home = templates_.home_of(of, key);
+  of.use(machine_.now());
+  home.is_gone = home.is_gone || !task.visit || of.has_ended();
+  return home;
+}
+
+void Placement::place_standby(TaskPtr task) {
+  const TemplateKey key = key_for(*task);
+  const TemplatePool::Home home = visit_home(*task, key);
+  if (home.is_gone) return;
+  const Slot slot = cells_.find_idle(key, task->job.node->of, task->shape());
+  if (slot != cells_.none()) {
+    slot->task = std::move(task);
+    return runs_.start(slot);
+  }
+  cells_.make_room();
+  (void)order_cell(task, key, home.process);
+}
+
 // Only the process that the node's own was forked from can have a child that becomes like it.
 void Placement::lease_at_node(TaskPtr task, const TemplateKey& key) {
   const std::shared_ptr<const Node> node = task->job.node;
-  if (!task->visit) task->visit = Visit::begin(node->of);
-  const TemplatePool::Home home = templates_.home_of(*node->of, key);
-  node->of->use(machine_.now());
-  if (!task->visit || home.is_gone || node->of->has_ended())
-    return refuse_homeless(std::move(task));
+  const TemplatePool::Home home = visit_home(*task, key);
+  if (home.is_gone) return refuse_homeless(std::move(task));
   Slot slot = residents_.find(*task);
-  if (slot == cells_.none()) slot = cells_.find_idle(key, node->of, task->shape());
+  if (slot == cells_.none()) {
+    const Slot coming = residents_.find_coming(*task);
+    slot = cells_.find_idle(key, node->of, task->shape());
+    const bool is_sooner =
+        coming != cells_.none() && (coming->is_running() || slot == cells_.none());
+    if (is_sooner) return void(coming->waits = std::move(task));
+  }
   if (slot != cells_.none()) {
     slot->task = std::move(task);
     return runs_.start(slot);
@@ -219,7 +244,10 @@ void Placement::serve_waiting(const TemplateKey& key) {
 }
 
 void Placement::place_again(const TemplateKey& key, TaskPtr task) {
-  if (task->job.node) return shortage_.put_back(std::move(task));
+  if (task->job.node) {
+    if (task->may_stay) residents_.begin_anew(task->job.node->id);
+    return shortage_.put_back(std::move(task));
+  }
   templates_.find(key)->waiting.push_back(std::move(task));  // kept while anything is leased
   templates_.note_change(key);
 }

@@ -59,6 +59,8 @@ class Placement {
         runs_(std::move(runs)) {}
 
   void place(TaskPtr task);
+  // A task that stands by, and has the state of its node. Where it can have no cell it is dropped.
+  void place_standby(TaskPtr task);
   // On the next turn: it waits for what becomes of the template, or of the next one.
   void place_again(const TemplateKey& key, TaskPtr task);
   // The template has changed: what waits for it is placed, or fails.
@@ -77,6 +79,7 @@ class Placement {
   bool waits_for_start(const TemplateKey& key, TaskPtr& task);
   void lease(TaskPtr task, TemplateKey key, TemplateSlot& zygote);
   void lease_at_node(TaskPtr task, const TemplateKey& key);
+  TemplatePool::Home visit_home(Task& task, const TemplateKey& key);
   void refuse_homeless(TaskPtr task);
   void lease_early(TaskPtr task, const TemplateKey& key, const TemplateSpec& spec,
                    TemplateSlot& zygote);

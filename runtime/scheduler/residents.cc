@@ -10,19 +10,51 @@ namespace runtime {
 
 using sys::Nanoseconds;
 
+namespace {
+
+// How long it takes is for us to watch; to the rest its process is held.
+bool are_alike(const Limits& those, Limits wanted) {
+  wanted.wall = those.wall;
+  return those == wanted;
+}
+
+}  // namespace
+
+bool Residents::can_go_on(const Task& task) const {
+  return patience_.count() > 0 && task.request.size() < shim::kShortRequest &&
+         task.can_begin_anew() && task.job.stdin_bytes.empty() && !task.job.fixed.on;
+}
+
 Residents::Slot Residents::find(const Task& task) {
-  const bool can_be_told = task.request.size() < shim::kShortRequest && task.can_begin_anew() &&
-                           task.job.stdin_bytes.empty() && !task.job.fixed.on;
-  if (!can_be_told) return cells_.none();
+  if (!can_go_on(task)) return cells_.none();
   CellPool::Slots& all = cells_.slots();
   return std::find_if(all.begin(), all.end(), [&task](const CellSlot& slot) {
     return slot.is_occupied() && slot.stays_at == task.job.node->id &&
-           slot.cell->shape() == task.shape() && slot.limits == task.job.limits;
+           slot.cell->shape() == task.shape() && are_alike(slot.limits, task.job.limits);
   });
 }
 
+Residents::Slot Residents::find_coming(const Task& task) {
+  if (!can_go_on(task)) return cells_.none();
+  CellPool::Slots& all = cells_.slots();
+  return std::find_if(all.begin(), all.end(), [&task](const CellSlot& slot) {
+    return slot.is_standing_by() && !slot.waits && slot.task->job.node->id == task.job.node->id &&
+           slot.cell->shape() == task.shape() && are_alike(slot.task->job.limits, task.job.limits);
+  });
+}
+
+bool Residents::may_stand_by(const Task& task) {
+  const CellPool::Slots& all = cells_.slots();
+  const auto stand_by = std::count_if(all.begin(), all.end(), [](const CellSlot& slot) {
+    return slot.is_standing_by() || (slot.is_occupied() && slot.stood_by);
+  });
+  return static_cast<size_t>(stand_by) < most_ && find(task) == cells_.none() &&
+         find_coming(task) == cells_.none();
+}
+
 void Residents::begin(const CellSlot& slot, Task& task) {
-  if (slot.cell->state() == CellHandle::State::kOccupied) ++gone_on_;
+  if (slot.cell->state() == CellHandle::State::kOccupied) ++(slot.stood_by ? stood_by_ : gone_on_);
+  if (task.stands_by) return;
   task.may_stay = patience_.count() > 0 && (!task.job.node || is_first_at(task.job.node->id));
 }
 
@@ -39,12 +71,30 @@ bool Residents::is_first_at(const std::string& node) {
 void Residents::settle(Slot slot, const Limits& limits, const std::string& node) {
   if (!slot->is_occupied()) return;  // it has been given to another task
   if (node.empty()) return slot->cell->vacate();
+  slot->stood_by = false;
+  keep(slot, limits, node);
+}
+
+void Residents::settle_standby(Slot slot, const Limits& limits, const std::string& node) {
+  if (!slot->is_occupied()) return;
+  slot->stood_by = true;
+  ++standbys_;
+  keep(slot, limits, node);
+}
+
+// In place of the one that has waited for longest, where there are too many.
+void Residents::keep(Slot slot, const Limits& limits, const std::string& node) {
   slot->stays_at = node;
   slot->limits = limits;
-  const auto is_occupied = [](const CellSlot& each) { return each.is_occupied(); };
-  const CellPool::Slots& all = cells_.slots();
-  if (static_cast<size_t>(std::count_if(all.begin(), all.end(), is_occupied)) > most_)
-    longest_idle()->cell->vacate();
+  CellPool::Slots& all = cells_.slots();
+  size_t count = 0;
+  Slot longest = slot;
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    if (!each->is_occupied() || each->stood_by != slot->stood_by) continue;
+    ++count;
+    if (each->idle_since < longest->idle_since) longest = each;
+  }
+  if (count > most_) longest->cell->vacate();
   if (!std::exchange(expects_idle_, true)) machine_.vacate_again(patience_);
 }
 
@@ -63,16 +113,6 @@ void Residents::drop_idle() {
   }
   expects_idle_ = next != kNobody;
   if (expects_idle_) machine_.vacate_again(next);
-}
-
-Residents::Slot Residents::longest_idle() {
-  CellPool::Slots& all = cells_.slots();
-  auto first = all.end();
-  for (auto slot = all.begin(); slot != all.end(); ++slot) {
-    if (!slot->is_occupied()) continue;
-    if (first == all.end() || slot->idle_since < first->idle_since) first = slot;
-  }
-  return first;
 }
 
 }  // namespace runtime

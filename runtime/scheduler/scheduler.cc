@@ -50,6 +50,8 @@ Scheduler::Scheduler(Machine& machine, Catalogue& catalogue, AdmissionQueue& adm
           machine, catalogue, requests_, {replies_, shortage_, builds_, loads_, residents_}, cells_,
           templates_,
           {[this](Slot slot) { start_run(slot); }, [this](Slot slot) { return events_of(slot); }}),
+      standbys_(machine, {admission, capacity_, cells_, residents_, loads_}, plan_.shard,
+                [this](TaskPtr task) { placement_.place_standby(std::move(task)); }),
       retrial_(machine, admission, plan_.reruns),
       cancellation_(admission, replies_, templates_, cells_, retrial_, *plan_.turns) {
   take_over(0);
@@ -180,8 +182,10 @@ void Scheduler::on_cell_ready(Slot slot) {
 }
 
 void Scheduler::on_cell_dead(Slot slot) {
+  if (slot->is_standing_by()) return end_standby(slot);
   const Evidence::Fault fault = shortage_.cause_of(slot->cell->fault());
   TaskPtr task = std::move(slot->task);
+  if (task) standbys_.end_run(*task);
   const bool again =
       task && (templates_.has_lost(*slot) || Placement::may_start_again(*task, fault));
   // Where the other side is about to begin it is too late.
@@ -191,6 +195,32 @@ void Scheduler::on_cell_dead(Slot slot) {
   if (task) shortage_.fail_or_wait(std::move(task), fault);
   wake();  // not pump(): this may be running inside the callback of a zygote that pump() would
            // replace
+}
+
+// A step has waited for the process that stands by in the cell: there is one now, or none will be.
+void Scheduler::place_waiting(CellSlot& slot) {
+  if (slot.waits) placement_.place(std::move(slot.waits));
+}
+
+// Its process is at its node, or could not be put there, or could not stay.
+void Scheduler::end_standby(Slot slot) {
+  TaskPtr standby = std::move(slot->task);
+  const bool serves_again =
+      slot->is_spare() && !slot->cell->worn() && !templates_.is_outdated(*slot);
+  const bool stays = serves_again && slot->is_occupied();
+  const std::string& node = standby->job.node->id;
+  const bool is_fresh = standby->starts_lost > 0;
+  const bool may_try_again =
+      !stays && standbys_.may_try_again(node, is_fresh) && !requests_.is_stopping();
+  if (serves_again) slot->idle_since = machine_.now();
+  if (stays) residents_.settle_standby(slot, standby->job.limits, node);
+  if (!serves_again || may_try_again) cells_.bury(slot);
+  if (slot->waits) {
+    place_waiting(*slot);
+  } else if (may_try_again) {
+    placement_.place_standby(std::move(standby));
+  }
+  wake();
 }
 
 // False: it waits for the other side, or was answered because that will never come.
@@ -226,6 +256,12 @@ void Scheduler::start_pairs() {
 void Scheduler::start_run(Slot slot) {
   if (!has_partner(slot)) return;
   Task& task = *slot->task;
+  if (task.stands_by && !slot->cell->lets_stay()) {
+    standbys_.stop();
+    slot->task.reset();
+    return place_waiting(*slot);
+  }
+  if (task.stands_by && slot->cell->is_fresh()) ++task.starts_lost;  // no other would do better
   const Job& job = task.current();
   if (Result<void> set = slot->cell->set_limits(job.limits); !set) {
     return give_up_cell(slot, set.error());
@@ -237,6 +273,7 @@ void Scheduler::start_run(Slot slot) {
   }
   slot->stays_at.clear();
   residents_.begin(*slot, task);
+  standbys_.begin(task);
   task.leased_at = machine_.now();
   if (task.job.watch) task.job.watch->begin();
   if (task.job.live)
@@ -260,6 +297,8 @@ void Scheduler::give_up_cell(Slot slot, const sys::Error& error) {
   TaskPtr task = std::move(slot->task);
   const bool fresh = slot->cell->is_fresh();
   cells_.bury(slot);
+  place_waiting(*slot);
+  if (task->stands_by) return wake();
   if (!fresh) return placement_.place(std::move(task));
   shortage_.fail_or_wait(std::move(task), {Step::kSetLimits, error.code(), error.text()});
   wake();
@@ -272,7 +311,9 @@ struct Scheduler::Left {
 };
 
 void Scheduler::on_run_finished(Slot slot, RunResult result) {
+  if (slot->is_standing_by()) return end_standby(slot);
   TaskPtr task = std::move(slot->task);
+  standbys_.end_run(*task);
   // It ends when what the step leaves is kept, or given back.
   const std::shared_ptr<NodeTurn> turn = std::move(task->turn);
   task->state.reset();
@@ -312,8 +353,12 @@ void Scheduler::on_run_finished(Slot slot, RunResult result) {
   } else if (task->build) {
     builds_.finish(std::move(task), std::move(answer));
   } else {
-    if (task->job.is_step()) keep_state(*task, std::move(left), answer);
-    if (answer.step && answer.step->kept) node = answer.step->node;
+    if (task->job.is_step()) {
+      keep_state(*task, std::move(left), answer);
+      if (answer.step->kept) node = answer.step->node;
+      if (node.empty() && task->job.node) residents_.begin_anew(task->job.node->id);
+      standbys_.end(*task, answer.step->kept);
+    }
     replies_.conclude(std::move(task), std::move(answer));
   }
   if (stays) residents_.settle(slot, limits, node);

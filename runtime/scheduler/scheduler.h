@@ -31,6 +31,7 @@
 #include "runtime/scheduler/residents.h"
 #include "runtime/scheduler/retrial.h"
 #include "runtime/scheduler/shortage.h"
+#include "runtime/scheduler/standbys.h"
 
 namespace runtime {
 
@@ -57,6 +58,10 @@ class Scheduler : public Peer {
   void drop_aged();
   // Ends processes of steps that wait in vain for the next one.
   void vacate_idle() { residents_.drop_idle(); }
+  // Puts processes to nodes for steps that are likely to come.
+  void stand_by() {
+    if (!requests_.is_stopping()) standbys_.look();
+  }
   // Ends all processes, templates before cells, because they take the processes along that would
   // keep a cell's cgroup busy. After Machine::finished().
   void end_all();
@@ -87,6 +92,8 @@ class Scheduler : public Peer {
   void announce_stop() { requests_.announce_stop(); }
   void stop() { requests_.stop(); }  // running jobs end as Cancelled; then Machine::finished()
   uint64_t steps_gone_on() const { return residents_.gone_on(); }
+  uint64_t standbys_made() const { return residents_.standbys(); }
+  uint64_t steps_stood_by() const { return residents_.stood_by(); }
   EngineCounts counts() const {
     return {cells_.alive(), templates_.alive(),      placement_.cells_made(),
             forks_,         templates_.of_tenants(), templates_.dropped()};
@@ -105,6 +112,8 @@ class Scheduler : public Peer {
   void on_cell_ready(Slot slot);
   void on_cell_dead(Slot slot);
   void on_run_finished(Slot slot, RunResult result);
+  void end_standby(Slot slot);
+  void place_waiting(CellSlot& slot);
   void start_run(Slot slot);
   bool has_partner(Slot slot);
   void start_pairs();
@@ -134,6 +143,7 @@ class Scheduler : public Peer {
   Residents residents_;
   TemplatePool templates_;
   Placement placement_;
+  Standbys standbys_;
   Retrial retrial_;
   Cancellation cancellation_;
   std::atomic<uint64_t> forks_{0};  // for counts(); written by this scheduler only

@@ -51,6 +51,7 @@ struct Task {
   std::shared_ptr<NodeCall> call;
   std::shared_ptr<const NodeState> state;  // of its node; with its turn
   bool may_stay = false;                   // its process, for a step after it
+  bool stands_by = false;                  // nobody's: a process is put to its node (standbys.h)
   std::optional<Visit> visit;              // to the process that its node was forked from
   std::shared_ptr<void> rerun;  // its place among those that are run again, until it has run
   // The client that it counts for among others (Shares); empty: none.

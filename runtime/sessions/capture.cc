@@ -238,15 +238,20 @@ class Capture {
   sys::Bytes held_;
 };
 
+// A step has one process now.
+Result<RestingProcess> resting_process(const CaptureOrder& order) {
+  const std::vector<int> jobs = order.jobs();
+  if (jobs.empty()) return sys::Error::because("a process that ended");
+  if (jobs.size() > 1) return sys::Error::because("a child process");
+  return RestingProcess::look_at(jobs.front(), order.forked_from);
+}
+
 Captured not_kept(std::string why) { return {.state = nullptr, .why_not = std::move(why)}; }
 
 }  // namespace
 
 Captured capture(const CaptureOrder& order) {
-  const std::vector<int> jobs = order.jobs();
-  if (jobs.empty()) return not_kept("a process that ended");
-  if (jobs.size() > 1) return not_kept("a child process");
-  Result<RestingProcess> process = RestingProcess::look_at(jobs.front(), order.forked_from);
+  Result<RestingProcess> process = resting_process(order);
   if (!process) return not_kept(process.error().text());
   Capture capture(order, *process);
   auto state = capture.take();
@@ -258,6 +263,22 @@ Captured capture(const CaptureOrder& order) {
   captured.may_go_on = captured.state && capture.may_go_on();
   captured.rests_as = capture.rests_as();
   captured.is_protected = captured.may_go_on && capture.is_protected();
+  return captured;
+}
+
+Captured look_at_standby(const CaptureOrder& order) {
+  const Result<RestingProcess> process = resting_process(order);
+  if (!process) return not_kept(process.error().text());
+  const Result<NodeTables> tables = tables_of(*order.from);
+  if (!tables) return not_kept(tables.error().text());
+  Stillness still = process->stillness_at_first();
+  Captured captured{.state = nullptr, .why_not = std::move(still.lacks)};
+  captured.may_go_on = captured.why_not.empty();
+  captured.rests_as = {.pid = process->pid(),
+                       .switches_voluntary = static_cast<int64_t>(still.switches.voluntary),
+                       .switches_forced = static_cast<int64_t>(still.switches.forced),
+                       .cpu_of_children = {},
+                       .held = memory_of(tables->runs, tables->entries)};
   return captured;
 }
 

@@ -63,5 +63,8 @@ struct Captured {
 };
 
 Captured capture(const CaptureOrder& order);
+// The process has only been put to the node `from`, and waits for its step: it is looked at, and
+// nothing is taken of it.
+Captured look_at_standby(const CaptureOrder& order);
 
 }  // namespace runtime

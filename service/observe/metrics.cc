@@ -69,6 +69,12 @@ void append_resources(std::string& out, const Gauges& now, int64_t cpu_of_jobs) 
   counter(out, "zygo_steps_gone_on_total",
           "Of them, steps that went on in the process of the one before, and forked none.",
           static_cast<double>(engine.sessions.gone_on));
+  counter(out, "zygo_steps_stood_by_total",
+          "Of them, steps in a process that stood by at their node.",
+          static_cast<double>(engine.sessions.stood_by));
+  counter(out, "zygo_standbys_made_total",
+          "Processes that were put to a node before a step asked for one there.",
+          static_cast<double>(engine.sessions.standbys));
   gauge(out, "zygo_sessions", "Sessions that have begun and not ended.", now.sessions);
   gauge(out, "zygo_session_steps", "Steps in their logs.", now.session_steps);
   gauge(out, "zygo_session_steps_bytes", "Memory that their logs take.", now.session_bytes);

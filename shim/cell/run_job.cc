@@ -153,7 +153,8 @@ void restore_node(Report& report, const Cell& cell, const JobOrder& order, const
   const SetupReport failure{{Step::kRestore, ENOTRECOVERABLE}, 0};
   SetupReport done{{Step::kRunning, 0}, 0};
   state::restore_memory(cell.tid_address,
-                        {report.fd(), &failure, &done, kSetupFailed, order.asks_again != 0});
+                        {report.fd(), &failure, &done, kSetupFailed, order.asks_again != 0,
+                         order.stands_by ? &cell.answer->header.nonce : nullptr, order.nonce});
 }
 
 // Without a descriptor where the kernel cannot. Our filter lets nobody have more of it than this
@@ -230,7 +231,9 @@ void run_job(const Cell& cell, const JobOrder& order, const JobFds& fds) {
   answer.request_is_mapped = request.mapped;
   answer.goes_on = order.node_files > 0;
   answer.seed = order.seed;
-  run_program(request.bytes, answer);
+  const std::string_view told = order.stands_by ? take_next_step(answer) : request.bytes;
+  if (answer.nonce == 0) ::_exit(0);
+  run_program(told, answer);
 }
 
 }  // namespace shim

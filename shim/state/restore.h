@@ -29,6 +29,10 @@ struct LastWord {
   SetupReport* done = nullptr;  // its time is set
   int status = 0;               // to end with
   bool tells = false;           // call userfaultfd(2) before that (JobOrder::asks_again)
+  // Where it stands by: AnswerHeader::nonce, which is set to `nonce` when all else is done. Then it
+  // stops, and nothing of its program has run before it goes on.
+  uint64_t* stands_by = nullptr;
+  uint64_t nonce = 0;
 };
 void restore_memory(int* tid_address, const LastWord& word);
 

@@ -173,6 +173,14 @@ int finish_files() {
   return error;
 }
 
+// SIGCONT, which is ignored, would wait for the program where it is blocked (signal(7)).
+void stand_by(const LastWord& word) {
+  const uint64_t all_but_it = ~(uint64_t{1} << (SIGCONT - 1));
+  call(SYS_rt_sigprocmask, SIG_SETMASK, argument(&all_but_it), 0, sizeof all_but_it);
+  *word.stands_by = word.nonce;
+  call(SYS_kill, call(SYS_getpid), SIGSTOP);
+}
+
 int restore_all() {
   const int error = put_memory();
   return error != 0 ? error : finish_files();
@@ -193,8 +201,10 @@ void restore_memory(int* tid_address, const LastWord& word) {
   word.done->at_ns = now.tv_sec * 1'000'000'000 + now.tv_nsec;
   call(SYS_write, word.report, argument(word.done), sizeof *word.done);
   call(SYS_close, word.report);
-  call(SYS_rt_sigprocmask, SIG_SETMASK, argument(&header().blocked), 0, sizeof header().blocked);
+  const uint64_t blocked = header().blocked;
   call(SYS_munmap, kNodeAddress, static_cast<long>(mapped_bytes()));
+  if (word.stands_by) stand_by(word);
+  call(SYS_rt_sigprocmask, SIG_SETMASK, argument(&blocked), 0, sizeof blocked);
 }
 
 }  // namespace shim::state

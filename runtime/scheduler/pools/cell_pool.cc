@@ -79,10 +79,16 @@ void CellPool::clear() {
   slots_.clear();
 }
 
+size_t CellPool::running() const {
+  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const CellSlot& slot) {
+    return slot.task && !slot.task->stands_by;
+  }));
+}
+
 std::optional<sys::Nanoseconds> CellPool::youngest_run() const {
   std::optional<sys::Nanoseconds> youngest;
   for (const CellSlot& slot : slots_) {
-    if (!slot.task || !slot.is_running()) continue;
+    if (!slot.task || slot.task->stands_by || !slot.is_running()) continue;
     youngest = std::max(youngest.value_or(slot.task->leased_at), slot.task->leased_at);
   }
   return youngest;

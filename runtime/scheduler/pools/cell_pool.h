@@ -33,10 +33,12 @@ struct CellSlot {
   const TemplateHandle* parent = nullptr;
   std::weak_ptr<Incarnation> born_of;  // of it
   TaskPtr task;                        // starting: to be run first; running: running
+  TaskPtr waits;                       // for the process that a task that stands by will have
   sys::Nanoseconds idle_since{};
-  std::string stays_at;  // occupied: by the process of that node's step ...
-  Limits limits;         // ... with these
-  bool early = false;    // of a template without its image: serves only until that is there
+  std::string stays_at;   // occupied: by a process that is at that node ...
+  Limits limits;          // ... with these
+  bool stood_by = false;  // ... and has run no step
+  bool early = false;     // of a template without its image: serves only until that is there
 
   bool is_child_of(const std::shared_ptr<Incarnation>& of) const {
     return !born_of.owner_before(of) && !of.owner_before(born_of);
@@ -45,6 +47,8 @@ struct CellSlot {
   bool is_stranded() const;
   bool is_idle() const { return cell->state() == CellHandle::State::kIdle && !task; }
   bool is_occupied() const { return cell->state() == CellHandle::State::kOccupied && !task; }
+  // A process is being put to the node of its task, for whoever comes.
+  bool is_standing_by() const { return task && task->stands_by; }
   // Nobody would miss it.
   bool is_spare() const { return is_idle() || is_occupied(); }
   bool is_running() const { return cell->state() == CellHandle::State::kRunning; }
@@ -79,6 +83,7 @@ class CellPool {
   void forget_gone();
   void clear();
 
+  size_t running() const;                                // jobs of callers
   std::optional<sys::Nanoseconds> youngest_run() const;  // when the last that runs has begun
   bool has_cell_of(const TemplateHandle* parent) const;  // be it on its way out
   bool empty() const { return slots_.empty() && graveyard_.empty(); }

@@ -61,7 +61,7 @@ class WhatRestores(SessionTestCase):
         node = self.node("", "x = bytearray(100 << 20)\nx[::4096] = b'a' * len(x[::4096])")
         result = self.step(node, "1", limits={"memory_mb": 64})
         self.assertNotKept(result, "a step that ends so leaves the session as it was", "MemoryLimitExceeded")
-        result = self.step(node, "1", limits={"wall_ms": 5})
+        result = self.step(node, "1", limits={"wall_ms": 5}, stdin="for a process of its own")
         self.assertNotKept(result, "a step that ends so leaves the session as it was", "TimeoutException")
         self.assertEqual(self.value(node, "len(x)"), 100 << 20)
 

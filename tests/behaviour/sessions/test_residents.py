@@ -66,19 +66,6 @@ class Residents(ResidentsTestCase):
             node = result["session"]["node"]
         self.assertEqual(self.value(node, "x"), [0, 1, 2, 3, 4])
 
-    def test_the_service_is_told_of_writes_and_no_program_can_be(self) -> None:
-        if not host.tells_of_writes():
-            self.skipTest(UNTOLD)
-        node = self.node("", "import ctypes, os\ndata = bytearray(6 << 20)")
-        result = self.assertGoesOn(node, "data[5000] = 1\n[os.readlink(f'/proc/self/fd/{n}') for n in range(64) "
-                                 "if os.path.lexists(f'/proc/self/fd/{n}')]")
-        self.assertEqual([link for link in result["value"] if "userfault" in link], [])
-        self.assertEqual(self.trackings(), 1)
-        call = "ctypes.CDLL(None).syscall(323, 0o2004001)"
-        self.assertLabel(self.step(result["session"]["node"], call), "UnsafeCode")
-        self.assertLabel(self.step("", f"import ctypes\n{call}"), "UnsafeCode")
-        self.assertNoneIsTracked()
-
     def test_no_program_can_look_at_or_clear_the_marks_of_its_writes(self) -> None:
         for name in ("self/pagemap", "self/clear_refs", "self/mem", "1/pagemap", "thread-self/pagemap"):
             node = self.node("", "data = bytearray(3 << 20)")
@@ -156,25 +143,13 @@ class Residents(ResidentsTestCase):
             node = self.node(node, burn, limits=limits)
 
     def test_other_terms_begin_anew(self) -> None:
-        for what, fields in {"limits": {"limits": {"wall_ms": 1234}}, "stdin": {"stdin": "text"}}.items():
+        for what, fields in {"limits": {"limits": {"cpu_ms": 1234}}, "stdin": {"stdin": "text"}}.items():
             with self.subTest(what):
                 self.assertBeginsAnew(self.node("", "x = 1"), "x", **fields)
+        with self.subTest("but for the time that it may take"):
+            self.assertGoesOn(self.node("", "x = 1"), "x", limits={"wall_ms": 1234})
         with self.subTest("a long source"):
             self.assertBeginsAnew(self.node("", "x = 1"), "x" + "#" * 9000)
-
-    def test_a_process_that_was_killed_costs_nothing(self) -> None:
-        if os.geteuid() != 0:
-            self.skipTest("needs root, to find and kill it")
-        for number in (signal.SIGKILL, signal.SIGCONT) * 4:
-            before = self.residents()
-            node = self.node("", "x = 41")
-            stays = self.residents() - before
-            self.assertEqual(len(stays), 1)
-            for process in stays:
-                os.kill(process, number)
-                self.assertTrue(host.await_end(process, 60 * zygo.PATIENCE), "it has not ended")
-            result = self.keep(node, "x + 1")
-            self.assertEqual(result["value"], 42, number)
 
     def test_a_deadline_leaves_the_node(self) -> None:
         limits = {"wall_ms": 300}
@@ -221,6 +196,39 @@ class Residents(ResidentsTestCase):
             result = self.assertGoesOn(node, "random.random()")
             self.assertEqual(result["value"], expected.random())
             node = result["session"]["node"]
+
+
+class AlmostAlone(ResidentsTestCase):
+    """The service's processes are counted: others that stand by are to be gone soon."""
+
+    options = ("--workers", "1", "--steps-stay", "2s")
+
+    def test_a_process_that_was_killed_costs_nothing(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to find and kill it")
+        for number in (signal.SIGKILL, signal.SIGCONT) * 4:
+            before = self.residents()
+            node = self.node("", "x = 41")
+            stays = self.residents() - before
+            self.assertEqual(len(stays), 1)
+            for process in stays:
+                os.kill(process, number)
+                self.assertTrue(host.await_end(process, 60 * zygo.PATIENCE), "it has not ended")
+            result = self.keep(node, "x + 1")
+            self.assertEqual(result["value"], 42, number)
+
+    def test_the_service_is_told_of_writes_and_no_program_can_be(self) -> None:
+        if not host.tells_of_writes():
+            self.skipTest(UNTOLD)
+        node = self.node("", "import ctypes, os\ndata = bytearray(6 << 20)")
+        result = self.assertGoesOn(node, "data[5000] = 1\n[os.readlink(f'/proc/self/fd/{n}') for n in range(64) "
+                                 "if os.path.lexists(f'/proc/self/fd/{n}')]")
+        self.assertEqual([link for link in result["value"] if "userfault" in link], [])
+        self.assertEqual(self.trackings(), 1)
+        call = "ctypes.CDLL(None).syscall(323, 0o2004001)"
+        self.assertLabel(self.step(result["session"]["node"], call), "UnsafeCode")
+        self.assertLabel(self.step("", f"import ctypes\n{call}"), "UnsafeCode")
+        self.assertNoneIsTracked()
 
 
 class WithChildren(ResidentsTestCase):

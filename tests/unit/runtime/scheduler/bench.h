@@ -48,6 +48,10 @@ struct Bench {
       machine.vacate_at.reset();
       scheduler.vacate_idle();
     }
+    if (machine.stand_by_at && *machine.stand_by_at <= machine.time) {
+      machine.stand_by_at.reset();
+      scheduler.stand_by();
+    }
     if (machine.age_at && *machine.age_at <= machine.time) {
       machine.age_at.reset();
       scheduler.drop_aged();

@@ -90,6 +90,7 @@ class FakeCell : public CellHandle {
       return sys::Error::from_errno("set limits", error);
     return {};
   }
+  bool lets_stay() const override { return may_occupy; }
   void vacate() override {
     if (state_ != State::kOccupied) throw std::logic_error("nobody is there to leave");
     state_ = State::kStarting;
@@ -137,6 +138,12 @@ class FakeCell : public CellHandle {
     let_go();
     events_.finished(std::move(result));
   }
+  // Its process stands by, at the node that it has been put to.
+  void stand() {
+    RunResult result;
+    result.state = from;
+    stay(std::move(result));
+  }
   void finish_well(std::string output = "");
   void finish_with(Evidence::Fault fault, bool ran) {
     RunResult result;
@@ -155,6 +162,7 @@ class FakeCell : public CellHandle {
       throw std::logic_error("a step in the process of another node");
     stays_.reset();
     may_stay = task.may_stay;
+    stands_by = task.stands_by;
     state_ = State::kRunning;
     cancelled_ = false;
     ++runs_;
@@ -172,8 +180,10 @@ class FakeCell : public CellHandle {
   bool builds = false;                    // and it was its compiler
   std::shared_ptr<const NodeState> from;  // while it runs
   std::shared_ptr<NodeTurn> turn;
-  bool went_on = false, may_stay = false;  // in the process of the step before; its own process
+  bool went_on = false, may_stay = false;  // in a process that was there; its own process
+  bool stands_by = false;                  // it runs no step, but is put to a node
   int limits_error = 0;
+  bool may_occupy = true;
 
  private:
   void let_go() {
@@ -199,6 +209,7 @@ class FakeMachine : public Machine {
   void ask_again(sys::Nanoseconds delay) override { ask_at = time + delay; }
   void age_again(sys::Nanoseconds delay) override { age_at = time + delay; }
   void vacate_again(sys::Nanoseconds delay) override { vacate_at = time + delay; }
+  void stand_by_again(sys::Nanoseconds delay) override { stand_by_at = time + delay; }
   void finished() override { is_finished = true; }
   sys::Result<std::unique_ptr<TemplateHandle>> start_template(
       const TemplateSpec& spec, TemplateVariant variant, std::function<void()> changed) override {
@@ -244,7 +255,7 @@ class FakeMachine : public Machine {
 
   sys::Nanoseconds time = std::chrono::hours(1);
   bool woken = false, is_finished = false;
-  std::optional<sys::Nanoseconds> ask_at, age_at, vacate_at;
+  std::optional<sys::Nanoseconds> ask_at, age_at, vacate_at, stand_by_at;
   int template_error = 0, cell_error = 0, input_error = 0;
   uint64_t ooms = 0, cells_made = 0;
   unsigned dropped_alive = 0;             // templates whose end the loop would have waited for

@@ -159,6 +159,7 @@ TEST_CASE("a process that was killed while it stayed costs the step nothing", "[
   bench.running("two").finish_with({shim::Step::kRestore, ESRCH, "ended"}, false);
   bench.turn();
   CHECK_FALSE(bench.running("two").went_on);
+  CHECK(bench.running("two").may_stay);  // the first there, as before
   bench.end(bench.running("two"));
   CHECK(bench.label("two") == "OK");
 }
