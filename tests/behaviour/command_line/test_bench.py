@@ -196,7 +196,7 @@ class TheRouter(ZygoTestCase):
 class TheSessions(ZygoTestCase):
     FIELDS = {
         "step": ["state", "own_mb", "steps", "job_ms", "step_ms", "added_ms", "put_back_ms", "kept_ms", "next_ms",
-                 "next_added_ms", "next_kept_ms"],
+                 "next_added_ms", "next_kept_ms", "paused_ms", "paused_job_ms", "paused_added_ms"],
         "timeout": ["steps_kept", "rounds", "before_ms", "stopped_ms", "after_ms", "after/before"],
         "try": ["branches", "keep", "batch_ms", "try_ms", "try/batch"],
         "nodes": ["nodes", "own_page_bytes", "beyond_bytes", "processes_before", "processes", "step_ms"],

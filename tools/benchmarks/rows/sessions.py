@@ -23,6 +23,8 @@ from ..system import BenchError, HostLacks, percentile, process_tree, progress, 
 STEP = PROGRAMS["tiny"] + "\nprint(result)"
 STEPS_BEFORE = 39  # the time-out
 TIMEOUT_MS = 100
+PAUSE_SECONDS = 0.05  # before a step for which a process may stand by, and so often there is one:
+PAUSE_EACH = 4
 BRANCHES = 64
 MEMORY = "8G"  # of nodes, where none shall go
 
@@ -64,8 +66,9 @@ class Steps:
 
 
 def _steps(setting: Setting) -> Section:
-    section = Section("sessions", "ms of a tiny step at a node, and of one after another (next), which goes on in the process of the one "
-                      "before, against a tiny job, one at a time on one core, in turns; put_back and kept: p50 of that in zygo",
+    section = Section("sessions", "ms of a tiny step at a node, of one after another (next), which goes on in the process of the one before, "
+                      f"and of one at the node {1000 * PAUSE_SECONDS:.0f} ms later (paused), for which a process may stand by, against a "
+                      "tiny job (after as long a pause), one at a time on one core, in turns; put_back and kept: p50 of that in zygo",
                       part="step")
     for name, rows in STATES.items():
         progress(f"sessions: steps at a state of {name}")
@@ -74,9 +77,17 @@ def _steps(setting: Setting) -> Section:
             steps = Steps(zygo, section)
             made = steps.take("new", source_of(rows))[1]["session"]
             node = last = made["node"]
-            jobs, taken, results, answers, chained, nexts = [], [], [], [], [], []
-            for number, line in enumerate(jobs_of("python", "tiny", setting.effort.steps + 1).values()):
-                seconds, answer = zygo.ask(line)
+            jobs, taken, results, answers, chained, nexts, later, paused, paused_jobs = [], [], [], [], [], [], [], [], []
+            lines = iter(jobs_of("python", "tiny", 2 * (setting.effort.steps + 1)).values())
+            for number in range(setting.effort.steps + 1):
+                if number % PAUSE_EACH == 1:
+                    time.sleep(PAUSE_SECONDS)
+                    elapsed, result = steps.take(node, STEP)
+                    paused.append(elapsed)
+                    later.append(result)
+                    time.sleep(PAUSE_SECONDS)
+                    paused_jobs.append(1000 * zygo.ask(next(lines))[0])
+                seconds, answer = zygo.ask(next(lines))
                 elapsed, result = steps.take(node, STEP)
                 elapsed_next, next_result = steps.take(last, STEP)
                 last = next_result["session"]["node"]
@@ -87,7 +98,7 @@ def _steps(setting: Setting) -> Section:
                     taken.append(elapsed)
                     results.append(result)
                     answers.append(json.loads(answer))
-        section.problems += wrong_answers(answers, "tiny") + wrong_answers(results, "tiny") + wrong_answers(nexts, "tiny")
+        section.problems += wrong_answers(answers, "tiny") + wrong_answers(results + nexts + later, "tiny")
         if not any(result["timing_us"]["confine"] == 0 for result in nexts):
             section.skipped.append(f"{name}: no step went on in the process of the one before: no control group counts memory here")
         section.records.append({
@@ -96,6 +107,8 @@ def _steps(setting: Setting) -> Section:
             "put_back_ms": _timing(results, "confine"), "kept_ms": _timing(results, "collect"),
             "next_ms": tails(chained), "next_added_ms": percentile(chained, 0.5) - percentile(jobs, 0.5),
             "next_kept_ms": _timing(nexts, "collect"),
+            "paused_ms": tails(paused), "paused_job_ms": tails(paused_jobs),
+            "paused_added_ms": percentile(paused, 0.5) - percentile(paused_jobs, 0.5),
         })
     return section
 
