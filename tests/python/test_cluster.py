@@ -24,6 +24,7 @@ TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
 def parent_of(pid: int) -> int:
+    """0: it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except (FileNotFoundError, ProcessLookupError):
@@ -53,7 +54,7 @@ class Case(unittest.TestCase):
         return Slurm(n, **self.options(**more))
 
     def pids_of(self, cluster: Cluster) -> List[int]:
-        """The router's, and those of pilots, as their command lines tell; not those of what a pilot has forked."""
+        """The router's, and those of pilots, as their command lines tell; not of what a pilot has forked, which may have ended."""
         found: List[int] = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
@@ -62,7 +63,7 @@ class Case(unittest.TestCase):
                 continue
             if b"pilot" in words[:2] and any(cluster.url.encode() == word for word in words):
                 found.append(int(path.parent.name))
-        return ([cluster._router.pid] if cluster._router else []) + [pid for pid in found if parent_of(pid) not in found]
+        return ([cluster._router.pid] if cluster._router else []) + [pid for pid in found if parent_of(pid) not in [0, *found]]
 
     def assert_nothing_is_left(self, cluster: Cluster, pids: List[int] = []) -> None:
         self.assertEqual([pid for pid in [*pids, *self.pids_of(cluster)] if engines.is_alive(pid)], [])
